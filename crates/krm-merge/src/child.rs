@@ -336,10 +336,15 @@ impl<'a> Index<'a> {
         Self { ids, ..Self::default() }
     }
 
+    /// Whether this many look-ups among some children cost less if the identities are hashed.
+    pub fn pays_off(children: usize, asked: usize) -> bool {
+        children.saturating_mul(asked) > COMPARISONS
+    }
+
     /// Prepares for this many more look-ups.
     pub fn expect(&mut self, asked: usize) {
         self.asked = self.asked.saturating_add(asked);
-        if self.hashed.is_some() || self.ids.len().saturating_mul(self.asked) <= COMPARISONS {
+        if self.hashed.is_some() || !Self::pays_off(self.ids.len(), self.asked) {
             return;
         }
         let mut hashed = Hashed { places: HashMap::with_capacity(self.ids.len()), ..Hashed::default() };

@@ -16,7 +16,8 @@ use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, without_break,
+    BlockScalar, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, split_after_feeds,
+    without_break,
 };
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
@@ -252,10 +253,10 @@ impl<'d> Lines<'d> {
         let line = self.doc.line_start(dash.lead);
         let body = edits.apply(source, dash.open..self.range.end);
         let mut out = String::with_capacity(body.len() + line - self.range.start);
-        for comment in source[self.range.start..line].split_inclusive('\n') {
+        for comment in split_after_feeds(&source[self.range.start..line]) {
             out.push_str(comment.get(dash.column(self.doc)..)?);
         }
-        for (i, line) in body.split_inclusive('\n').enumerate() {
+        for (i, line) in split_after_feeds(&body).enumerate() {
             let is_blank = is_blank(line);
             if i == 0 && is_blank {
                 continue;
@@ -282,7 +283,7 @@ impl<'d> Lines<'d> {
             rest = &rest[end..];
         }
         let gap = self.column.saturating_sub(outer.len() + 1).max(1);
-        for (i, line) in rest.split_inclusive('\n').enumerate() {
+        for (i, line) in split_after_feeds(rest).enumerate() {
             match i {
                 0 if line.starts_with('#') => out.push_str(&format!("{outer}- ")),
                 0 => out.push_str(&format!("{outer}-{}", " ".repeat(gap))),

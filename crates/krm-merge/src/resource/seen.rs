@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Unread;
 use crate::host::{ROLE, is_transport};
-use crate::yaml::{Kind, NodeRef, Style};
+use crate::yaml::{Kind, NodeRef, Style, find, split_after_feeds};
 
 /// What was seen of a resource while its nodes were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Seen {
         let (start, end) = self.annotations;
         let annotations = source.get(start as usize..end as usize).filter(|_| self.role == Leaves::Alone)?;
         let (column, mut end) = (indent_of(annotations), start as usize);
-        let mut lines = annotations.split_inclusive('\n').map(|line| {
+        let mut lines = split_after_feeds(annotations).map(|line| {
             end += line.len();
             (end - line.len()..end, line)
         });
@@ -98,7 +98,7 @@ impl<'t> Lines<'t> {
         let mut own = Vec::new();
         let mut is_below_comment = before.lines().rfind(|line| !line.trim().is_empty()).is_some_and(is_comment);
         let mut is_below_host = false;
-        for line in annotations.split_inclusive('\n') {
+        for line in split_after_feeds(annotations) {
             let indent = indent_of(line);
             let is_of_host = indent == column && line.get(column..).is_some_and(is_of_host);
             if is_below_host && indent > column || is_of_host && is_below_comment {
@@ -120,7 +120,7 @@ impl<'t> Lines<'t> {
 
 /// Whether an annotation of the host is at the beginning of a text.
 fn is_of_host(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(key, value)| is_transport(key) && value.starts_with(' '))
+    find(text, b':').is_some_and(|colon| is_transport(&text[..colon]) && text[colon + 1..].starts_with(' '))
 }
 
 fn is_comment(line: &str) -> bool {

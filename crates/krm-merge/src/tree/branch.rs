@@ -18,8 +18,11 @@ pub struct Branch<'a> {
     pub entries: Vec<Entry<'a>>,
     /// The conflict about the order of its elements, if both sides changed it in different ways. The entries are in dest's order.
     pub contested: Option<Box<Contested<'a>>>,
-    /// The identities of the entries, once they have been looked up; `None` after entries were inserted.
+    /// The identities of the entries, once they have been looked up; `None` after entries were inserted. A map with few fields has none:
+    /// the names of its entries are compared.
     index: Option<Index<'a>>,
+    /// The number of look-ups without an index, including the expected ones.
+    asked: usize,
     /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
     nameless: usize,
 }
@@ -46,12 +49,12 @@ impl<'a> Branch<'a> {
     pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
         let children = like.resolve().written().enumerate();
         let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
-        Self { like, by, entries, contested: None, index: None, nameless: 0 }
+        Self { like, by, entries, contested: None, index: None, asked: 0, nameless: 0 }
     }
 
     /// A map or list with these children.
     pub fn with(like: NodeRef<'a>, by: By<'a>, entries: Vec<Entry<'a>>) -> Self {
-        Self { like, by, entries, contested: None, index: None, nameless: 0 }
+        Self { like, by, entries, contested: None, index: None, asked: 0, nameless: 0 }
     }
 
     /// A branch that the last change left. A new change counts the elements that are there now.
@@ -64,40 +67,57 @@ impl<'a> Branch<'a> {
     pub fn prepare(&mut self, by: &By<'a>, asked: usize) {
         if self.by != *by {
             self.by = by.clone();
-            self.index = None;
+            self.forget();
         }
-        self.indexed().expect(asked);
+        self.expect(asked);
     }
 
-    fn indexed(&mut self) -> &mut Index<'a> {
-        let index = self.index.take().unwrap_or_else(|| {
-            let ids = self.ids();
-            self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
-            Index::of(ids)
-        });
-        self.index.insert(index)
+    /// Forgets what was looked up.
+    fn forget(&mut self) {
+        (self.index, self.asked) = (None, 0);
     }
 
-    /// The identities of the entries, for a look-up.
-    fn index(&mut self) -> &Index<'a> {
-        if self.index.is_none() {
-            self.indexed().expect(1);
+    /// Prepares for this many more look-ups.
+    fn expect(&mut self, asked: usize) {
+        if let Some(index) = &mut self.index {
+            return index.expect(asked);
         }
-        self.indexed()
+        self.asked = self.asked.saturating_add(asked);
+        if self.by == By::Field && !Index::pays_off(self.entries.len(), self.asked) {
+            return;
+        }
+        let ids = self.ids();
+        self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
+        let mut index = Index::of(ids);
+        index.expect(self.asked);
+        self.index = Some(index);
+    }
+
+    /// Makes the index, unless the names of few fields are compared.
+    fn look_up(&mut self) {
+        if self.index.is_none() && self.by != By::Field {
+            self.expect(1);
+        }
+    }
+
+    /// The places of the entries with this identity.
+    fn places<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
+        let compared = if self.index.is_none() { &self.entries[..] } else { &[] };
+        let compared = compared.iter().enumerate().filter(|(_, entry)| entry.is_field(id)).map(|(at, _)| at);
+        self.index.iter().flat_map(|index| index.find(id)).chain(compared)
     }
 
     /// The places of the entries with this identity that are not removed.
     pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
-        self.index();
-        let (index, entries) = (self.index.as_ref(), &self.entries);
-        let found = index.into_iter().flat_map(move |index| index.find(id));
-        found.filter(|at| entries[*at].value.is_some())
+        self.look_up();
+        let this: &Self = self;
+        this.places(id).filter(|at| this.entries[*at].value.is_some())
     }
 
     /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         let there = self.find(id).next();
-        there.or_else(|| self.index().find(id).next())
+        there.or_else(|| self.places(id).next())
     }
 
     /// Whether a child of this identity was there and is removed, or may be removed by whoever decides its conflict.
@@ -129,15 +149,14 @@ impl<'a> Branch<'a> {
 
     /// A field of the map itself, not of a `<<`, that is not removed.
     pub(super) fn field(&self, name: &str) -> Option<View<'_, 'a>> {
+        let id = ChildId::Field(name);
         if self.by == By::Field
             && let Some(index) = &self.index
         {
-            let id = ChildId::Field(name);
             let value = index.find(&id).find_map(|at| self.entries.get(at)?.value.as_ref());
             return value.and_then(Tree::view);
         }
-        let is_meant = |key: Key<'a>| key.id() == Some(ChildId::Field(name));
-        let found = self.entries.iter().filter(|entry| entry.key.is_some_and(is_meant));
+        let found = self.entries.iter().filter(|entry| entry.is_field(&id));
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
@@ -159,9 +178,13 @@ impl<'a> Branch<'a> {
         self.numbered().map(|(number, entry)| self.id_of(number, entry)).collect()
     }
 
-    /// The identity of the entry at a place, from the index.
+    /// The identity of the entry at a place.
     pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
-        self.index().id(place).cloned()
+        if self.by == By::Field {
+            return self.entries.get(place)?.key?.id();
+        }
+        self.look_up();
+        self.index.as_ref()?.id(place).cloned()
     }
 
     /// How much is known about the identities of its children.
@@ -206,13 +229,13 @@ impl<'a> Branch<'a> {
                 entry.key = Some(Key::Node(key));
             }
         }
-        self.index = None;
+        self.forget();
     }
 
     /// Puts the entries into another order, or replaces some of them.
     pub fn reorder(&mut self, change: impl FnOnce(Vec<Entry<'a>>) -> Vec<Entry<'a>>) {
         self.entries = change(std::mem::take(&mut self.entries));
-        self.index = None;
+        self.forget();
     }
 
     /// The children that are not removed.

@@ -101,6 +101,15 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether it is the field with this identity.
+    pub(super) fn is_field(&self, id: &ChildId<'_>) -> bool {
+        match (self.key, id) {
+            (Some(Key::Node(key)), ChildId::Field(name)) => key.is_called(name) && !key.is_merge_key(),
+            (Some(Key::Made(key)), ChildId::Field(name)) => key == *name,
+            _ => false,
+        }
+    }
+
     /// Whether it is a `<<` entry.
     pub fn is_merge(&self) -> bool {
         self.key.and_then(|key| key.node()).is_some_and(NodeRef::is_merge_key)

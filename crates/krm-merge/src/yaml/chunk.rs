@@ -55,4 +55,10 @@ impl Marks {
         let marks = self.0.to_bitmask();
         (marks != 0).then(|| marks.trailing_zeros() as usize)
     }
+
+    /// The number of the last marked byte.
+    #[inline(always)]
+    pub fn last(self) -> Option<usize> {
+        self.0.to_bitmask().checked_ilog2().map(|last| last as usize)
+    }
 }

@@ -3,7 +3,7 @@
 //! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Code that counts differently sees other lines than
 //! the parser does, so all code asks here.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Marks};
 
 /// The offset at which the line that holds `offset` begins.
 pub fn line_start(text: &str, offset: usize) -> usize {
@@ -17,7 +17,10 @@ pub(super) fn byte_order_mark(text: &str) -> usize {
 
 /// The offset of the last byte that breaks a line.
 fn last_break(mut bytes: &[u8]) -> Option<usize> {
-    while let Some((rest, _)) = bytes.split_last_chunk().filter(|(_, chunk)| !has_line_break(chunk)) {
+    while let Some((rest, chunk)) = bytes.split_last_chunk() {
+        if let Some(last) = breaks_in(chunk).last() {
+            return Some(rest.len() + last);
+        }
         bytes = rest;
     }
     bytes.iter().rposition(|&b| b == b'\n' || b == b'\r')
@@ -31,11 +34,35 @@ pub fn line_end(text: &str, offset: usize) -> usize {
 
 /// The offset of the first byte that breaks a line.
 fn first_break(bytes: &[u8]) -> Option<usize> {
+    first_of(bytes, breaks_in, |byte| matches!(byte, b'\n' | b'\r'))
+}
+
+/// The offset of the first byte that is meant: `among` marks it among many bytes.
+fn first_of(bytes: &[u8], among: impl Fn(&[u8; Chunk::LEN]) -> Marks, is_meant: impl Fn(u8) -> bool) -> Option<usize> {
     let mut at = 0;
-    while bytes[at..].first_chunk().is_some_and(|chunk| !has_line_break(chunk)) {
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        if let Some(first) = among(chunk).first() {
+            return Some(at + first);
+        }
         at += Chunk::LEN;
     }
-    bytes[at..].iter().position(|&b| b == b'\n' || b == b'\r').map(|found| at + found)
+    bytes[at..].iter().position(|byte| is_meant(*byte)).map(|found| at + found)
+}
+
+/// The offset of the first byte of a text that is this one, as `str::find`. The texts between two such bytes are short, and there are many
+/// of them.
+pub(crate) fn find(text: &str, byte: u8) -> Option<usize> {
+    first_of(text.as_bytes(), |chunk| Chunk::of(chunk).equal(byte), |other| other == byte)
+}
+
+/// The parts of a text that end with a `\n`, and the rest, as `str::split_inclusive`.
+pub(crate) fn split_after_feeds(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let end = find(text, b'\n').map_or(text.len(), |at| at + 1);
+        let (part, rest) = text.split_at(end);
+        text = rest;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 /// Whether a line has nothing but white space.
@@ -47,10 +74,10 @@ pub fn is_blank(line: &str) -> bool {
     }
 }
 
-/// Whether any of these bytes breaks a line.
-fn has_line_break(bytes: &[u8; Chunk::LEN]) -> bool {
+/// Marks the bytes that break a line.
+fn breaks_in(bytes: &[u8; Chunk::LEN]) -> Marks {
     let bytes = Chunk::of(bytes);
-    bytes.equal(b'\n').or(bytes.equal(b'\r')).first().is_some()
+    bytes.equal(b'\n').or(bytes.equal(b'\r'))
 }
 
 /// The start of the next line, or the end of the text.
