@@ -143,6 +143,14 @@ impl<'t, 'a> Fate<'t, 'a> {
 /// A child of a map or list in dest, with its key.
 type Child<'d> = (Option<NodeRef<'d>>, NodeRef<'d>);
 
+/// Whether an entry is a child of dest as it is written.
+fn as_it_was(entry: &Entry<'_>, (key, value): Child<'_>) -> bool {
+    entry.value.as_ref().is_some_and(|tree| tree.is(value))
+        && entry.comments == Comments::default()
+        && entry.layout == tree::Layout::Host
+        && entry.new_key(key).is_none()
+}
+
 fn is_kept(entry: &Entry<'_>) -> bool {
     entry.place.is_some() && entry.value.is_some()
 }
@@ -268,14 +276,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// Edits a child of a block map or list that stays.
+    /// Edits a child of a block map or list that stays and is not [`as_it_was`].
     fn child(&mut self, host: Host, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
         let renamed = key.zip(entry.new_key(key));
-        let is_kept = new.tree.is(value) && entry.comments == Comments::default() && renamed.is_none();
-        if is_kept && entry.layout == tree::Layout::Host {
-            return;
-        }
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
@@ -505,17 +509,21 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
-        let places = Place::of_children(node);
-        let Some(first) = places.first() else { return };
+        let written: Vec<Child<'d>> = node.written().collect();
+        // Mostly few children change, so few places are worked out.
+        let place = |index: usize| Place::of_child(node, written[index]);
+        if written.is_empty() {
+            return;
+        }
+        let first = place(0);
         let column = first.column(self.doc);
         let host = Host::in_container(node);
-        let written: Vec<Child<'d>> = node.written().collect();
         let order = order_of(entries);
         if !order.is_sorted() {
-            return self.moved_children(node, column, &places, &written, entries);
+            return self.moved_children(node, column, &written, entries);
         }
         let Some(kept) = entries.iter().position(is_kept) else {
-            return self.root_anew(node, &places, entries);
+            return self.root_anew(node, entries);
         };
         let (before, rest) = entries.split_at(kept);
         let kept_index = before.iter().filter(|entry| entry.place.is_some()).count();
@@ -529,9 +537,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let has_comments = above.is_some_and(|above| !above.is_empty());
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty() || has_comments) {
             // The content after the dash is removed or moves down, and the next child moves up to the dash.
-            let next = &places[kept_index];
+            let next = place(kept_index);
             let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
-            let owned = self.owned(&places[..kept_index]);
+            let removed: Vec<Place> = (0..kept_index).map(place).collect();
+            let owned = self.owned(&removed);
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
             // The new comments of that child move with it. The comments that they replace are a part of this edit.
@@ -549,7 +558,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.edit(from..to, text);
         } else {
             self.insert_lines(first.top(self.doc), &lines);
-            for place in &places[..kept_index] {
+            for place in (0..kept_index).map(place) {
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
@@ -560,23 +569,27 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let is_other = match (entry.place, &entry.value) {
                 (Some(index), None) => {
                     last = index;
-                    self.edit(places[last].top(self.doc)..places[last].bottom(self.doc), "");
+                    let place = place(last);
+                    self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                     true
                 }
                 (Some(index), Some(tree)) => {
                     (last, above) = (index, entry);
-                    self.child(host, &places[last], written[last], entry);
+                    if as_it_was(entry, written[last]) {
+                        continue;
+                    }
+                    self.child(host, &place(last), written[last], entry);
                     self.is_set(written[last].1, tree)
                 }
                 (None, _) => {
                     above = entry;
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
-                    self.insert_lines(places[last].bottom(self.doc), &lines.unwrap_or_default());
+                    self.insert_lines(place(last).bottom(self.doc), &lines.unwrap_or_default());
                     true
                 }
             };
             if is_other && rest.get(i + 1).is_none_or(|next| next.place.is_some()) {
-                self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &written, above));
+                self.clear_below(place(last).bottom(self.doc), |s| s.end_of(host, column, &written, above));
             }
         }
     }
@@ -652,10 +665,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Writes a root that keeps no child. Any other map or list without kept children is written by its container.
-    fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], entries: &[Entry<'_>]) {
+    fn root_anew(&mut self, root: NodeRef<'d>, entries: &[Entry<'_>]) {
+        let places = Place::of_children(root);
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let column = first.column(self.doc);
-        let owned = self.owned(places);
+        let owned = self.owned(&places);
         let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
         let mut lines: Vec<String> = free.map(|(s, e)| self.indented(column, s..e)).collect();
         lines.extend(news(entries).flat_map(|new| self.layout().new_child(&new, column)));
@@ -699,14 +713,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Writes children in a new order: each takes its comments along; text between children stays between children.
-    fn moved_children(
-        &mut self,
-        node: NodeRef<'d>,
-        column: usize,
-        places: &[Place],
-        written: &[Child<'d>],
-        entries: &[Entry<'_>],
-    ) {
+    fn moved_children(&mut self, node: NodeRef<'d>, column: usize, written: &[Child<'d>], entries: &[Entry<'_>]) {
+        let places = Place::of_children(node);
         let host = Host::in_container(node);
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
         // Blank lines below a block scalar that includes them (`|+`) move with it.
@@ -729,7 +737,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 Some(index) => {
                     let place = &places[index];
                     let mut inner = self.inner();
-                    inner.child(host, place, written[index], entry);
+                    if !as_it_was(entry, written[index]) {
+                        inner.child(host, place, written[index], entry);
+                    }
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }

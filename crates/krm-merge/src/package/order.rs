@@ -96,6 +96,9 @@ pub fn number_of(resource: &Resource<'_>) -> u64 {
 impl File {
     /// The new order of the file; `None` if the present order holds and the added resources come last.
     fn order(mut self, members: &[Member<'_, '_>], end: NewElements) -> Option<FileOrder> {
+        if self.own.len() + self.moved.len() + self.new.len() < 2 {
+            return None;
+        }
         let sort = |numbers: &mut [usize], side: fn(&Member<'_, '_>) -> Option<(u64, usize)>| {
             numbers.sort_by_key(|number| side(&members[*number]));
         };

@@ -75,11 +75,10 @@ impl<'b> Layout<'b> {
                 continue;
             }
             for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
-                let column = key.column();
-                let deeper = value.start() - value.document().line_start(value.start());
                 let found = if value.kind() == Kind::Map { &mut indent } else { &mut list_offset };
-                if deeper >= column {
-                    found.get_or_insert(deeper - column);
+                if found.is_none() {
+                    let deeper = value.start() - value.document().line_start(value.start());
+                    *found = deeper.checked_sub(key.column());
                 }
             }
             let children: Vec<NodeRef<'_>> =
@@ -230,9 +229,6 @@ impl Layout<'_> {
         if let Some(body) = self.as_written(new, host, column) {
             return Text { head: String::new(), body };
         }
-        // A comment below the end of the child belongs to the content after it, not to the value.
-        let bottom = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
-        let foot = new.comments.below.map_or(Foot::Own(bottom), Foot::Given);
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
             _ if node.style() == Style::Flow => {
@@ -240,6 +236,10 @@ impl Layout<'_> {
             }
             kind => {
                 let at = self.child_column(kind, host, column);
+                // A comment below the end of the child belongs to the content after it, not to the value.
+                let own = || new.place().filter(|_| like.kind() != Kind::Alias);
+                let own_foot = || Foot::Own(own().map(|(place, _)| place.bottom(node.document())));
+                let foot = new.comments.below.map_or_else(own_foot, Foot::Given);
                 // In the column of its key, a comment at the end of a list would not belong to the list.
                 let foot_at = at.max(column + 1);
                 let body = self.children(node, new.tree, at, (foot, foot_at));

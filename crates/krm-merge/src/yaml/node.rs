@@ -477,7 +477,7 @@ impl<'a> NodeRef<'a> {
 
     /// Whether it is a map or a list, or an alias of one.
     pub fn is_container(self) -> bool {
-        self.is_map() || self.is_list()
+        matches!(self.resolve().kind(), Kind::Map | Kind::List)
     }
 
     /// Whether it is null, written or absent.
@@ -507,19 +507,26 @@ impl<'a> NodeRef<'a> {
     }
 
     /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.
+    #[inline]
     pub fn string(self) -> &'a str {
-        let node = self.resolve();
-        let n = node.node();
-        if n.kind != Kind::Scalar {
-            return "";
+        let node = self.node();
+        if node.kind != Kind::Scalar || node.link != NONE {
+            return self.decoded();
         }
-        if n.link != NONE {
-            let (start, end) = node.doc.decoded[n.link as usize];
-            return &node.doc.buffer[start as usize..end as usize];
-        }
-        match n.style {
-            Style::Single | Style::Double => &node.doc.source[n.start as usize + 1..n.end as usize - 1],
-            _ => node.text(),
+        let quote = u32::from(matches!(node.style, Style::Single | Style::Double));
+        &self.doc.source[(node.start + quote) as usize..(node.end - quote) as usize]
+    }
+
+    /// Same as [`NodeRef::string`], if the text may not be the written one.
+    fn decoded(self) -> &'a str {
+        let node = self.node();
+        match node.kind {
+            Kind::Alias => self.resolve().string(),
+            Kind::Scalar => {
+                let (start, end) = self.doc.decoded[node.link as usize];
+                &self.doc.buffer[start as usize..end as usize]
+            }
+            Kind::Map | Kind::List => "",
         }
     }
 

@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// The place of a child of a container, which has a key if the container is a map.
-    fn of_child(container: NodeRef<'_>, (key, value): (Option<NodeRef<'_>>, NodeRef<'_>)) -> Self {
+    pub(crate) fn of_child(container: NodeRef<'_>, (key, value): (Option<NodeRef<'_>>, NodeRef<'_>)) -> Self {
         key.map_or_else(|| Self::of_element(container, value), |key| Self::of_entry(key, value))
     }
 
