@@ -30,7 +30,7 @@ fn merge_alike<'a>(
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     let mut run = Run::new(config, roles, budget);
-    let mut first: HashMap<Identity<'_>, usize> = HashMap::new();
+    let mut first: HashMap<Identity<'_>, usize> = HashMap::with_capacity(roles.dest.len());
     let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];
     for (i, item) in roles.dest.iter().enumerate() {
         let Some(identity) = item.identity else { continue };

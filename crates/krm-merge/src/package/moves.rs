@@ -3,7 +3,7 @@
 //! A file that upstream moved whole takes along the resources that only dest has in it, as git does. Upstream's references to the file, as
 //! in a `kustomization.yaml`, name only the new file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::triples::{Resources, Triple};
 use crate::resource::{Located, Resource};
@@ -28,16 +28,23 @@ pub(super) struct MovedFiles<'a>(HashMap<&'a str, &'a str>);
 impl<'a> MovedFiles<'a> {
     /// Finds the files of original whose remaining resources are all in one other file of updated.
     pub(super) fn of(triples: &[Triple], sides: Resources<'_, 'a>) -> Self {
-        let left: HashSet<&str> = sides.updated.iter().filter_map(Resource::place).collect();
         let mut moved: HashMap<&str, Option<&str>> = HashMap::new();
         for triple in triples {
             let (Some(o), Some(u)) = (triple.original, triple.updated) else { continue };
             let (Some(from), to) = (sides.original[o].place(), sides.updated[u].place()) else { continue };
-            let known = moved.entry(from).or_insert(to);
-            *known = known.filter(|known| Some(*known) == to);
+            if Some(from) != to {
+                let known = moved.entry(from).or_insert(to);
+                *known = known.filter(|known| Some(*known) == to);
+            }
         }
-        let whole = moved.into_iter().filter(|(from, _)| !left.contains(from));
-        Self(whole.filter_map(|(from, to)| Some((from, to?))).collect())
+        // A file that updated still has did not move.
+        for left in sides.updated.iter().filter_map(Resource::place) {
+            if moved.is_empty() {
+                break;
+            }
+            moved.remove(left);
+        }
+        Self(moved.into_iter().filter_map(|(from, to)| Some((from, to?))).collect())
     }
 
     /// The move of a resource of dest, given the same resource in original and updated.

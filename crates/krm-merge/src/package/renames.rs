@@ -249,7 +249,7 @@ impl<'a> Renamed<'a> {
 
 /// The spot of each resource of a side.
 fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
-    let mut groups: HashMap<_, usize> = HashMap::new();
+    let mut groups: HashMap<_, usize> = HashMap::with_capacity(resources.len());
     let mut counts: Vec<usize> = Vec::new();
     let mut number = |r: &Resource<'a>| {
         let group = *groups.entry((r.place(), r.identity.map(|i| (i.api_version, i.kind)))).or_insert(counts.len());

@@ -70,7 +70,7 @@ impl std::error::Error for Ambiguous {}
 /// A file that holds an identity several times, with different counts on the sides; several resources of an identity, and a side without a
 /// path that says which one is meant.
 pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
-    let mut groups: HashMap<Identity<'_>, Group> = HashMap::new();
+    let mut groups: HashMap<Identity<'_>, Group> = HashMap::with_capacity(sides.dest.len());
     let mut order = Vec::new();
     let mut triples = Vec::new();
     for side in Side::DEST_FIRST {
