@@ -614,7 +614,7 @@ impl<'a> NodeRef<'a> {
     ///
     /// Source: go-yaml v3's `merge`: the map's own keys win, then the first map named by `<<`.
     pub fn fields(self) -> Fields<'a> {
-        if !self.doc.has_merges {
+        if !self.has_merge_entry() {
             return Fields::Written(self.entries());
         }
         let mut seen: HashMap<&str, ()> = HashMap::new();
@@ -737,7 +737,7 @@ impl<'a> NodeRef<'a> {
 
 /// The fields of a map, see [`NodeRef::fields`].
 pub enum Fields<'a> {
-    /// The document has no `<<`, so the fields are read from the arena.
+    /// The map has no `<<`, so the fields are read from the arena.
     Written(Entries<'a>),
     /// The fields are collected from the map and the maps that `<<` names.
     Merged(std::vec::IntoIter<(NodeRef<'a>, NodeRef<'a>)>),

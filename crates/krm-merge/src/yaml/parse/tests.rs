@@ -215,6 +215,9 @@ fn aliases_and_merge_keys_are_read_as_what_they_stand_for() {
     let quoted = Document::parse("m: &m {a: 1}\nn:\n  '<<': *m\n").expect("valid");
     assert_eq!(get(&quoted, "n").fields().count(), 1);
     assert_eq!(get(&quoted, "n").fields().next().map(|(k, _)| k.string()), Some("<<"));
+    // A `<<` elsewhere in the text changes nothing in a map.
+    let twice = Document::parse("m: {a: 1, a: 2}\nn: {<<: {b: 3}}\n").expect("valid");
+    assert_eq!(get(&twice, "m").fields().count(), 2);
 }
 
 #[test]
