@@ -102,9 +102,12 @@ impl<'a> Branch<'a> {
 
     /// The places of the entries with this identity.
     fn places<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
-        let compared = if self.index.is_none() { &self.entries[..] } else { &[] };
-        let compared = compared.iter().enumerate().filter(|(_, entry)| entry.is_field(id)).map(|(at, _)| at);
-        self.index.iter().flat_map(|index| index.find(id)).chain(compared)
+        let mut indexed = self.index.as_ref().map(|index| index.find(id));
+        let mut compared = self.entries.iter().enumerate();
+        std::iter::from_fn(move || match &mut indexed {
+            Some(found) => found.next(),
+            None => compared.find(|(_, entry)| entry.is_field(id)).map(|(at, _)| at),
+        })
     }
 
     /// The places of the entries with this identity that are not removed.

@@ -492,6 +492,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether it is a scalar with this text, or an alias of one. Most keys of a map have another length, so few texts are compared.
+    #[inline]
     pub fn is_called(self, text: &str) -> bool {
         let node = self.node();
         match (node.kind, node.style, node.link) {
