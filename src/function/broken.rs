@@ -4,7 +4,7 @@
 //! no conflict shows that: no resource was changed on both sides. Only references that the merge breaks are reported. If a package refers
 //! to a resource that it never had, something outside of the package provides that resource.
 
-use std::collections::{HashMap, HashSet};
+use krm_merge::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use krm_merge::documents::Item;
 use krm_merge::package::Member;

@@ -3,7 +3,8 @@
 //! Items may be in one text or in many. The result for an item is edits of the text that contains it, so the code that read the text can
 //! write it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_merge::child::find;
 use krm_merge::documents::Item;

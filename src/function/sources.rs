@@ -1,6 +1,7 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
+use std::collections::BTreeMap;
 
 use super::run::{Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Mode, Role};

@@ -1,6 +1,6 @@
 //! ThreeWay: merges each resource, carries out the result in dest, and reports it.
 
-use std::collections::HashMap;
+use krm_merge::hashed::{HashMap, HashMapExt};
 
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::layout::{self, Text};

@@ -1,6 +1,6 @@
 //! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
 
-use std::collections::HashMap;
+use krm_merge::hashed::{HashMap, HashMapExt};
 
 use super::run::{Merged, Run, own_anchors};
 use super::sources::merge_sources;

@@ -2,7 +2,8 @@
 //!
 //! A host that needs more, such as results or annotations, uses [`crate::package`] and [`crate::rules`] instead.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::hashed::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 

@@ -5,7 +5,7 @@
 
 mod renamed;
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::hash::Hash;
 use std::ops::Range;
 

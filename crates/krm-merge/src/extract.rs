@@ -4,8 +4,8 @@
 //! and the fields that identify a resource or an element. It names an equal field only if a new field would not find its place without that
 //! neighbour. A patch cannot express every difference: a caller that needs to know merges it and compares.
 
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::change::{Change, Child, Inside, Wants};

@@ -98,6 +98,8 @@ pub mod schema;
 pub mod yaml;
 
 #[doc(hidden)]
+pub mod hashed;
+#[doc(hidden)]
 pub mod leaves;
 mod remarks;
 mod sequence;

@@ -9,7 +9,7 @@ mod merged;
 mod merging;
 pub(crate) mod order;
 
-use std::collections::HashMap;
+use crate::hashed::{HashMap, HashMapExt};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};

@@ -6,7 +6,7 @@
 mod directive;
 mod replaced;
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};

@@ -4,7 +4,8 @@ mod body;
 mod head;
 mod seen;
 
-use std::collections::{BTreeMap, HashMap};
+use crate::hashed::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::alias;

@@ -12,8 +12,8 @@ pub mod explain;
 mod openapi;
 mod shape;
 
+use crate::hashed::{HashMap, HashSet, HashSetExt};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 

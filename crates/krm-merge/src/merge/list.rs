@@ -3,7 +3,7 @@
 //! A second run may merge the new list by its keys, if nothing but an element of dest kept the first run from it. It then merges the
 //! comments of each element, too. So the elements that stay get their comments in the first run.
 
-use std::collections::HashMap;
+use crate::hashed::HashMap;
 
 use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};

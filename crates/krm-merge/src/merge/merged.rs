@@ -3,7 +3,7 @@
 //! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields replace
 //! it, and are merged like any others.
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 
 use super::Walk;
 use crate::change::{Inside, Others};

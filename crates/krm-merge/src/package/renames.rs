@@ -3,8 +3,8 @@
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
 //! pairs the same ones as the first. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::cell::LazyCell;
-use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::ops::Deref;
 

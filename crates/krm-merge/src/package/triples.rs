@@ -4,7 +4,7 @@
 //! decides: a resource without a partner at its path counts as added or deleted. But if two sides have one resource each, it is the same
 //! one even at different paths: one of them moved it.
 
-use std::collections::HashMap;
+use crate::hashed::{HashMap, HashMapExt};
 use std::fmt;
 
 use super::lines::Lines;

@@ -3,7 +3,7 @@
 //! A user who patches one element of a list of a custom resource loses all others. So the loss is reported, with the key by which the list
 //! would merge: the fields of its elements show which key that may be.
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashSet};
 
 use crate::child::{Value, element_key};
 use crate::path::ElementKey;

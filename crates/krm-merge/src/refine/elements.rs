@@ -4,7 +4,7 @@
 //! node, so a conflict in it names its own place. An element that keeps its value keeps its node, and with it its layout; its comments are
 //! merged.
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::ops::Range;
 
 use super::additions::{Additions, Element, replaced};

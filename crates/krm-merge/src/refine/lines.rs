@@ -1,6 +1,6 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
-use std::collections::HashMap;
+use crate::hashed::{HashMap, HashMapExt};
 
 use super::Sources;
 use super::three::{Changed, Part, matches, parts};

@@ -3,7 +3,8 @@
 //! diff3 sees such an element as dropped in one place and added in another. If one side also changed it, the two additions differ and would
 //! be in conflict. After a first run, an element that one side moved and the other one changed is in this state: dest has both changes.
 
-use std::collections::{BTreeSet, HashMap};
+use crate::hashed::{HashMap, HashMapExt};
+use std::collections::BTreeSet;
 
 use super::partners::{Elements, are_one};
 use super::three::{Anchor, Changed, Hunk, Matches, Part};

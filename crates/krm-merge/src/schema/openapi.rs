@@ -4,8 +4,8 @@
 //! that are used, and a recursive type needs no special case. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl
 //! reads them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
 
+use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::{ListKind, Members, merge_keys};
 use crate::child::key_text;

@@ -1,6 +1,6 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
-use std::collections::HashSet;
+use crate::hashed::{HashSet, HashSetExt};
 
 use super::{Comments, Entry, Key, Tree, View};
 use crate::child::{By, ChildId, Index, Keyed};

@@ -1,6 +1,6 @@
 //! [`settle()`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
 
-use std::collections::{HashMap, HashSet};
+use crate::hashed::{HashMap, HashSet};
 
 use super::{Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, View, fields_in};
 use crate::child::{By, ChildId};

@@ -1,8 +1,8 @@
 //! [`View`]: a node as a rule reads it, so that one rule serves texts and trees.
 
+use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::collections::HashMap;
 
 use super::{Branch, Key, Made, Tree, fields_in};
 use crate::child::{By, Elements, Keyed, MergeKey, Value};

@@ -4,8 +4,8 @@
 //! where it differs from the source. Anchors, tags and aliases are rare, so they are in tables beside the arena and cost nothing if there
 //! are none.
 
+use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 

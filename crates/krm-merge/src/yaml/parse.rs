@@ -6,9 +6,9 @@
 //! before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a block
 //! scalar is reported after the scalar; a block scalar that ends with the text has no final line break.
 
+use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
