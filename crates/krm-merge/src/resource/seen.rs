@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Unread;
 use crate::host::{ROLE, is_transport};
-use crate::yaml::{Kind, NodeRef, Style, find, split_after_feeds};
+use crate::yaml::{Kind, NodeRef, Style, find, is_blank, split_after_feeds};
 
 /// What was seen of a resource while its nodes were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl<'t> Lines<'t> {
         let (before, annotations, behind) = (text.get(..from)?, text.get(from..to)?, text.get(to..)?);
         let column = indent_of(annotations);
         let mut own = Vec::new();
-        let mut is_below_comment = before.lines().rfind(|line| !line.trim().is_empty()).is_some_and(is_comment);
+        let mut is_below_comment = before.lines().rfind(|line| !is_blank(line)).is_some_and(is_comment);
         let mut is_below_host = false;
         for line in split_after_feeds(annotations) {
             let indent = indent_of(line);
@@ -107,7 +107,7 @@ impl<'t> Lines<'t> {
             if !is_of_host {
                 own.push(line);
             }
-            if !line.trim().is_empty() {
+            if !is_blank(line) {
                 is_below_comment = is_comment(line);
             }
             is_below_host = is_of_host;
@@ -124,7 +124,7 @@ fn is_of_host(text: &str) -> bool {
 }
 
 fn is_comment(line: &str) -> bool {
-    line.trim_start_matches(' ').starts_with('#')
+    line.as_bytes().get(indent_of(line)) == Some(&b'#')
 }
 
 /// The column at which the first line of a text begins.
