@@ -174,6 +174,8 @@ impl Text {
     /// Like [`Text::behind`], with these blanks before what is on the line.
     fn behind_gap(mut self, gap: &str, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
+        let below: usize = self.body.iter().map(|line| line.len() + 1).sum();
+        out.reserve(gap.len() + self.head.len() + comment.map_or(0, |comment| comment.len() + 1) + below);
         if !self.head.is_empty() {
             out.push_str(gap);
             out.push_str(&self.head);
@@ -327,11 +329,8 @@ impl Layout<'_> {
     /// The lines of a child after its own comment lines.
     fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
-        let mut line = blanks(column);
-        match new.key.map(|key| self.key(key)) {
-            Some(key) => line.push_str(&(self.with_question(key, column) + ":")),
-            None => line.push('-'),
-        }
+        let lead = new.key.map_or_else(|| "-".to_owned(), |key| self.with_question(self.key(key), column) + ":");
+        let mut line = blanks(column) + &lead;
         let own = || {
             let (place, value) = place?;
             let (_, end) = comment_of(&place, value)?;
