@@ -250,6 +250,27 @@ fn the_role_annotation_never_reaches_the_output() {
 }
 
 #[test]
+fn a_comment_that_goes_with_the_role_is_told() {
+    let config = "  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: three-way}\n";
+    let item = |name: &str, role: &str, value: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: {name}\n    annotations:\n      a: b\n{role}  data:\n    k: {value}\n"
+        )
+    };
+    let role = |role: &str| format!("      config.kubernetes.io/merge-source: {role}\n");
+    let sides = [item("both", &role("original"), "1"), item("both", &role("updated"), "2")].concat();
+    for (above, want) in [("", 0), ("      # mine\n", 1)] {
+        let of_dest = format!("{above}{}", role("dest"));
+        for dest in [item("both", &of_dest, "1"), item("only", &of_dest, "1")] {
+            let others = if dest.contains("only") { item("both", &role("dest"), "1") } else { String::new() };
+            let told = results(&passes(&list(&format!("{sides}{others}{dest}"), config)).stdout);
+            let lost = told.iter().filter(|(_, message)| message.contains("removes a comment that only dest has"));
+            assert_eq!(lost.count(), want, "{told:?}");
+        }
+    }
+}
+
+#[test]
 fn of_two_items_with_one_identity_the_one_at_the_same_path_is_meant() {
     let config = "  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec:\n    mode: TwoWay\n    source:\n    - path: overlay\n      keep: false\n";
     let stdin = list(

@@ -141,6 +141,10 @@ fn settle<'r, 'a>(
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
             keep(dest, member.moves_to(), run, counts)?;
+            // A role whose line goes alone takes no comment along.
+            if dest.without_role().is_none() {
+                run.tell_lost(member.sides, &[])?;
+            }
             Some(After::Kept(dest))
         }
         (Becomes::Arrived(tree), _, Some(updated), _) => {
