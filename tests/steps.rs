@@ -163,3 +163,16 @@ fn aliases_of_one_anchor() {
     check(60, |n| resource_list(&items(&map(n, "1")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
     check(60, |n| three_way(&map(n, "1"), &map(n, "2").replacen("  a: 1", "  a: 3", 1), &map(n, "1")));
 }
+
+#[test]
+fn fields_beside_a_merge_key_that_is_written_out() {
+    let map = |n: usize| thing(&format!("first: &x\n  a: 1\nmap:\n  <<: *x\n{}", each(n, |i| format!("  k{i}: 1\n"))));
+    let source = |n: usize| thing(&format!("map:\n  a: 2\n{}", each(n, |i| format!("  k{i}: 2\n"))));
+    check(250, |n| resource_list(&items(&map(n)), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
+}
+
+#[test]
+fn fields_of_a_new_map() {
+    let source = |n: usize| thing(&format!("map:\n{}", each(n, |i| format!("  k{i}: 2\n"))));
+    check(250, |n| resource_list(&items(&thing("a: 1\n")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
+}

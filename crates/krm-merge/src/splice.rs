@@ -511,11 +511,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
         let written: Vec<Child<'d>> = node.written().collect();
         // Mostly few children change, so few places are worked out.
-        let place = |index: usize| Place::of_child(node, written[index]);
+        let place_at = |index: usize| Place::of_child(node, written[index]);
         if written.is_empty() {
             return;
         }
-        let first = place(0);
+        let first = place_at(0);
         let column = first.column(self.doc);
         let host = Host::in_container(node);
         let order = order_of(entries);
@@ -537,9 +537,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let has_comments = above.is_some_and(|above| !above.is_empty());
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty() || has_comments) {
             // The content after the dash is removed or moves down, and the next child moves up to the dash.
-            let next = place(kept_index);
+            let next = place_at(kept_index);
             let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
-            let removed: Vec<Place> = (0..kept_index).map(place).collect();
+            let removed: Vec<Place> = (0..kept_index).map(place_at).collect();
             let owned = self.owned(&removed);
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
@@ -558,7 +558,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.edit(from..to, text);
         } else {
             self.insert_lines(first.top(self.doc), &lines);
-            for place in (0..kept_index).map(place) {
+            for place in (0..kept_index).map(place_at) {
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
@@ -569,7 +569,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let is_other = match (entry.place, &entry.value) {
                 (Some(index), None) => {
                     last = index;
-                    let place = place(last);
+                    let place = place_at(last);
                     self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                     true
                 }
@@ -578,18 +578,18 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     if as_it_was(entry, written[last]) {
                         continue;
                     }
-                    self.child(host, &place(last), written[last], entry);
+                    self.child(host, &place_at(last), written[last], entry);
                     self.is_set(written[last].1, tree)
                 }
                 (None, _) => {
                     above = entry;
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
-                    self.insert_lines(place(last).bottom(self.doc), &lines.unwrap_or_default());
+                    self.insert_lines(place_at(last).bottom(self.doc), &lines.unwrap_or_default());
                     true
                 }
             };
             if is_other && rest.get(i + 1).is_none_or(|next| next.place.is_some()) {
-                self.clear_below(place(last).bottom(self.doc), |s| s.end_of(host, column, &written, above));
+                self.clear_below(place_at(last).bottom(self.doc), |s| s.end_of(host, column, &written, above));
             }
         }
     }

@@ -76,6 +76,7 @@ impl<'b> Layout<'b> {
             }
             for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
                 let found = if value.kind() == Kind::Map { &mut indent } else { &mut list_offset };
+                // A block that is left of its key says nothing, so the next one counts.
                 if found.is_none() {
                     let deeper = value.start() - value.document().line_start(value.start());
                     *found = deeper.checked_sub(key.column());
@@ -119,6 +120,16 @@ impl<'t, 'a> Piece<'t, 'a> {
     /// A value without its key.
     pub fn value(tree: &'t Tree<'a>) -> Self {
         Self { key: None, source: None, tree, comments: Comments::default(), layout: tree::Layout::Host }
+    }
+
+    /// The comments at the end of its block, which is written as `like`.
+    fn foot(&self, like: NodeRef<'_>) -> Foot<'a> {
+        if let Some(given) = self.comments.below {
+            return Foot::Given(given);
+        }
+        // A comment below the end of the child belongs to the content after it, not to the value.
+        let own = self.place().filter(|_| like.kind() != Kind::Alias);
+        Foot::Own(own.map(|(place, value)| place.bottom(value.document())))
     }
 
     /// Its place in its own document; a root has none.
@@ -238,10 +249,7 @@ impl Layout<'_> {
             }
             kind => {
                 let at = self.child_column(kind, host, column);
-                // A comment below the end of the child belongs to the content after it, not to the value.
-                let own = || new.place().filter(|_| like.kind() != Kind::Alias);
-                let own_foot = || Foot::Own(own().map(|(place, _)| place.bottom(node.document())));
-                let foot = new.comments.below.map_or_else(own_foot, Foot::Given);
+                let foot = new.foot(like);
                 // In the column of its key, a comment at the end of a list would not belong to the list.
                 let foot_at = at.max(column + 1);
                 let body = self.children(node, new.tree, at, (foot, foot_at));

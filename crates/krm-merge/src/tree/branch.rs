@@ -18,10 +18,10 @@ pub struct Branch<'a> {
     pub entries: Vec<Entry<'a>>,
     /// The conflict about the order of its elements, if both sides changed it in different ways. The entries are in dest's order.
     pub contested: Option<Box<Contested<'a>>>,
-    /// The identities of the entries, once they have been looked up; `None` after entries were inserted. A map with few fields has none:
-    /// the names of its entries are compared.
+    /// The identities of the entries. There is none before the first look-up, and after entries were inserted. A map has none until it
+    /// pays off: the names of few fields are compared.
     index: Option<Index<'a>>,
-    /// The number of look-ups without an index, including the expected ones.
+    /// The number of look-ups since there is no index, and of those that are expected.
     asked: usize,
     /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
     nameless: usize,
@@ -78,14 +78,18 @@ impl<'a> Branch<'a> {
     }
 
     /// Prepares for this many more look-ups.
+    #[inline]
     fn expect(&mut self, asked: usize) {
         if let Some(index) = &mut self.index {
             return index.expect(asked);
         }
         self.asked = self.asked.saturating_add(asked);
-        if self.by == By::Field && !Index::pays_off(self.entries.len(), self.asked) {
-            return;
+        if self.by != By::Field || Index::pays_off(self.entries.len(), self.asked) {
+            self.make_index();
         }
+    }
+
+    fn make_index(&mut self) {
         let ids = self.ids();
         self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
         let mut index = Index::of(ids);
@@ -93,9 +97,9 @@ impl<'a> Branch<'a> {
         self.index = Some(index);
     }
 
-    /// Makes the index, unless the names of few fields are compared.
-    fn look_up(&mut self) {
-        if self.index.is_none() && self.by != By::Field {
+    /// Counts a look-up, which makes the index as soon as it pays off.
+    fn count(&mut self) {
+        if self.index.is_none() {
             self.expect(1);
         }
     }
@@ -112,7 +116,7 @@ impl<'a> Branch<'a> {
 
     /// The places of the entries with this identity that are not removed.
     pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
-        self.look_up();
+        self.count();
         let this: &Self = self;
         this.places(id).filter(|at| this.entries[*at].value.is_some())
     }
@@ -137,7 +141,7 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not removed, if children are looked up already.
+    /// The first child of this identity that is not removed, if there is an index.
     pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
         let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
         found.and_then(Tree::view)
@@ -186,7 +190,7 @@ impl<'a> Branch<'a> {
         if self.by == By::Field {
             return self.entries.get(place)?.key?.id();
         }
-        self.look_up();
+        self.count();
         self.index.as_ref()?.id(place).cloned()
     }
 
@@ -298,5 +302,6 @@ fn id_of<'a>(by: &By<'a>, entry: &Entry<'a>, number: usize) -> Option<ChildId<'a
 /// The fields in the value of a `<<` entry, in order of precedence: if several have one name, the first one counts.
 pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
     let one = Some(merged).filter(|m| !m.is_list());
-    one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
+    // A key that is a map or list has no name.
+    one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields).filter(|(key, _)| !key.is_container())
 }

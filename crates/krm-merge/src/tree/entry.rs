@@ -101,7 +101,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether it is the field with this identity.
+    /// Whether it is the field with this identity: the same as a comparison with [`Key::id`], and cheaper.
     pub(super) fn is_field(&self, id: &ChildId<'_>) -> bool {
         match (self.key, id) {
             (Some(Key::Node(key)), ChildId::Field(name)) => key.is_called(name) && !key.is_merge_key(),

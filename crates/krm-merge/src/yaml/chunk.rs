@@ -43,7 +43,7 @@ impl Chunk {
 }
 
 impl Marks {
-    /// Marks what either of two marks.
+    /// The bytes that either of the two marks.
     #[inline(always)]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)

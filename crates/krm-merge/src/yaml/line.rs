@@ -37,7 +37,7 @@ fn first_break(bytes: &[u8]) -> Option<usize> {
     first_of(bytes, breaks_in, |byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// The offset of the first byte that is meant: `among` marks it among many bytes.
+/// The offset of the first byte for which `is_meant` holds. `among` marks such bytes in a chunk.
 fn first_of(bytes: &[u8], among: impl Fn(&[u8; Chunk::LEN]) -> Marks, is_meant: impl Fn(u8) -> bool) -> Option<usize> {
     let mut at = 0;
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -49,8 +49,7 @@ fn first_of(bytes: &[u8], among: impl Fn(&[u8; Chunk::LEN]) -> Marks, is_meant: 
     bytes[at..].iter().position(|byte| is_meant(*byte)).map(|found| at + found)
 }
 
-/// The offset of the first byte of a text that is this one, as `str::find`. The texts between two such bytes are short, and there are many
-/// of them.
+/// The offset of the first byte of a text that is this one, as `str::find`, which is slower where the byte is near.
 pub(crate) fn find(text: &str, byte: u8) -> Option<usize> {
     first_of(text.as_bytes(), |chunk| Chunk::of(chunk).equal(byte), |other| other == byte)
 }

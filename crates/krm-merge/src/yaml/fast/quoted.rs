@@ -23,6 +23,7 @@ impl Reader<'_, '_> {
         let quote = text.at(at);
         let style = if quote == b'"' { Style::Double } else { Style::Single };
         let mut end = text.quoted_stop(at + 1, quote);
+        // In single quotes, a backslash is only a backslash.
         while quote == b'\'' && text.at(end) == b'\\' {
             end = text.quoted_stop(end + 1, quote);
         }
