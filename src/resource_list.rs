@@ -3,11 +3,10 @@
 //! Keys may come in any order, and unknown fields stay. Output is the input text with edits: only the changes to the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use krm_merge::hashed::HashSet;
-
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
+use krm_merge::hashed::HashSet;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};

@@ -3,7 +3,6 @@
 //! Items may be in one text or in many. The result for an item is edits of the text that contains it, so the code that read the text can
 //! write it.
 
-use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_merge::child::find;
@@ -11,6 +10,7 @@ use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
+use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;

@@ -1,6 +1,5 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
-use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
 use std::collections::BTreeMap;
 
 use super::run::{Merged, Numbering, Run, Stand, own_anchors};
@@ -10,6 +9,7 @@ use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::target::Target;
+use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
 

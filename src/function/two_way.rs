@@ -1,12 +1,11 @@
 //! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
 
-use krm_merge::hashed::{HashMap, HashMapExt};
-
 use super::run::{Merged, Run, own_anchors};
 use super::sources::merge_sources;
 use crate::config::{Config, Role};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
+use krm_merge::hashed::{HashMap, HashMapExt};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Resource};
 

@@ -2,13 +2,13 @@
 //!
 //! A host that needs more, such as results or annotations, uses [`crate::package`] and [`crate::rules`] instead.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 use crate::documents::{Item, rewrite, sorted};
 use crate::edits::Overlap;
+use crate::hashed::{HashMap, HashMapExt};
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;

@@ -3,9 +3,8 @@
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
 //! updated, and one walker (`merge.rs`) applies it. So each merge rule is written once, and the walker knows no mode.
 
-use crate::hashed::HashSet;
-
 use crate::child::{By, ChildId, ids_of_both};
+use crate::hashed::HashSet;
 use crate::host::{holds_protected, is_protected};
 use crate::path::{FieldPath, Trail};
 use crate::remarks::Remarks;

@@ -3,9 +3,9 @@
 //! Diff, patch, the walker and the plugin all pair children, so the rule is here once: a field by its name, an element by its merge keys or
 //! its value.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::borrow::Cow;
 
+use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
 

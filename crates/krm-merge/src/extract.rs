@@ -4,13 +4,13 @@
 //! and the fields that identify a resource or an element. It names an equal field only if a new field would not find its place without that
 //! neighbour. A patch cannot express every difference: a caller that needs to know merges it and compares.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::change::{Change, Child, Inside, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::diff::diff;
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::mode::Mode;
 use crate::patch::{DELETE_FROM, ORDER, PATCH};
 use crate::policy::Renames;

@@ -5,11 +5,11 @@
 //! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and the API reference of Kubernetes 1.36 where it calls a
 //! field immutable. For a custom resource, the source is a rule of its definition, such as `self == oldSelf`.
 
-use crate::hashed::HashMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::child::{By, ChildId, MergeKey, Value};
+use crate::hashed::HashMap;
 use crate::path::FieldPath;
 use crate::schema::Cursor;
 use crate::tree::{Tree, View};

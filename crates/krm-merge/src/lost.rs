@@ -3,11 +3,11 @@
 //! A field takes its comments along when upstream deletes it. A comment is no value, so no conflict shows that the user's words are gone.
 //! git would stop there. The edits of dest's text show every such comment, whatever part of the merge removed it.
 
-use crate::hashed::HashSet;
 use std::ops::Range;
 
 use crate::child::{By, ChildId};
 use crate::edits::TextEdits;
+use crate::hashed::HashSet;
 use crate::path::{FieldPath, Step};
 use crate::schema::{Cursor, list_kind};
 use crate::sieve::{Known, Sieve};

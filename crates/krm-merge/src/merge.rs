@@ -9,10 +9,9 @@ mod merged;
 mod merging;
 pub(crate) mod order;
 
-use crate::hashed::{HashMap, HashMapExt};
-
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
+use crate::hashed::{HashMap, HashMapExt};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::Remarks;

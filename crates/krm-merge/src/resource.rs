@@ -4,12 +4,12 @@ mod body;
 mod head;
 mod seen;
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::alias;
 use crate::edits::{Edit, TextEdits};
+use crate::hashed::{HashMap, HashMapExt};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;

@@ -9,10 +9,10 @@
 //! that the API server refuses. So a patch whose new element lacks a required field is mostly a patch with a wrong merge key. In a three-way
 //! merge, the new elements are whole elements of upstream.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::cell::LazyCell;
 
 use crate::child::{By, ChildId, Value};
+use crate::hashed::{HashMap, HashMapExt};
 use crate::mode::Mode;
 use crate::path::Trail;
 use crate::schema::{Cursor, Members, list_kind};

@@ -12,12 +12,12 @@ pub mod explain;
 mod openapi;
 mod shape;
 
-use crate::hashed::{HashMap, HashSet, HashSetExt};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
 use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
+use crate::hashed::{HashMap, HashSet, HashSetExt};
 use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};

@@ -28,7 +28,7 @@ pub use line::{
     LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
     without_break,
 };
-pub(crate) use line::{find, split_after_feeds};
+pub(crate) use line::{find_byte, split_after_feeds};
 pub use node::{Document, Kind, NodeRef, Style, same};
 pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]

@@ -4,9 +4,9 @@
 //! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
 //! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::hash::Hash;
 
+use crate::hashed::{HashMap, HashMapExt};
 use crate::leaves::{HALF, Leaves, pairs};
 use crate::sides::{Side, Sides};
 use crate::yaml::NodeRef;

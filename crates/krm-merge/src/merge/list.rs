@@ -3,11 +3,10 @@
 //! A second run may merge the new list by its keys, if nothing but an element of dest kept the first run from it. It then merges the
 //! comments of each element, too. So the elements that stay get their comments in the first run.
 
-use crate::hashed::HashMap;
-
 use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId};
+use crate::hashed::HashMap;
 use crate::remarks::Remarks;
 use crate::sequence::common;
 use crate::tree::{Comments, Entry, Tree, View};

@@ -3,11 +3,10 @@
 //! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields replace
 //! it, and are merged like any others.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
-
 use super::Walk;
 use crate::change::{Inside, Others};
 use crate::child::ChildId;
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::tree::{Branch, Entry, Tree, fields_in};
 use crate::yaml::{Error, NodeRef};
 

@@ -4,11 +4,11 @@
 //! merged, stretch by stretch: if only one side changed it, that side's order holds. So an element that upstream puts before another one
 //! runs before it, and a merge shows as few changed lines as possible.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::collections::BTreeMap;
 
 use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::sides::Side;

@@ -3,10 +3,10 @@
 //! If only one side moved a resource, that side's place holds, and a new resource goes beside its neighbours from upstream. A host keeps
 //! resources in texts of its own, so it gets a [`Spot`] for each, by which it sorts the resources of its text.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::collections::BTreeMap;
 
 use super::Member;
+use crate::hashed::{HashMap, HashMapExt};
 use crate::merge::order::in_one;
 use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};

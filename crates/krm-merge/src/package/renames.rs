@@ -3,13 +3,13 @@
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
 //! pairs the same ones as the first. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::cell::LazyCell;
 use std::hash::Hash;
 use std::ops::Deref;
 
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::leaves::{HALF, pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};

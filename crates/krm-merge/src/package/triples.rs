@@ -4,10 +4,10 @@
 //! decides: a resource without a partner at its path counts as added or deleted. But if two sides have one resource each, it is the same
 //! one even at different paths: one of them moved it.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::fmt;
 
 use super::lines::Lines;
+use crate::hashed::{HashMap, HashMapExt};
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 

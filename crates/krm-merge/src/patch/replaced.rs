@@ -3,9 +3,8 @@
 //! A user who patches one element of a list of a custom resource loses all others. So the loss is reported, with the key by which the list
 //! would merge: the fields of its elements show which key that may be.
 
-use crate::hashed::{HashMap, HashSet};
-
 use crate::child::{Value, element_key};
+use crate::hashed::{HashMap, HashSet};
 use crate::path::ElementKey;
 use crate::schema::{ASSOCIATIVE_KEYS, ListKind, is_key};
 use crate::tree::View;

@@ -4,11 +4,11 @@
 //! additions stay if their names differ, dest's first. A conflict remains if both sides may have changed the same: both have an element of
 //! one name, both replaced an element, or both changed the order.
 
-use crate::hashed::HashSet;
 use std::borrow::Cow;
 
 use super::partners::{Elements, add_changed};
 use super::three::{Matches, matches};
+use crate::hashed::HashSet;
 use crate::schema::Names;
 use crate::tree::View;
 

@@ -4,7 +4,6 @@
 //! node, so a conflict in it names its own place. An element that keeps its value keeps its node, and with it its layout; its comments are
 //! merged.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::ops::Range;
 
 use super::additions::{Additions, Element, replaced};
@@ -15,6 +14,7 @@ use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::merge::merge_at;
 use crate::path::Step;
 use crate::remarks::Remarks;

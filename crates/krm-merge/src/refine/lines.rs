@@ -1,9 +1,8 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
-use crate::hashed::{HashMap, HashMapExt};
-
 use super::Sources;
 use super::three::{Changed, Part, matches, parts};
+use crate::hashed::{HashMap, HashMapExt};
 
 /// A text with the changes of both sides in it.
 #[derive(Debug, PartialEq, Eq)]

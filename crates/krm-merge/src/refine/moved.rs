@@ -3,11 +3,11 @@
 //! diff3 sees such an element as dropped in one place and added in another. If one side also changed it, the two additions differ and would
 //! be in conflict. After a first run, an element that one side moved and the other one changed is in this state: dest has both changes.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::collections::BTreeSet;
 
 use super::partners::{Elements, are_one};
 use super::three::{Anchor, Changed, Hunk, Matches, Part};
+use crate::hashed::{HashMap, HashMapExt};
 use crate::tree::View;
 
 /// The parts of three versions, in which a hunk becomes anchors if both sides have the same elements of original in it, one by one.

@@ -7,12 +7,12 @@
 //! A side may hold an element as the other side made it: after a first run, dest holds what updated changed. So an element that the other
 //! side changed is looked for in both forms. Otherwise a second run would take such an element for a new one, and add updated's again.
 
-use crate::hashed::{HashMap, HashMapExt, HashSet};
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::three::{Matches, matches};
 use crate::child::Value as _;
+use crate::hashed::{HashMap, HashMapExt, HashSet};
 use crate::leaves::{HALF, Leaves};
 use crate::tree::View;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Unread;
 use crate::host::{ROLE, is_transport};
-use crate::yaml::{Kind, NodeRef, Style, find, is_blank, split_after_feeds};
+use crate::yaml::{Kind, NodeRef, Style, find_byte, is_blank, split_after_feeds};
 
 /// What was seen of a resource while its nodes were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl<'t> Lines<'t> {
 
 /// Whether an annotation of the host is at the beginning of a text.
 fn is_of_host(text: &str) -> bool {
-    find(text, b':').is_some_and(|colon| is_transport(&text[..colon]) && text[colon + 1..].starts_with(' '))
+    find_byte(text, b':').is_some_and(|colon| is_transport(&text[..colon]) && text[colon + 1..].starts_with(' '))
 }
 
 fn is_comment(line: &str) -> bool {

@@ -4,11 +4,11 @@
 //! that are used, and a recursive type needs no special case. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl
 //! reads them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 
 use super::{ListKind, Members, merge_keys};
 use crate::child::key_text;
+use crate::hashed::{HashMap, HashMapExt};
 use crate::mode::Mode;
 use crate::yaml::NodeRef;
 

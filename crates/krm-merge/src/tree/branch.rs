@@ -1,9 +1,8 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
-use crate::hashed::{HashSet, HashSetExt};
-
 use super::{Comments, Entry, Key, Tree, View};
 use crate::child::{By, ChildId, Index, Keyed};
+use crate::hashed::{HashSet, HashSetExt};
 use crate::path::{ElementKey, FieldPath};
 use crate::yaml::NodeRef;
 

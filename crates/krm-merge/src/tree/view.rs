@@ -1,11 +1,11 @@
 //! [`View`]: a node as a rule reads it, so that one rule serves texts and trees.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use super::{Branch, Key, Made, Tree, fields_in};
 use crate::child::{By, Elements, Keyed, MergeKey, Value};
+use crate::hashed::{HashMap, HashMapExt};
 use crate::leaves::hash;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
 

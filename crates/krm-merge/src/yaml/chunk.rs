@@ -62,3 +62,29 @@ impl Marks {
         self.0.to_bitmask().checked_ilog2().map(|last| last as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_byte_that_are_looked_for_are_found() {
+        for at in 0..Chunk::LEN {
+            for byte in 0..=u8::MAX {
+                let mut bytes = [b'a'; Chunk::LEN];
+                (bytes[at], bytes[Chunk::LEN - 1]) = (byte, bytes[Chunk::LEN - 1].max(byte));
+                let chunk = Chunk::of(&bytes);
+                let agrees = |marks: Marks, is_meant: &dyn Fn(u8) -> bool| {
+                    assert_eq!(marks.first(), bytes.iter().position(|byte| is_meant(*byte)), "{bytes:?}");
+                    assert_eq!(marks.last(), bytes.iter().rposition(|byte| is_meant(*byte)), "{bytes:?}");
+                };
+                for other in [0, b'\t', b'\n', b' ', b'#', b':', 0x7f, 0x80, u8::MAX] {
+                    agrees(chunk.equal(other), &|byte| byte == other);
+                    agrees(chunk.other_than(other), &|byte| byte != other);
+                    agrees(chunk.equal(other).or(chunk.equal(byte)), &|one| one == other || one == byte);
+                }
+                agrees(chunk.controls(), &|byte| byte < b' ');
+            }
+        }
+    }
+}

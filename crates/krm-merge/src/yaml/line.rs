@@ -50,14 +50,14 @@ fn first_of(bytes: &[u8], among: impl Fn(&[u8; Chunk::LEN]) -> Marks, is_meant: 
 }
 
 /// The offset of the first byte of a text that is this one, as `str::find`, which is slower where the byte is near.
-pub(crate) fn find(text: &str, byte: u8) -> Option<usize> {
+pub(crate) fn find_byte(text: &str, byte: u8) -> Option<usize> {
     first_of(text.as_bytes(), |chunk| Chunk::of(chunk).equal(byte), |other| other == byte)
 }
 
 /// The parts of a text that end with a `\n`, and the rest, as `str::split_inclusive`.
 pub(crate) fn split_after_feeds(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
-        let end = find(text, b'\n').map_or(text.len(), |at| at + 1);
+        let end = find_byte(text, b'\n').map_or(text.len(), |at| at + 1);
         let (part, rest) = text.split_at(end);
         text = rest;
         (!part.is_empty()).then_some(part)
@@ -213,6 +213,20 @@ pub(super) fn line_break_before(text: &str, line: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_break_is_found_wherever_it_is() {
+        for (before, after) in (0..40).flat_map(|before| (0..40).map(move |after| (before, after))) {
+            for line_break in ["\n", "\r", "\r\n", "\n\n", ""] {
+                let text = ["a".repeat(before), line_break.to_owned(), "b".repeat(after)].concat();
+                let is_break = |c: char| c == '\n' || c == '\r';
+                assert_eq!(line_end(&text, 0), text.find(is_break).unwrap_or(text.len()), "{text:?}");
+                assert_eq!(line_start(&text, text.len()), text.rfind(is_break).map_or(0, |at| at + 1), "{text:?}");
+                assert!(split_after_feeds(&text).eq(text.split_inclusive('\n')), "{text:?}");
+                assert_eq!(find_byte(&text, b'b'), text.find('b'), "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn the_start_of_a_long_line_is_looked_up() {

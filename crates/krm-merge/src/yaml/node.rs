@@ -4,7 +4,6 @@
 //! where it differs from the source. Anchors, tags and aliases are rare, so they are in tables beside the arena and cost nothing if there
 //! are none.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -12,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use super::error::{Error, Position};
 use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
+use crate::hashed::{HashMap, HashMapExt};
 use crate::sieve::{Known, Sieve};
 
 /// The kinds of node.

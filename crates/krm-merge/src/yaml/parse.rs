@@ -6,7 +6,6 @@
 //! before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a block
 //! scalar is reported after the scalar; a block scalar that ends with the text has no final line break.
 
-use crate::hashed::{HashMap, HashMapExt};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -18,6 +17,7 @@ use super::error::Error;
 use super::fast;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 use super::{foreign_anchor, foreign_break, unresolved};
+use crate::hashed::{HashMap, HashMapExt};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
 /// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
