@@ -113,8 +113,8 @@ fn comments_in_an_element_of_a_list_that_upstream_changed() {
             thing(&format!("l:\n-{}{added}", &each(n, line)[1..]))
         };
         let sides = |n| [wide(n, "", "", ""), wide(n, "", " # new", "- added\n"), wide(n, "'", "", "")];
-        // Most names have four bytes: a hash reads shorter ones in another way.
-        check(250, |n| {
+        // The names that are added have four bytes: a hash reads shorter ones in another way.
+        check(110, |n| {
             let [original, updated, dest] = sides(n);
             three_way(&original, &updated, &dest)
         });
