@@ -143,14 +143,6 @@ impl<'t, 'a> Fate<'t, 'a> {
 /// A child of a map or list in dest, with its key.
 type Child<'d> = (Option<NodeRef<'d>>, NodeRef<'d>);
 
-/// Whether an entry is a child of dest as it is written.
-fn as_it_was(entry: &Entry<'_>, (key, value): Child<'_>) -> bool {
-    entry.value.as_ref().is_some_and(|tree| tree.is(value))
-        && entry.comments == Comments::default()
-        && entry.layout == tree::Layout::Host
-        && entry.new_key(key).is_none()
-}
-
 fn is_kept(entry: &Entry<'_>) -> bool {
     entry.place.is_some() && entry.value.is_some()
 }
@@ -276,10 +268,15 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// Edits a child of a block map or list that stays and is not [`as_it_was`].
-    fn child(&mut self, host: Host, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
+    /// Edits a child of a block map or list that stays. Mostly it is as it was, and its `place` is not worked out.
+    fn child(&mut self, host: Host, place: impl FnOnce() -> Place, (key, value): Child<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
         let renamed = key.zip(entry.new_key(key));
+        let is_kept = new.tree.is(value) && entry.comments == Comments::default() && renamed.is_none();
+        if is_kept && entry.layout == tree::Layout::Host {
+            return;
+        }
+        let place = &place();
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
@@ -575,10 +572,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 }
                 (Some(index), Some(tree)) => {
                     (last, above) = (index, entry);
-                    if as_it_was(entry, written[last]) {
-                        continue;
-                    }
-                    self.child(host, &place_at(last), written[last], entry);
+                    self.child(host, || place_at(last), written[last], entry);
                     self.is_set(written[last].1, tree)
                 }
                 (None, _) => {
@@ -737,9 +731,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 Some(index) => {
                     let place = &places[index];
                     let mut inner = self.inner();
-                    if !as_it_was(entry, written[index]) {
-                        inner.child(host, place, written[index], entry);
-                    }
+                    inner.child(host, || *place, written[index], entry);
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }

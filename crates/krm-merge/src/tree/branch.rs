@@ -140,9 +140,9 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not removed, if there is an index.
-    pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
-        let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
+    /// The first child of this identity that is not removed. Elements are known only if there is an index.
+    pub fn first(&self, id: &ChildId<'_>) -> Option<View<'_, 'a>> {
+        let found = self.places(id).find_map(|at| self.entries.get(at)?.value.as_ref());
         found.and_then(Tree::view)
     }
 
@@ -155,15 +155,7 @@ impl<'a> Branch<'a> {
 
     /// A field of the map itself, not of a `<<`, that is not removed.
     pub(super) fn field(&self, name: &str) -> Option<View<'_, 'a>> {
-        let id = ChildId::Field(name);
-        if self.by == By::Field
-            && let Some(index) = &self.index
-        {
-            let value = index.find(&id).find_map(|at| self.entries.get(at)?.value.as_ref());
-            return value.and_then(Tree::view);
-        }
-        let found = self.entries.iter().filter(|entry| entry.is_field(&id));
-        found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
+        self.first(&ChildId::Field(name))
     }
 
     /// The entries with their numbers. Removed ones do not count.
