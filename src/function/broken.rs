@@ -5,7 +5,7 @@
 //! to a resource that it never had, something outside of the package provides that resource.
 
 use krm_merge::documents::Item;
-use krm_merge::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
+use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::package::Member;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
 use krm_merge::resource::Resource;

@@ -10,7 +10,7 @@ use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
-use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
+use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;

@@ -9,7 +9,7 @@ use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::target::Target;
-use krm_merge::hashed::{HashMap, HashMapExt, HashSet};
+use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
 

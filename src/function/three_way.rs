@@ -1,7 +1,7 @@
 //! ThreeWay: merges each resource, carries out the result in dest, and reports it.
 
 use krm_merge::edits::{Edit, TextEdits};
-use krm_merge::hashed::{HashMap, HashMapExt};
+use krm_merge::hashed::{Empty, HashMap};
 use krm_merge::layout::{self, Text};
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merged as Merging;

@@ -5,7 +5,7 @@ use super::sources::merge_sources;
 use crate::config::{Config, Role};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
-use krm_merge::hashed::{HashMap, HashMapExt};
+use krm_merge::hashed::{Empty, HashMap};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Resource};
 

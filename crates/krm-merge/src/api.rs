@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::documents::{Item, rewrite, sorted};
 use crate::edits::Overlap;
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
 

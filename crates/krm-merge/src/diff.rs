@@ -12,7 +12,7 @@ use renamed::{Named, Renamed};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
-use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::host::{check_kept, is_all_protected, is_protected};
 use crate::path::{ElementKey, FieldPath, Trail};
 use crate::policy::Renames;

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::change::{Change, Child, Inside, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::diff::diff;
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::patch::{DELETE_FROM, ORDER, PATCH};
 use crate::policy::Renames;

@@ -11,7 +11,7 @@ pub(crate) mod order;
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::Remarks;

@@ -8,7 +8,7 @@ mod replaced;
 
 use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
-use crate::hashed::{HashMap, HashMapExt, HashSet, HashSetExt};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
 use crate::mode::Mode;

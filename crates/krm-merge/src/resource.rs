@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::alias;
 use crate::edits::{Edit, TextEdits};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;

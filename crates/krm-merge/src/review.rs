@@ -12,7 +12,7 @@
 use std::cell::LazyCell;
 
 use crate::child::{By, ChildId, Value};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::mode::Mode;
 use crate::path::Trail;
 use crate::schema::{Cursor, Members, list_kind};

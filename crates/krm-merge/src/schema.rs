@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
-use crate::hashed::{HashMap, HashSet, HashSetExt};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};

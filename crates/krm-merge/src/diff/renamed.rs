@@ -6,7 +6,7 @@
 
 use std::hash::Hash;
 
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::leaves::{HALF, Leaves, pairs};
 use crate::sides::{Side, Sides};
 use crate::yaml::NodeRef;

@@ -6,7 +6,7 @@
 use super::Walk;
 use crate::change::{Inside, Others};
 use crate::child::ChildId;
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::tree::{Branch, Entry, Tree, fields_in};
 use crate::yaml::{Error, NodeRef};
 

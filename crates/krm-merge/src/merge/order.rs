@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::sides::Side;

@@ -4,7 +4,7 @@
 //! in a `kustomization.yaml`, name only the new file.
 
 use super::triples::{Resources, Triple};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::resource::{Located, Resource};
 use crate::transport::path_in_package;
 

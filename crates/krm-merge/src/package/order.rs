@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::Member;
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::merge::order::in_one;
 use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};

@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};

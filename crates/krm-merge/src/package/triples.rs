@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::lines::Lines;
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 

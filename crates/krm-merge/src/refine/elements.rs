@@ -14,7 +14,7 @@ use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::merge::merge_at;
 use crate::path::Step;
 use crate::remarks::Remarks;

@@ -2,7 +2,7 @@
 
 use super::Sources;
 use super::three::{Changed, Part, matches, parts};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 
 /// A text with the changes of both sides in it.
 #[derive(Debug, PartialEq, Eq)]

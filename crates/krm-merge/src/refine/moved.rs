@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::partners::{Elements, are_one};
 use super::three::{Anchor, Changed, Hunk, Matches, Part};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::tree::View;
 
 /// The parts of three versions, in which a hunk becomes anchors if both sides have the same elements of original in it, one by one.

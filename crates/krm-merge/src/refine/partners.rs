@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::three::{Matches, matches};
 use crate::child::Value as _;
-use crate::hashed::{HashMap, HashMapExt, HashSet};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, Leaves};
 use crate::tree::View;
 

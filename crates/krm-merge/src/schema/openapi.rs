@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::{ListKind, Members, merge_keys};
 use crate::child::key_text;
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::mode::Mode;
 use crate::yaml::NodeRef;
 

@@ -2,7 +2,7 @@
 
 use super::{Comments, Entry, Key, Tree, View};
 use crate::child::{By, ChildId, Index, Keyed};
-use crate::hashed::{HashSet, HashSetExt};
+use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
 use crate::yaml::NodeRef;
 

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 
 use super::{Branch, Key, Made, Tree, fields_in};
 use crate::child::{By, Elements, Keyed, MergeKey, Value};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::leaves::hash;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use super::error::{Error, Position};
 use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 use crate::sieve::{Known, Sieve};
 
 /// The kinds of node.

@@ -17,7 +17,7 @@ use super::error::Error;
 use super::fast;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 use super::{foreign_anchor, foreign_break, unresolved};
-use crate::hashed::{HashMap, HashMapExt};
+use crate::hashed::{Empty, HashMap};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
 /// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
