@@ -93,10 +93,19 @@ impl<'t> Text<'t> {
 
     /// The offset of the first byte that matches: among many bytes, by its number, or one by one.
     #[inline(always)]
-    fn find(self, mut at: usize, among: impl Fn(Chunk) -> Option<usize>, is_found: impl Fn(u8) -> bool) -> usize {
-        let bytes = self.0.as_bytes();
-        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            if let Some(found) = among(Chunk::of(chunk)) {
+    fn find(self, at: usize, among: impl Fn(Chunk) -> Option<usize>, is_found: impl Fn(u8) -> bool) -> usize {
+        // Most scans end in their first chunk.
+        let Some(chunk) = self.chunk(at) else { return self.find_on(at, among, is_found) };
+        match among(chunk) {
+            Some(found) => at + found,
+            None => self.find_on(at + Chunk::LEN, among, is_found),
+        }
+    }
+
+    #[inline(never)]
+    fn find_on(self, mut at: usize, among: impl Fn(Chunk) -> Option<usize>, is_found: impl Fn(u8) -> bool) -> usize {
+        while let Some(chunk) = self.chunk(at) {
+            if let Some(found) = among(chunk) {
                 return at + found;
             }
             at += Chunk::LEN;
@@ -105,6 +114,14 @@ impl<'t> Text<'t> {
             at += 1;
         }
         at
+    }
+
+    /// The chunk that begins at an offset; `None` at the end of the text.
+    #[inline(always)]
+    fn chunk(self, at: usize) -> Option<Chunk> {
+        // Offsets fit in 32 bits, so the sum cannot overflow, and the compiler needs not look.
+        let at = at as u32 as usize;
+        self.0.as_bytes().get(at..at + Chunk::LEN).and_then(<[u8]>::first_chunk).map(Chunk::of)
     }
 }
 
