@@ -144,9 +144,9 @@ impl<'t, 'd> Reader<'t, 'd> {
                     at + 1
                 }
                 b'#' => self.comment(at),
-                _ => {
+                first => {
                     self.here = line;
-                    let next = self.line(line, at);
+                    let next = self.line(line, at, first);
                     self.after = next;
                     match next {
                         Some(next) => next,
@@ -185,7 +185,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     /// Reads the rest of a line after a value: blanks, and perhaps a comment. Returns the offset of the next line.
     #[inline(always)]
     fn rest(&mut self, at: usize) -> Option<usize> {
-        let next = self.text.skip_blanks(at);
+        let next = self.text.skip_gap(at);
         match self.text.at(next) {
             b'\n' => Some(next + 1),
             b'#' if next > at => Some(self.comment(next)),

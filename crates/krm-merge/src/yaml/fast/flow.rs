@@ -21,14 +21,14 @@ impl Reader<'_, '_> {
         while text.at(at) != close {
             if kind == Kind::Map {
                 let end = self.flow_scalar(at)?;
-                let colon = text.skip_blanks(end);
+                let colon = text.skip_gap(end);
                 // Directly after a quote, the colon needs no blank.
                 let is_quoted = colon == end && matches!(text.at(end - 1), b'"' | b'\'');
                 let is_colon = text.at(colon) == b':' && (is_quoted || text.at(colon + 1) == b' ');
                 if !is_colon || colon - at > KEY {
                     return None;
                 }
-                at = text.skip_blanks(colon + 1);
+                at = text.skip_gap(colon + 1);
             }
             at = match text.at(at) {
                 b'[' | b'{' => self.flow(at, depth + 1, around)?,
@@ -51,7 +51,7 @@ impl Reader<'_, '_> {
     /// Skips blanks, comments and line breaks.
     #[inline(always)]
     fn separation(&mut self, at: usize, around: Around) -> Option<usize> {
-        let next = self.text.skip_blanks(at);
+        let next = self.text.skip_gap(at);
         if matches!(self.text.at(next), b'\n' | b'#') { self.further_flow_line(at, next, around) } else { Some(next) }
     }
 
@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         let is_sure = match first {
             b'-' => text.at(at + 1).is_ascii_alphanumeric(),
             b'?' | b':' => false,
-            _ => begins_plain(first, text.at(at + 1)),
+            _ => begins_plain(text, at, first),
         };
         if !is_sure {
             return None;

@@ -9,17 +9,17 @@ use super::{KEY, Last, Reader};
 #[derive(Clone, Copy)]
 struct Spot {
     at: usize,
+    first: u8,
     column: usize,
     /// Whether it is the first thing in its line, with no dash before it.
     is_first: bool,
 }
 
 impl Reader<'_, '_> {
-    /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the offset of the next line.
+    /// Reads a line. `first`, at the offset `at`, is its first byte that is not a blank. Returns the offset of the next line.
     #[inline(always)]
-    pub(super) fn line(&mut self, line: usize, at: usize) -> Option<usize> {
+    pub(super) fn line(&mut self, line: usize, at: usize, first: u8) -> Option<usize> {
         let column = at - line;
-        let first = self.text.at(at);
         if column == 0 && matches!(first, b'-' | b'.' | b'%') && self.is_marker(at) {
             return self.marker(at);
         }
@@ -32,7 +32,7 @@ impl Reader<'_, '_> {
             self.cursor = self.flow(at, 0, None)?;
             return self.rest(self.cursor);
         }
-        let spot = self.dashes(line, Spot { at, column, is_first: true })?;
+        let spot = self.dashes(line, Spot { at, first, column, is_first: true })?;
         self.content(spot)
     }
 
@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
     #[inline(always)]
     fn dashes(&mut self, line: usize, mut spot: Spot) -> Option<Spot> {
         let text = self.text;
-        while text.at(spot.at) == b'-' && matches!(text.at(spot.at + 1), b' ' | b'\n') {
+        while spot.first == b'-' && matches!(text.at(spot.at + 1), b' ' | b'\n') {
             match self.open.last() {
                 Some(open) if spot.is_first && open.kind == Kind::List && open.column as usize == spot.column => {
                     self.end_value();
@@ -59,8 +59,8 @@ impl Reader<'_, '_> {
             }
             self.last = Last::Indicator;
             self.cursor = spot.at + 1;
-            let next = text.skip_blanks(spot.at + 1);
-            spot = Spot { at: next, column: spot.column + next - spot.at, is_first: false };
+            let next = text.skip_gap(spot.at + 1);
+            spot = Spot { at: next, first: text.at(next), column: spot.column + next - spot.at, is_first: false };
         }
         Some(spot)
     }
@@ -79,8 +79,7 @@ impl Reader<'_, '_> {
     #[inline(always)]
     fn content(&mut self, spot: Spot) -> Option<usize> {
         let text = self.text;
-        let first = text.at(spot.at);
-        if begins_plain(first, text.at(spot.at + 1)) {
+        if begins_plain(text, spot.at, spot.first) {
             return match stop(text, spot.at + 1)? {
                 Stop::Colon(colon) => {
                     if colon - spot.at > KEY {
@@ -93,7 +92,7 @@ impl Reader<'_, '_> {
                 Stop::Line(stop) => self.waits_for(spot, Kind::Scalar).then(|| self.plain_value(spot.at, stop)),
             };
         }
-        match first {
+        match spot.first {
             b'"' | b'\'' => self.quoted_content(spot),
             b'\n' => Some(spot.at + 1),
             b'#' => Some(self.comment(spot.at)),
@@ -105,7 +104,7 @@ impl Reader<'_, '_> {
     fn quoted_content(&mut self, spot: Spot) -> Option<usize> {
         let is_value = self.waits_for(spot, Kind::Scalar);
         let quoted = self.quoted(spot.at, self.indent().filter(|_| is_value))?;
-        let colon = self.text.skip_blanks(quoted.end);
+        let colon = self.text.skip_gap(quoted.end);
         if self.text.at(colon) == b':' && matches!(self.text.at(colon + 1), b' ' | b'\n') {
             if !quoted.is_one_line || colon - spot.at > KEY {
                 return None;
@@ -147,9 +146,9 @@ impl Reader<'_, '_> {
         let text = self.text;
         self.last = Last::Indicator;
         self.cursor = colon + 1;
-        let at = text.skip_blanks(colon + 1);
+        let at = text.skip_gap(colon + 1);
         let first = text.at(at);
-        if begins_plain(first, text.at(at + 1)) {
+        if begins_plain(text, at, first) {
             return match stop(text, at + 1)? {
                 Stop::Line(stop) => Some(self.plain_value(at, stop)),
                 Stop::Colon(_) => None,

@@ -4,14 +4,44 @@ use super::super::node::{Kind, NONE, Node, Style};
 use super::scan::Text;
 use super::{Last, Reader};
 
-/// Whether a plain scalar begins with these two bytes.
+/// Whether a plain scalar begins with a byte.
+#[derive(Clone, Copy)]
+enum Begins {
+    Always,
+    /// If no blank or line break is after it.
+    BeforeText,
+    Never,
+}
+
+impl Begins {
+    const fn with(first: u8) -> Self {
+        match first {
+            b'-' | b'?' | b':' => Self::BeforeText,
+            b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' => Self::Never,
+            b'\'' | b'"' | b'%' | b'@' | b'`' | ..=b' ' => Self::Never,
+            _ => Self::Always,
+        }
+    }
+}
+
+/// The answer for each byte: a look-up takes fewer steps than the comparisons.
+const BEGINS: [Begins; 256] = {
+    let mut table = [Begins::Never; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = Begins::with(byte as u8);
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a plain scalar begins at an offset, where this byte is.
 #[inline(always)]
-pub(super) fn begins_plain(first: u8, second: u8) -> bool {
-    match first {
-        b'-' | b'?' | b':' => !matches!(second, b' ' | b'\n' | b'\t'),
-        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' => false,
-        b'\'' | b'"' | b'%' | b'@' | b'`' | ..=b' ' => false,
-        _ => true,
+pub(super) fn begins_plain(text: Text<'_>, at: usize, first: u8) -> bool {
+    match BEGINS[usize::from(first)] {
+        Begins::Always => true,
+        Begins::BeforeText => !matches!(text.at(at + 1), b' ' | b'\n' | b'\t'),
+        Begins::Never => false,
     }
 }
 

@@ -76,6 +76,16 @@ impl<'t> Text<'t> {
         self.find(at, |bytes| bytes.other_than(b' ').first(), |byte| byte != b' ')
     }
 
+    /// The same between two tokens of a line, where most often one blank is.
+    #[inline(always)]
+    pub fn skip_gap(self, at: usize) -> usize {
+        match [self.at(at), self.at(at + 1)] {
+            [b' ', b' '] => self.skip_blanks(at + 2),
+            [b' ', _] => at + 1,
+            _ => at,
+        }
+    }
+
     /// The offset of the line break that ends the line of an offset.
     #[inline(always)]
     pub fn line_end(self, at: usize) -> usize {
@@ -85,7 +95,8 @@ impl<'t> Text<'t> {
     /// Goes back from an offset over blanks.
     #[inline(always)]
     pub fn back_over_blanks(self, mut at: usize) -> usize {
-        while at > 0 && self.at(at - 1) == b' ' {
+        // There is no byte before the first one, so no blank.
+        while self.at(at.wrapping_sub(1)) == b' ' {
             at -= 1;
         }
         at
