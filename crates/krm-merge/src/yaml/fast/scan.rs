@@ -22,10 +22,11 @@ impl<'t> Text<'t> {
     /// A text, if it is usual.
     pub fn of(text: &'t str) -> Option<Self> {
         let bytes = text.as_bytes();
-        let is_odd = |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte >= 0x7f;
+        // As a signed number, each byte beyond ASCII is below a blank.
+        let is_odd = |byte: u8| (byte.cast_signed() < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0x7f;
         let (chunks, rest) = bytes.as_chunks::<64>();
         // Without an early exit from a chunk, the compiler looks at many bytes at once.
-        let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(byte));
+        let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(*byte));
         let odd = chunks.iter().enumerate().filter(|(_, chunk)| has_odd(*chunk)).map(|(i, _)| i * 64);
         let odd = odd.chain(Some(bytes.len() - rest.len()));
         let is_usual = odd.map(|at| at..bytes.len().min(at + 64)).all(|range| is_printable(bytes, range));
