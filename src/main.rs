@@ -1,7 +1,7 @@
 //! The function as a program: stdin, stdout, stderr and the exit code.
 
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,9 +14,7 @@ fn main() -> ExitCode {
     match try_main() {
         Ok(code) => code,
         // A host that closed our stdout did not get the resources, so this is a failure. Nobody would read an error message.
-        Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
-            ExitCode::FAILURE
-        }
+        Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => ExitCode::FAILURE,
         Err(e) => {
             // If stderr is closed, nobody would read an error.
             let _ = tell(&format!("error: {e:#}"));
@@ -88,15 +86,36 @@ fn stdin() -> io::Result<io::Stdin> {
     Ok(io::stdin())
 }
 
-/// The size of the buffer that collects short pieces of the output before they are written.
-const AT_ONCE: usize = 1 << 16;
+/// The most pieces of the output that one call writes: Linux takes no more.
+const AT_ONCE: usize = 1024;
 
 /// Prints resources and our own help to stdout. Nothing is escaped, because the host reads resources as data.
 #[expect(clippy::disallowed_methods, reason = "this is where the function prints")]
 fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
-    let mut out = io::BufWriter::with_capacity(AT_ONCE, io::stdout().lock());
-    pieces.into_iter().try_for_each(|piece| out.write_all(piece.as_bytes()))?;
-    out.flush()
+    let mut out = io::stdout().lock();
+    let mut pieces = pieces.into_iter().map(|piece| IoSlice::new(piece.as_bytes()));
+    loop {
+        let mut batch: Vec<IoSlice<'_>> = pieces.by_ref().take(AT_ONCE).collect();
+        if batch.is_empty() {
+            return out.flush();
+        }
+        write_all(&mut out, &mut batch)?;
+    }
+}
+
+/// Writes pieces without a copy of them.
+fn write_all(out: &mut impl Write, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
+    // Skips empty pieces at the beginning, of which nothing can be written.
+    IoSlice::advance_slices(&mut pieces, 0);
+    while !pieces.is_empty() {
+        match out.write_vectored(pieces) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut pieces, written),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Prints a line on stderr; misleading characters are escaped.
@@ -115,4 +134,45 @@ fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {
         let place = krm_merge::yaml::Position::of(&valid, at);
         anyhow!("{name} {place}: the text must be UTF-8, but the byte at offset {at} is not")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes three bytes at a time, and is interrupted before each of them.
+    #[derive(Default)]
+    struct Slow {
+        taken: Vec<u8>,
+        was_interrupted: bool,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.write_vectored(&[IoSlice::new(bytes)])
+        }
+
+        fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+            self.was_interrupted = !self.was_interrupted;
+            if self.was_interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let bytes = pieces.iter().flat_map(|piece| piece.iter()).take(3);
+            let before = self.taken.len();
+            self.taken.extend(bytes);
+            Ok(self.taken.len() - before)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn all_pieces_are_written_even_a_few_bytes_at_a_time() {
+        let mut out = Slow::default();
+        let mut pieces = ["", "a", "", "bcdefg", "hi", ""].map(|piece| IoSlice::new(piece.as_bytes()));
+        write_all(&mut out, &mut pieces).expect("written");
+        assert_eq!(String::from_utf8(out.taken).as_deref(), Ok("abcdefghi"));
+    }
 }
