@@ -492,13 +492,15 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether it is a scalar with this text, or an alias of one. Most keys of a map have another length, so few texts are compared.
-    #[inline]
+    #[inline(always)]
     pub fn is_called(self, text: &str) -> bool {
         let node = self.node();
-        match (node.kind, node.style, node.link) {
-            (Kind::Scalar, Style::Plain, NONE) => node.len() == text.len() && self.text() == text,
-            _ => !self.is_container() && self.string() == text,
-        }
+        let is_as_written = (node.kind, node.style, node.link) == (Kind::Scalar, Style::Plain, NONE);
+        (!is_as_written || node.len() == text.len()) && self.has_text(text)
+    }
+
+    fn has_text(self, text: &str) -> bool {
+        !self.is_container() && self.bytes() == text.as_bytes()
     }
 
     /// The texts of all scalars in its subtree, keys included, in the order of the text. An alias has the text of its scalar, if any.
@@ -510,12 +512,28 @@ impl<'a> NodeRef<'a> {
     /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.
     #[inline]
     pub fn string(self) -> &'a str {
-        let node = self.node();
-        if node.kind != Kind::Scalar || node.link != NONE {
-            return self.decoded();
+        match self.between_quotes() {
+            Some(range) => &self.doc.source[range],
+            None => self.decoded(),
         }
+    }
+
+    /// The bytes of [`NodeRef::string`]. For a comparison, nobody needs to know where characters begin.
+    #[inline]
+    fn bytes(self) -> &'a [u8] {
+        match self.between_quotes() {
+            Some(range) => &self.doc.source.as_bytes()[range],
+            None => self.decoded().as_bytes(),
+        }
+    }
+
+    /// The range of its decoded text in the source; `None` if the text may not be the written one.
+    #[inline]
+    fn between_quotes(self) -> Option<Range<usize>> {
+        let node = self.node();
         let quote = u32::from(matches!(node.style, Style::Single | Style::Double));
-        &self.doc.source[(node.start + quote) as usize..(node.end - quote) as usize]
+        let is_written = node.kind == Kind::Scalar && node.link == NONE;
+        is_written.then(|| (node.start + quote) as usize..(node.end - quote) as usize)
     }
 
     /// Same as [`NodeRef::string`], if the text may not be the written one.
@@ -603,9 +621,13 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether this key is the merge key `<<`, bare or as `!!merge`.
+    #[inline]
     pub(crate) fn is_merge_key(self) -> bool {
-        self.doc.has_merges
-            && self.kind() == Kind::Scalar
+        self.doc.has_merges && self.is_merge_key_if_any()
+    }
+
+    fn is_merge_key_if_any(self) -> bool {
+        self.kind() == Kind::Scalar
             && self.style() == Style::Plain
             && self.text() == "<<"
             && self.tag().is_none_or(|t| t.strip_prefix(CORE) == Some("merge"))
@@ -700,7 +722,7 @@ impl<'a> NodeRef<'a> {
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
         let keys = || self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
         let mut sieve = Sieve::default();
-        if keys().all(|k| sieve.add(k.string()) == Known::No) {
+        if keys().all(|k| sieve.add(k.bytes()) == Known::No) {
             return None;
         }
         let mut keys: Vec<(&str, NodeRef<'a>)> = keys().map(|k| (k.string(), k)).collect();
