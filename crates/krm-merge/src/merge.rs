@@ -320,21 +320,15 @@ impl<'a> Walk<'a> {
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
-        let mut places = Vec::new();
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         // The index in `new` of each child that dest lacks; `None` if there is nothing to add for it.
         let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
+        // Both sides mostly have their fields in one order, so a search begins after the last field that was found.
+        let mut next = 0;
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
             let known = new_by_id.get(&child.id).copied();
-            places.clear();
-            if known.is_none() {
-                let mut all = branch.find(&child.id);
-                places.extend(all.next());
-                // Elements may repeat one key on both sides. So all of them are looked at once, and then no more than needed.
-                let is_first = places.first().is_some_and(|first| !asked[*first]);
-                places.extend(all.take(if is_first || child.change.removes() { usize::MAX } else { 1 }));
-            }
-            let Some(first) = places.first().copied() else {
+            let first = if known.is_some() { None } else { branch.find_from(next, &child.id) };
+            let Some(first) = first else {
                 if let Some(at) = known.flatten().filter(|at| new[*at].1.value.is_some()) {
                     self.trail.push(child.id.step(&inside.by), None);
                     self.again(&mut new[at].1, None, child)?;
@@ -346,9 +340,18 @@ impl<'a> Walk<'a> {
                 }
                 continue;
             };
+            next = first + 1;
+            // Elements may repeat one key on both sides. So all of them are looked at once, and then no more than needed. No field is
+            // there twice.
+            let most = match inside.by {
+                By::Field => 0,
+                _ if !asked[first] || child.change.removes() => usize::MAX,
+                _ => 1,
+            };
+            let more: Vec<usize> = branch.find(&child.id).skip(1).take(most).collect();
             let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
-            places.iter().for_each(|at| asked[*at] = true);
-            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &places))?;
+            std::iter::once(&first).chain(&more).for_each(|at| asked[*at] = true);
+            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, first, &more))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.rename(|written| new_key(written, inside));
@@ -368,19 +371,20 @@ impl<'a> Walk<'a> {
         Ok(Some(branch.into()))
     }
 
-    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them. `places` are
-    /// the places of these children.
+    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them. `more` are
+    /// the places of the further ones.
     fn found(
         &mut self,
         branch: &mut Branch<'a>,
         inside: &Inside<'a>,
         child: &Child<'a>,
-        places: &[usize],
+        first: usize,
+        more: &[usize],
     ) -> Result<(), Error> {
         let removes = child.change.removes();
         let is_repeated =
-            places.len() > 1 && child.change.asks_for_values() && !removes && inside.others != Others::Once;
-        for &at in places.iter().take(if removes { usize::MAX } else { 1 }) {
+            !more.is_empty() && child.change.asks_for_values() && !removes && inside.others != Others::Once;
+        for &at in std::iter::once(&first).chain(more.iter().filter(|_| removes)) {
             let entry = &branch.entries[at];
             self.trail.push(child.id.step(&inside.by), entry.place);
             let dest = entry.value.as_ref().and_then(Tree::like);

@@ -120,6 +120,16 @@ impl<'a> Branch<'a> {
         this.places(id).filter(|at| this.entries[*at].value.is_some())
     }
 
+    /// The first place that [`Branch::find`] finds. For a field, which no map has twice, the search begins at the place `from`.
+    pub fn find_from(&mut self, from: usize, id: &ChildId<'a>) -> Option<usize> {
+        self.count();
+        if self.by != By::Field || self.index.is_some() {
+            return self.find(id).next();
+        }
+        let is_meant = |at: &usize| self.entries[*at].value.is_some() && self.entries[*at].is_field(id);
+        (from..self.entries.len()).find(is_meant).or_else(|| (0..from).find(is_meant))
+    }
+
     /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         let there = self.find(id).next();
