@@ -62,7 +62,9 @@ fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
     let node = listed.node;
     if kind_of(node).is_none() {
         // Most are resources, and are asked once.
-        found.extend(node.is_map().then_some(listed));
+        if node.is_map() {
+            found.push(listed);
+        }
         return;
     }
     match items_of(node) {
@@ -76,6 +78,13 @@ fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
 pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
     let mut branch = Branch::of(items, By::Index);
     for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
+        // Most are resources.
+        if kind_of(element).is_none() {
+            if element.is_map() && goes(element) {
+                entry.value = None;
+            }
+            continue;
+        }
         let of_element = resources(element);
         let going = of_element.iter().filter(|listed| goes(listed.node)).count();
         match items_of(element).filter(|_| going > 0) {
