@@ -33,7 +33,7 @@ pub use unwritable::{NotJson, Unwritable};
 pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Unwritable> {
     Flow::of(root).check(tree, Some(root))?;
     let overlap = OnceCell::new();
-    let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::new());
+    let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::with_capacity(USUAL_EDITS));
     let mut splicer = Splicer { root, doc, budget, layout, edits, overlap: &overlap };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
@@ -101,6 +101,9 @@ pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
     let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
     budget.check(Written::Text).map(|()| json)
 }
+
+/// The room that edits of a resource have at once.
+const USUAL_EDITS: usize = 16;
 
 struct Splicer<'d, 'b> {
     root: NodeRef<'d>,
@@ -692,8 +695,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if lines.is_empty() {
             return;
         }
-        let mut text = lines.join("\n");
-        text.push('\n');
+        let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum::<usize>() + 1);
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
         let is_gone = |edit: &Edit| {
             let range = &edit.range;
             range.end == at && !range.is_empty() && edit.text.is_empty() && starts_line(self.text(), range.start)

@@ -217,6 +217,9 @@ fn gap_before<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
     if !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t')) { gap } else { " " }
 }
 
+/// The room that a child has at once, without its indentation.
+const USUAL_CHILD: usize = 80;
+
 fn blanks(n: usize) -> String {
     " ".repeat(n)
 }
@@ -337,8 +340,15 @@ impl Layout<'_> {
     /// The lines of a child after its own comment lines.
     fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
-        let lead = new.key.map_or_else(|| "-".to_owned(), |key| self.with_question(self.key(key), column) + ":");
-        let mut line = blanks(column) + &lead;
+        let mut line = String::with_capacity(column + USUAL_CHILD);
+        line.extend(std::iter::repeat_n(' ', column));
+        match new.key {
+            Some(key) => {
+                line.push_str(&self.with_question(self.key(key), column));
+                line.push(':');
+            }
+            None => line.push('-'),
+        }
         let own = || {
             let (place, value) = place?;
             let (_, end) = comment_of(&place, value)?;
