@@ -64,32 +64,39 @@ impl Flow {
     }
 }
 
+/// What the first map and the first list in a map show.
+#[derive(Default)]
+struct Found {
+    indent: Option<usize>,
+    list_offset: Option<usize>,
+}
+
+impl Found {
+    fn look_into(&mut self, node: NodeRef<'_>) {
+        if (self.indent.is_some() && self.list_offset.is_some()) || node.style() != Style::Block {
+            return;
+        }
+        for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
+            let found = if value.kind() == Kind::Map { &mut self.indent } else { &mut self.list_offset };
+            // A block that is left of its key says nothing, so the next one counts.
+            if found.is_none() {
+                let deeper = value.start() - value.document().line_start(value.start());
+                *found = deeper.checked_sub(key.column());
+            }
+        }
+        node.written().for_each(|(_, value)| self.look_into(value));
+    }
+}
+
 impl<'b> Layout<'b> {
     /// The layout of a resource: that of the first map and the first list in it.
     pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
-        let (mut indent, mut list_offset) = (None, None);
-        let flow = Flow::of(root);
-        let mut todo = vec![root];
-        while let Some(node) = todo.pop() {
-            if (indent.is_some() && list_offset.is_some()) || node.style() != Style::Block {
-                continue;
-            }
-            for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
-                let found = if value.kind() == Kind::Map { &mut indent } else { &mut list_offset };
-                // A block that is left of its key says nothing, so the next one counts.
-                if found.is_none() {
-                    let deeper = value.start() - value.document().line_start(value.start());
-                    *found = deeper.checked_sub(key.column());
-                }
-            }
-            let children: Vec<NodeRef<'_>> =
-                node.written().map(|(_, v)| v).filter(|v| v.style() == Style::Block).collect();
-            todo.extend(children.into_iter().rev());
-        }
+        let mut found = Found::default();
+        found.look_into(root);
         Self {
-            indent: indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
-            list_offset: list_offset.unwrap_or(0),
-            flow,
+            indent: found.indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
+            list_offset: found.list_offset.unwrap_or(0),
+            flow: Flow::of(root),
             budget,
         }
     }
