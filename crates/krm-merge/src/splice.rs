@@ -273,12 +273,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Edits a child of a block map or list that stays. Mostly it is as it was, and its `place` is not worked out.
     fn child(&mut self, host: Host, place: impl FnOnce() -> Place, (key, value): Child<'d>, entry: &Entry<'_>) {
-        let Some(new) = Piece::of(entry) else { return };
+        let is_kept = entry.value.as_ref().is_none_or(|tree| tree.is(value)) && entry.comments == Comments::default();
         let renamed = key.zip(entry.new_key(key));
-        let is_kept = new.tree.is(value) && entry.comments == Comments::default() && renamed.is_none();
-        if is_kept && entry.layout == tree::Layout::Host {
+        if is_kept && renamed.is_none() && entry.layout == tree::Layout::Host {
             return;
         }
+        let Some(new) = Piece::of(entry) else { return };
         let place = &place();
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
