@@ -132,7 +132,9 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     /// Reads the lines of a part of the text.
-    #[inline(always)]
+    ///
+    /// It is a function of its own, so that all registers are for this loop.
+    #[inline(never)]
     fn read_lines(&mut self, part: Range<usize>) -> Option<()> {
         let text = self.text;
         let mut line = part.start;

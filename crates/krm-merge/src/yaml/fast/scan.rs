@@ -80,10 +80,12 @@ impl<'t> Text<'t> {
     /// The same between two tokens of a line, where most often one blank is.
     #[inline(always)]
     pub fn skip_gap(self, at: usize) -> usize {
-        match [self.at(at), self.at(at + 1)] {
-            [b' ', b' '] => self.skip_blanks(at + 2),
-            [b' ', _] => at + 1,
-            _ => at,
+        if self.at(at) != b' ' {
+            at
+        } else if self.at(at + 1) != b' ' {
+            at + 1
+        } else {
+            self.skip_blanks(at + 2)
         }
     }
 
