@@ -12,6 +12,7 @@ use krm_merge::resource::Resource;
 use krm_merge::sides::Sides;
 use krm_merge::sieve::{Known, Sieve};
 use krm_merge::tree::View;
+use krm_merge::yaml::find_byte;
 
 use super::after::{After, Reread};
 use crate::config::Role;
@@ -99,7 +100,7 @@ impl Names {
     /// Whether a text of YAML may have one of these names as a scalar. A backslash may stand for any character of a name.
     fn may_be_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
-        let Some(shortest) = self.shortest_word.filter(|_| !bytes.contains(&b'\\')) else { return true };
+        let Some(shortest) = self.shortest_word.filter(|_| find_byte(text, b'\\').is_none()) else { return true };
         let is_outside = |byte: &u8| !IS_IN_WORD[*byte as usize];
         // Of bytes at a distance of `shortest`, a word with at least so many bytes has one.
         let (mut from, mut at) = (0, shortest - 1);

@@ -24,11 +24,11 @@ pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
+pub(crate) use line::split_after_feeds;
 pub use line::{
-    LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
-    without_break,
+    LineStarts, ends_line, find_byte, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line,
+    whole_lines, without_break,
 };
-pub(crate) use line::{find_byte, split_after_feeds};
 pub use node::{Document, Kind, NodeRef, Style, same};
 pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
