@@ -54,12 +54,12 @@ pub fn holds_protected(trail: &Trail<'_>, value: View<'_, '_>) -> bool {
 /// # Errors
 /// The value is not a map, and is not a null that clears annotations.
 pub fn check_kept(trail: &Trail<'_>, value: NodeRef<'_>, dest: Option<View<'_, '_>>) -> Result<(), Error> {
-    let is_kept = match dest {
+    let stays = match dest.filter(|_| !value.is_map()) {
         Some(_) if trail.is_fields(&PLACE[..1]) => true,
         Some(dest) => trail.is_fields(&PLACE) && !value.is_null() && holds_protected(trail, dest),
         None => false,
     };
-    if is_kept && !value.is_map() { Err(must_stay(trail, value)) } else { Ok(()) }
+    if stays { Err(must_stay(trail, value)) } else { Ok(()) }
 }
 
 /// The error for a value that would remove `metadata`, or annotations of the host in it.

@@ -223,8 +223,10 @@ impl<'a> Lowering<'a> {
 
     /// Keeps only the fields of dest that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
-        let retained = patch.fields().find(|(k, _)| self.mode == Mode::Strategic && k.string() == RETAIN_KEYS);
-        let Some((key, list)) = retained else { return Ok(()) };
+        if self.mode != Mode::Strategic {
+            return Ok(());
+        }
+        let Some((key, list)) = patch.fields().find(|(key, _)| key.string() == RETAIN_KEYS) else { return Ok(()) };
         must_be_list(key, list)?;
         if let Some(other) = list.elements().find(|e| e.is_container()) {
             return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));

@@ -82,7 +82,7 @@ impl Mode {
 
     /// Whether an element is a directive about its list, not a value of the list.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
-        let Some((_, said)) = element.fields().find(|(k, _)| k.string() == PATCH) else { return false };
+        let Some(said) = element.get(PATCH) else { return false };
         let is_alone = element.fields().nth(1).is_none();
         match self {
             // Source: kyaml's `determineSequenceNodePatchStrategy`.
@@ -112,9 +112,7 @@ pub(super) enum Directive {
 
 /// The `$patch` of a map, if it has one.
 pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
-    let Some((_, value)) = map.fields().find(|(k, _)| k.string() == PATCH) else {
-        return Ok(None);
-    };
+    let Some(value) = map.get(PATCH) else { return Ok(None) };
     match value.as_str() {
         Some("merge") => Ok(Some(Directive::Merge)),
         Some("replace") => Ok(Some(Directive::Replace)),
