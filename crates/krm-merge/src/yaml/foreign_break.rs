@@ -10,7 +10,7 @@ use super::node::{Document, Kind, Style};
 const BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Whether one of these characters may be in a text.
-pub(super) fn may_be_in(text: &str) -> bool {
+fn may_be_in(text: &str) -> bool {
     !text.is_ascii() && text.contains(BREAKS)
 }
 

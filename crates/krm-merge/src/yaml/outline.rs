@@ -10,7 +10,7 @@ use super::error::Error;
 use super::fast::{self, Keep, Text};
 use super::line::LineStarts;
 use super::node::{Document, NodeRef};
-use super::{foreign_anchor, foreign_break, parse};
+use super::{foreign_anchor, parse};
 
 /// A parsed text without the nodes of some items.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<'s> Outline<'s> {
             }
             None => Keep::Nodes,
         };
-        let text = Text::of(source).filter(|_| parse::is_short_enough(source) && !foreign_break::may_be_in(source));
+        let text = Text::of(source).filter(|_| parse::is_short_enough(source));
         let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?)))
         else {
             return Ok((Self::whole(source)?, Vec::new()));

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use super::super::chunk::Chunk;
 
-/// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty.
+/// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty. Every reader breaks its lines at
+/// each `\n`, and nowhere else.
 #[derive(Clone, Copy)]
 pub struct Text<'t>(&'t str);
 
@@ -139,7 +140,8 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Whether all characters that begin in a range are printable. Control characters, the byte order mark and noncharacters are not.
+/// Whether all characters that begin in a range are printable, and no reader takes them for line breaks. Control characters, the byte order
+/// mark and noncharacters are not printable.
 #[cold]
 fn is_printable(bytes: &[u8], range: Range<usize>) -> bool {
     let behind = |at: usize, n: usize| bytes.get(at + n).copied().unwrap_or_default();
@@ -148,6 +150,8 @@ fn is_printable(bytes: &[u8], range: Range<usize>) -> bool {
         0..=0x1f | 0x7f => false,
         // U+0080 to U+009F.
         0xc2 => behind(at, 1) >= 0xa0,
+        // U+2028 and U+2029.
+        0xe2 => !matches!((behind(at, 1), behind(at, 2)), (0x80, 0xa8 | 0xa9)),
         // U+FEFF, U+FFFE and U+FFFF.
         0xef => !matches!((behind(at, 1), behind(at, 2)), (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)),
         _ => true,

@@ -245,11 +245,19 @@ fn what_files_have_is_taken() {
         "a : 1\n'b'  :\n  c : [1]\nd: {a : 1, \"b\" : 2,\n  c : 3}\n",
         "kind: List\nitems:\n- a: &x [1]\n  b: *x\n- c: !t 1\n- ? d\n  : e\n- {f: 1}\n",
         "items:\n- b:\n  - &x a\n  - *x\n  c: |2 # c\n      d\n  <<: {e: 1}\n# f\n- g\n",
-        "\u{e9}: \u{2028}\u{a0}\n",
+        "\u{e9}: \u{a0}\n",
     ] {
         let is_yaml = library(text).is_ok();
         assert_eq!(is_taken(text), is_yaml, "{text:?}");
     }
+}
+
+#[test]
+fn what_some_readers_take_for_a_line_break_is_left_to_the_library() {
+    for character in ['\u{85}', '\u{2028}', '\u{2029}'] {
+        assert!(!is_taken(&format!("a: \"{character}\"\n")), "{character:?}");
+    }
+    assert!(is_taken("a: \"\u{2027}\u{202a}\u{2128}\"\n"));
 }
 
 #[test]
