@@ -240,6 +240,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     /// Opens a block; `None` if it would be nested too deep.
+    #[inline(always)]
     fn start(&mut self, kind: Kind, column: usize, at: usize) -> Option<()> {
         if self.open.len() >= MAX_OPEN {
             return None;
