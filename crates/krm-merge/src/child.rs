@@ -180,7 +180,10 @@ impl<'a> ChildId<'a> {
     pub fn step(&self, by: &By<'a>) -> Step<'a> {
         match (self, by) {
             (Self::Key(values), By::Keys(keys)) => Step::Element(
-                keys.iter().zip(&values.0).filter_map(|(key, value)| Some(KeyStep::of(key, value.clone()?))).collect(),
+                keys.iter()
+                    .zip(values.values())
+                    .filter_map(|(key, value)| Some(KeyStep::of(key, value?.clone())))
+                    .collect(),
             ),
             (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),
             (Self::Value(value), _) => Step::Value(Cow::Owned(show(value))),
@@ -202,15 +205,10 @@ fn show(value: &Scalar<'_>) -> String {
 /// The values of an element's merge keys, with the default for an absent one. `None` if the element is not a map, or if it lacks the first
 /// key and this key has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
-    let mut values = Vec::with_capacity(keys.len());
-    for (i, key) in keys.iter().enumerate() {
-        match element.field(key.name).and_then(key_text) {
-            Some(value) => values.push(Some(value)),
-            None if !element.is_map() || (i == 0 && key.default.is_none()) => return None,
-            None => values.push(key.default.clone()),
-        }
-    }
-    (!values.is_empty()).then_some(ElementKey(values))
+    let value = |key: &MergeKey<'a>| element.field(key.name).and_then(key_text).or_else(|| key.default.clone());
+    let (first, others) = keys.split_first()?;
+    let first = value(first).filter(|_| element.is_map())?;
+    Some(ElementKey { first, others: others.iter().map(value).collect() })
 }
 
 /// The elements of a list by their merge keys. If several have the same keys, the first one counts.
@@ -309,7 +307,7 @@ pub struct Index<'a> {
 struct Hashed<'a> {
     places: HashMap<ChildId<'a>, Vec<usize>>,
     /// The places of the elements with several merge keys, by the value of the first key.
-    alike: HashMap<Option<Cow<'a, str>>, Vec<usize>>,
+    alike: HashMap<Cow<'a, str>, Vec<usize>>,
     /// Whether two children have one identity.
     has_repeated: bool,
 }
@@ -319,8 +317,8 @@ const COMPARISONS: usize = 256;
 
 impl<'a> Hashed<'a> {
     fn add(&mut self, place: usize, id: &ChildId<'a>) {
-        if let ChildId::Key(ElementKey(values)) = id
-            && let [first, _, ..] = &values[..]
+        if let ChildId::Key(ElementKey { first, others }) = id
+            && !others.is_empty()
         {
             self.alike.entry(first.clone()).or_default().push(place);
         }
@@ -405,12 +403,9 @@ impl<'a> Index<'a> {
     /// The merge keys of the elements that have the same first merge key as this one, each once. Only places for which `is_there` holds
     /// count.
     pub fn keys_alike(&self, key: &ElementKey<'a>, is_there: impl Fn(usize) -> bool) -> Vec<ElementKey<'a>> {
-        let first = key.0.first();
-        let hashed = self.hashed.as_ref().map(|hashed| {
-            let places = first.and_then(|first| hashed.alike.get(first));
-            places.map_or(&[][..], Vec::as_slice)
-        });
-        let is_meant = move |other: &ChildId<'a>| matches!(other, ChildId::Key(other) if other.0.first() == first);
+        let first = &key.first;
+        let hashed = self.hashed.as_ref().map(|hashed| hashed.alike.get(first).map_or(&[][..], Vec::as_slice));
+        let is_meant = move |other: &ChildId<'a>| matches!(other, ChildId::Key(other) if other.first == *first);
         let mut keys: Vec<ElementKey<'a>> = Vec::new();
         for place in self.among(hashed, is_meant).filter(|place| is_there(*place)) {
             match self.id(place) {

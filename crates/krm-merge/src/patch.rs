@@ -469,7 +469,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let fits = |other: &&ChildId<'a>| match (&id, other) {
-                (ChildId::Key(a), ChildId::Key(b)) => (0..given.len()).all(|i| a.0[i] == b.0[i] || !given[i]),
+                (ChildId::Key(a), ChildId::Key(b)) => (0..given.len()).all(|i| a.value(i) == b.value(i) || !given[i]),
                 _ => false,
             };
             let fitting = known.get(&short(&id)).into_iter().flatten().filter(fits).cloned();
@@ -568,7 +568,7 @@ fn any_container(sides: &[List<'_, '_>]) -> bool {
 /// An identity by its first merge key alone.
 fn short<'a>(id: &ChildId<'a>) -> ChildId<'a> {
     match id {
-        ChildId::Key(values) => ChildId::Key(ElementKey(values.0[..1].to_vec())),
+        ChildId::Key(key) => ChildId::Key(ElementKey { first: key.first.clone(), others: Vec::new() }),
         id => id.clone(),
     }
 }

@@ -15,14 +15,33 @@ pub use trail::Trail;
 
 use crate::shown::{misleads, quoted};
 
-/// The values of an element's merge keys, in the order of the keys; `None` for a key that the element lacks and that has no default.
-/// Numbers are in decimal, so `80`, `"80"` and `0x50` are equal.
+/// The values of an element's merge keys. Numbers are in decimal, so `80`, `"80"` and `0x50` are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ElementKey<'a>(pub Vec<Option<Cow<'a, str>>>);
+pub struct ElementKey<'a> {
+    /// The value of the first key, which every element has.
+    pub first: Cow<'a, str>,
+    /// The values of the other keys, in their order; `None` for a key that the element lacks and that has no default.
+    pub others: Vec<Option<Cow<'a, str>>>,
+}
+
+impl<'a> ElementKey<'a> {
+    /// The value of a key.
+    pub fn value(&self, number: usize) -> Option<&Cow<'a, str>> {
+        match number.checked_sub(1) {
+            None => Some(&self.first),
+            Some(number) => self.others.get(number)?.as_ref(),
+        }
+    }
+
+    /// The values in the order of the keys.
+    pub fn values(&self) -> impl Iterator<Item = Option<&Cow<'a, str>>> {
+        (0..=self.others.len()).map(|number| self.value(number))
+    }
+}
 
 impl fmt::Display for ElementKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<&str> = self.0.iter().map(|value| value.as_deref().unwrap_or_default()).collect();
+        let values: Vec<&str> = self.values().map(|value| value.map_or("", |value| &**value)).collect();
         f.write_str(&values.join(","))
     }
 }

@@ -589,7 +589,8 @@ pub fn fit<'a>(
         return Fit::None;
     }
     let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_none()).map(|(key, _)| key.name);
-    let fitting: Vec<_> = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i])).collect();
+    let fitting: Vec<_> =
+        alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.value(i) == key.value(i))).collect();
     let unnamed: Vec<_> = fitting.iter().filter(|d| !named.contains(*d)).collect();
     match (&fitting[..], &unnamed[..], open) {
         ([only], _, None) if named.contains(*only) || named.contains(key) => Fit::None,
