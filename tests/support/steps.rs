@@ -17,7 +17,11 @@ const MOST: f64 = 2.5;
 const MOST_IN_LIBC: f64 = 3.2;
 
 /// How the names of its functions for memory begin.
-const LIBC: [&str; 6] = ["__mem", "_int_", "malloc", "free", "realloc", "unlink_chunk"];
+const LIBC: [&str; 5] = ["__mem", "_int_", "malloc", "free", "realloc"];
+
+/// How the names of those functions begin with which it joins freed pieces of memory. It does that at once for many of them, when it likes.
+/// It joins each piece once, and `free` counts the pieces.
+const JOINING: [&str; 2] = ["malloc_consolidate", "unlink_chunk"];
 
 /// The least share of the whole run for which a function counts, as one in so many instructions. Below it, the growth of a table or a
 /// buffer shows.
@@ -78,6 +82,7 @@ pub fn grows_with_the_input(n: usize, run: impl Fn(usize) -> Run) {
     let heavy = four.iter().filter(|(_, count)| **count > whole / SHARE).map(|(name, _)| name);
     // A sort takes n log n steps, and other ones for a short list.
     let heavy = heavy.filter(|name| !name.contains("core::slice::sort"));
+    let heavy = heavy.filter(|name| !JOINING.iter().any(|part| name.starts_with(part)));
     let most = |name: &str| if LIBC.iter().any(|part| name.starts_with(part)) { MOST_IN_LIBC } else { MOST };
     let steep: Vec<String> =
         heavy.filter(|name| growth(name) > most(name)).map(|name| format!("{:.2} {name}", growth(name))).collect();
