@@ -130,6 +130,17 @@ fn comments_that_upstream_added_after_dashes() {
 }
 
 #[test]
+fn fields_that_upstream_put_into_another_order() {
+    let map = |order: &mut dyn Iterator<Item = usize>, value: char| {
+        thing(&order.map(|i| format!("f{i}: {value}\n")).collect::<String>())
+    };
+    check(500, |n| {
+        let [original, dest] = [map(&mut (0..n), '1'), map(&mut (0..n), '1')];
+        three_way(&original, &map(&mut (0..n).rev(), '2'), &dest)
+    });
+}
+
+#[test]
 fn items_of_one_identity_without_a_source() {
     let dest = |n: usize| {
         each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  k: v{i}\n"))

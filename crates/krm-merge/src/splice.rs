@@ -202,7 +202,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// A splicer without edits, for a part that is written again.
     fn inner(&self) -> Self {
-        Self { layout: self.layout.clone(), edits: Vec::new(), ..*self }
+        // The layout is read once for all parts.
+        Self { layout: self.layout().into(), edits: Vec::new(), ..*self }
     }
 
     fn finish(mut self) -> TextEdits {
@@ -421,7 +422,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
         if on_one_line && new.body.is_empty() && !new.head.is_empty() {
             let start = old.full_start();
-            let has_gap = start > place.open;
+            let has_gap = start != place.open;
             let text = if has_gap { new.head } else { format!("{} {}", self.colon(host, place), new.head) };
             self.edit(start..old.end(), text);
             if let Some(comment) = comment {

@@ -84,7 +84,8 @@ impl Found {
                 *found = deeper.checked_sub(key.column());
             }
         }
-        node.written().for_each(|(_, value)| self.look_into(value));
+        let blocks = node.written().map(|(_, value)| value).filter(|value| value.style() == Style::Block);
+        blocks.for_each(|value| self.look_into(value));
     }
 }
 

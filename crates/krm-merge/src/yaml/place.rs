@@ -34,7 +34,9 @@ impl Place {
             }
         }
         let colon = super::parse::skip(bytes, key.end(), b"");
-        let open = if bytes.get(colon) == Some(&b':') { colon + 1 } else { key.end() };
+        // After `? key` without a value, the next key may begin with a colon.
+        let is_own = bytes.get(colon) == Some(&b':') && colon < value.full_start();
+        let open = if is_own { colon + 1 } else { key.end() };
         Self { lead, open, end: value.end().max(open) }
     }
 
