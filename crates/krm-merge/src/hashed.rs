@@ -3,7 +3,8 @@
 //! Names come from the input, so the hash has a random seed: no input can be made of names that all have one hash. The standard library's
 //! hash also protects a server whose seed someone learns from many answers. This program gives one answer, and ends.
 //!
-//! The hash is foldhash's hash for quality. The hash for speed has a bad seed in each thousand, with which numbers in a row share few slots.
+//! It is foldhash's hash for quality. With the hash for speed, about one seed in a thousand puts numbers in a row into few slots of a table,
+//! and a look-up then takes several times the steps.
 
 use foldhash::quality::RandomState;
 

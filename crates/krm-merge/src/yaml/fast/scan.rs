@@ -134,7 +134,7 @@ impl<'t> Text<'t> {
     /// The chunk that begins at an offset; `None` at the end of the text.
     #[inline(always)]
     fn chunk(self, at: usize) -> Option<Chunk> {
-        // Offsets fit in 32 bits, so the sum cannot overflow, and the compiler needs not look.
+        // All offsets fit in 32 bits. The compiler must know it: then the sum cannot overflow, and needs no check.
         let at = at as u32 as usize;
         self.0.as_bytes().get(at..at + Chunk::LEN).and_then(<[u8]>::first_chunk).map(Chunk::of)
     }
