@@ -40,6 +40,8 @@ fn a_second_source_goes_on_from_the_tree_of_the_first() {
         ("a: 1 # one\n", &["{a: 2}", "{a: 3}"][..], "a: 3 # one\n"),
         ("a: 1\nb: 2\n", &["{a: 2}", "{a: 1}"], "a: 1\nb: 2\n"),
         ("a: 1\nb: 2\n", &["{b: null}", "{b: 2}"], "a: 1\nb: 2\n"),
+        // Fields in another order than in dest.
+        ("a: 1\nb: 2\nc: 3\n", &["{c: 4, a: 5}", "{z: 7, b: 6}"], "a: 5\nz: 7\nb: 6\nc: 4\n"),
         ("a: {x: 1}\n", &["{a: {y: 2}}", "{a: {z: 3, y: null}}"], "a: {x: 1, z: 3}\n"),
         ("a: 1\n", &["{m: {x: 1}}", "{m: {z: 2}}"], "a: 1\nm: {x: 1, z: 2}\n"),
         ("l:\n- name: a\n", &["{l: [{name: b}]}", "{l: [{name: b, v: 1}]}"], "l:\n- name: a\n- {name: b, v: 1}\n"),
