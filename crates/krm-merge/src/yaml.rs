@@ -17,6 +17,7 @@ mod outline;
 mod parse;
 mod place;
 mod quote;
+mod same;
 mod scalar;
 mod unresolved;
 
@@ -29,7 +30,7 @@ pub use line::{
     LineStarts, ends_line, find_byte, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line,
     whole_lines, without_break,
 };
-pub use node::{Document, Kind, NodeRef, Style, same};
+pub use node::{Document, Kind, NodeRef, Style};
 pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
@@ -38,6 +39,7 @@ pub use place::{
     same_words,
 };
 pub use quote::{plain_or_quoted, quoted_json};
+pub use same::same;
 pub use scalar::{Number, Scalar};
 pub use unresolved::RESOLVE;
 
