@@ -105,7 +105,7 @@ fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
 
 /// Writes pieces without a copy of them.
 fn write_all(out: &mut impl Write, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
-    // Skips empty pieces at the beginning, of which nothing can be written.
+    // Skips empty pieces at the beginning: a call that writes no byte would look like an error.
     IoSlice::advance_slices(&mut pieces, 0);
     while !pieces.is_empty() {
         match out.write_vectored(pieces) {

@@ -94,7 +94,7 @@ impl Names {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.sieve.knows(name) == Known::Maybe && self.all.contains(name)
+        self.sieve.knows(name.as_bytes()) == Known::Maybe && self.all.contains(name)
     }
 
     /// Whether a text of YAML may have one of these names as a scalar. A backslash may stand for any character of a name.

@@ -19,8 +19,8 @@ const MOST_IN_LIBC: f64 = 3.2;
 /// How the names of its functions for memory begin.
 const LIBC: [&str; 5] = ["__mem", "_int_", "malloc", "free", "realloc"];
 
-/// How the names of those functions begin with which it joins freed pieces of memory. It does that at once for many of them, when it likes.
-/// It joins each piece once, and `free` counts the pieces.
+/// The functions that join freed pieces of memory, by the beginnings of their names. They join many pieces at once, when the C library
+/// decides so. Each piece is joined once, and the steps of `free` show how many pieces there are.
 const JOINING: [&str; 2] = ["malloc_consolidate", "unlink_chunk"];
 
 /// The least share of the whole run for which a function counts, as one in so many instructions. Below it, the growth of a table or a

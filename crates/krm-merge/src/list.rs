@@ -54,22 +54,22 @@ impl<'a> Listed<'a> {
 /// The resources of a document, in order: the document itself, or the resources in its lists.
 pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
     let mut found = Vec::new();
-    collect(Listed { node: document, list: None }, &mut found);
+    each(Listed { node: document, list: None }, &mut |listed| found.push(listed));
     found
 }
 
-fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
+fn each<'a>(listed: Listed<'a>, see: &mut dyn FnMut(Listed<'a>)) {
     let node = listed.node;
     if kind_of(node).is_none() {
         // Most are resources, and are asked once.
         if node.is_map() {
-            found.push(listed);
+            see(listed);
         }
         return;
     }
     match items_of(node) {
-        Some(items) => items.elements().for_each(|element| collect(Listed { node: element, list: Some(node) }, found)),
-        None if node.is_map() && !is_open(node) => found.push(listed),
+        Some(items) => items.elements().for_each(|element| each(Listed { node: element, list: Some(node) }, see)),
+        None if node.is_map() && !is_open(node) => see(listed),
         None => {}
     }
 }
@@ -78,19 +78,15 @@ fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
 pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
     let mut branch = Branch::of(items, By::Index);
     for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
-        // Most are resources.
-        if kind_of(element).is_none() {
-            if element.is_map() && goes(element) {
-                entry.value = None;
-            }
-            continue;
-        }
-        let of_element = resources(element);
-        let going = of_element.iter().filter(|listed| goes(listed.node)).count();
-        match items_of(element).filter(|_| going > 0) {
-            _ if going > 0 && going == of_element.len() => entry.value = None,
-            Some(inner) => entry.value = Some(with_items(element, inner, left(inner, goes))),
-            None => {}
+        let (mut any_goes, mut any_stays) = (false, false);
+        each(Listed { node: element, list: None }, &mut |listed| match goes(listed.node) {
+            true => any_goes = true,
+            false => any_stays = true,
+        });
+        if any_goes && !any_stays {
+            entry.value = None;
+        } else if let Some(inner) = items_of(element).filter(|_| any_goes) {
+            entry.value = Some(with_items(element, inner, left(inner, goes)));
         }
     }
     branch

@@ -39,7 +39,7 @@ pub fn lost_comments<'a>(
     let sieve: Sieve = gone.iter().copied().collect();
     let upstream = upstream.iter().flat_map(|node| comments_of(*node));
     let written = edits.iter().flat_map(|edit| ends_like_comments(&edit.text));
-    for stays in upstream.chain(written).filter(|text| sieve.knows(text) == Known::Maybe) {
+    for stays in upstream.chain(written).filter(|text| sieve.knows(text.as_bytes()) == Known::Maybe) {
         gone.remove(stays);
     }
     lost.retain(|(_, text)| gone.contains(text));

@@ -341,14 +341,13 @@ impl<'a> Walk<'a> {
                 continue;
             };
             next = first + 1;
-            // Elements may repeat one key on both sides. So all of them are looked at once, and then no more than needed. No field is
-            // there twice.
-            let most = match inside.by {
-                By::Field => 0,
-                _ if !asked[first] || child.change.removes() => usize::MAX,
-                _ => 1,
+            // No field is there twice. Elements may repeat one key on both sides. So all of them are looked at once, and then no more than
+            // needed.
+            let more: Vec<usize> = match inside.by {
+                By::Field => Vec::new(),
+                _ if !asked[first] || child.change.removes() => branch.find(&child.id).skip(1).collect(),
+                _ => branch.find(&child.id).skip(1).take(1).collect(),
             };
-            let more: Vec<usize> = branch.find(&child.id).skip(1).take(most).collect();
             let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
             std::iter::once(&first).chain(&more).for_each(|at| asked[*at] = true);
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, first, &more))?;

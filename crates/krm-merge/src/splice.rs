@@ -422,8 +422,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
         if on_one_line && new.body.is_empty() && !new.head.is_empty() {
             let start = old.full_start();
-            let has_gap = start != place.open;
-            let text = if has_gap { new.head } else { format!("{} {}", self.colon(host, place), new.head) };
+            let text = match start == place.open {
+                true => format!("{} {}", self.colon(host, place), new.head),
+                false => new.head,
+            };
             self.edit(start..old.end(), text);
             if let Some(comment) = comment {
                 self.set_comment(place, old, comment);

@@ -30,7 +30,7 @@ impl<'t> Text<'t> {
         let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(*byte));
         let odd = chunks.iter().enumerate().filter(|(_, chunk)| has_odd(*chunk)).map(|(i, _)| i * 64);
         let odd = odd.chain(Some(bytes.len() - rest.len()));
-        let is_usual = odd.map(|at| at..bytes.len().min(at + 64)).all(|range| is_printable(bytes, range));
+        let is_usual = odd.map(|at| at..bytes.len().min(at + 64)).all(|range| is_usual(bytes, range));
         (is_usual && bytes.last().is_none_or(|last| *last == b'\n')).then_some(Self(text))
     }
 
@@ -134,16 +134,16 @@ impl<'t> Text<'t> {
     /// The chunk that begins at an offset; `None` at the end of the text.
     #[inline(always)]
     fn chunk(self, at: usize) -> Option<Chunk> {
-        // All offsets fit in 32 bits. The compiler must know it: then the sum cannot overflow, and needs no check.
+        // All offsets of a text fit in 32 bits. The compiler must know it: then the sum cannot overflow, and needs no check.
         let at = at as u32 as usize;
         self.0.as_bytes().get(at..at + Chunk::LEN).and_then(<[u8]>::first_chunk).map(Chunk::of)
     }
 }
 
-/// Whether all characters that begin in a range are printable, and no reader takes them for line breaks. Control characters, the byte order
+/// Whether all characters that begin in a range are printable, and no reader takes one for a line break. Control characters, the byte order
 /// mark and noncharacters are not printable.
 #[cold]
-fn is_printable(bytes: &[u8], range: Range<usize>) -> bool {
+fn is_usual(bytes: &[u8], range: Range<usize>) -> bool {
     let behind = |at: usize, n: usize| bytes.get(at + n).copied().unwrap_or_default();
     range.into_iter().all(|at| match bytes[at] {
         b'\n' | b'\t' | b' '..=0x7e => true,
