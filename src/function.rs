@@ -8,6 +8,7 @@ mod after;
 mod apart;
 mod broken;
 mod idle;
+mod names;
 mod release;
 mod run;
 mod sources;

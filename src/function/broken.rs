@@ -10,11 +10,10 @@ use krm_merge::package::Member;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
 use krm_merge::resource::Resource;
 use krm_merge::sides::Sides;
-use krm_merge::sieve::{Known, Sieve};
 use krm_merge::tree::View;
-use krm_merge::yaml::find_byte;
 
 use super::after::{After, Reread};
+use super::names::Names;
 use crate::config::Role;
 use crate::report::{Cause, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -62,77 +61,6 @@ pub(super) fn tell<'a>(
         }
     }
     Ok(())
-}
-
-/// Names that are looked for in many resources.
-#[derive(Default)]
-struct Names {
-    all: HashSet<String>,
-    sieve: Sieve,
-    /// The length of the shortest name, if each name is a word of a text wherever it is in it as a scalar.
-    shortest_word: Option<usize>,
-}
-
-/// Whether a byte may be in a word. The names of most kinds have no other bytes.
-static IS_IN_WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte: u8 = 0;
-    while byte.is_ascii() {
-        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';
-        byte += 1;
-    }
-    table
-};
-
-impl Names {
-    fn of<'n>(names: impl Iterator<Item = &'n String>) -> Self {
-        let all: HashSet<String> = names.cloned().collect();
-        let sieve = all.iter().map(String::as_str).collect();
-        let are_words = all.iter().all(|name| !name.is_empty() && name.bytes().all(|byte| IS_IN_WORD[byte as usize]));
-        let shortest_word = all.iter().map(String::len).min().filter(|_| are_words);
-        Self { all, sieve, shortest_word }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.sieve.knows(name.as_bytes()) == Known::Maybe && self.all.contains(name)
-    }
-
-    /// Whether a text of YAML may have one of these names as a scalar. A backslash may stand for any character of a name.
-    fn may_be_in(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let Some(shortest) = self.shortest_word.filter(|_| find_byte(text, b'\\').is_none()) else { return true };
-        let is_outside = |byte: &u8| !IS_IN_WORD[*byte as usize];
-        // Of bytes at a distance of `shortest`, a word with at least so many bytes has one.
-        let (mut from, mut at) = (0, shortest - 1);
-        while let Some(byte) = bytes.get(at) {
-            let end = match is_outside(byte) {
-                true => at + 1,
-                false => {
-                    let start = bytes[from..at].iter().rposition(is_outside).map_or(from, |outside| from + outside + 1);
-                    let end = bytes[at..].iter().position(is_outside).map_or(bytes.len(), |outside| at + outside);
-                    if end - start >= shortest && self.has(&text[start..end]) {
-                        return true;
-                    }
-                    end
-                }
-            };
-            (from, at) = (end, end + shortest - 1);
-        }
-        false
-    }
-
-    /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check
-    /// costs far less than finding the references.
-    fn are_in(&self, value: View<'_, '_>) -> bool {
-        match value {
-            // An alias may bring in text from outside of the node.
-            View::Node(node) => node.has_aliases() || node.strings().any(|text| self.has(text)),
-            View::Made(_) => value.text().is_some_and(|text| self.has(&text)),
-            View::Branch(branch) => {
-                branch.children().filter_map(|(_, tree)| tree.view()).any(|value| self.are_in(value))
-            }
-        }
-    }
 }
 
 /// Values by the group, kind and name of a resource, each with the resource's identity.
@@ -257,34 +185,5 @@ impl<'a> Present<'a> {
 
     fn has(&self, key: &[String; 3], named: &Named<'a>) -> bool {
         self.0.get(key).into_iter().flatten().any(|(other, ())| other.may_be(named))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All texts of these pieces, up to a number of them.
-    fn texts(pieces: &[&str], most: usize) -> Vec<String> {
-        let mut all = vec![String::new()];
-        let mut last = all.clone();
-        for _ in 0..most {
-            last = last.iter().flat_map(|text| pieces.iter().map(move |piece| format!("{text}{piece}"))).collect();
-            all.extend(last.iter().cloned());
-        }
-        all
-    }
-
-    #[test]
-    fn a_name_is_found_where_it_is_a_word() {
-        for names in [&["a"][..], &["ab"], &["ab", "aba"], &["abab"]] {
-            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let looked_for = Names::of(names.iter());
-            for text in texts(&["a", "b", " ", "é"], 7) {
-                let mut words = text.split([' ', 'é']);
-                let is_there = words.any(|word| names.iter().any(|name| name == word));
-                assert_eq!(looked_for.may_be_in(&text), is_there, "{names:?} in {text:?}");
-            }
-        }
     }
 }
