@@ -256,16 +256,16 @@ impl<'d> Lines<'d> {
         for comment in split_after_feeds(&source[self.range.start..line]) {
             out.push_str(comment.get(dash.column(self.doc)..)?);
         }
-        for (i, line) in split_after_feeds(&body).enumerate() {
-            let is_blank = is_blank(line);
-            if i == 0 && is_blank {
-                continue;
-            }
-            let indent = line.bytes().take_while(|b| *b == b' ').count();
-            if i > 0 && indent < self.column && !is_blank {
-                return None;
-            }
-            out.push_str(&line[if i == 0 { indent } else { indent.min(self.column) }..]);
+        let mut lines = split_after_feeds(&body);
+        let behind_dash = lines.next().filter(|line| !is_blank(line));
+        out.push_str(behind_dash.unwrap_or_default().trim_start_matches(' '));
+        let indent = " ".repeat(self.column);
+        for line in lines {
+            out.push_str(match line.strip_prefix(&*indent) {
+                Some(own) => own,
+                None if is_blank(line) => line.trim_start_matches(' '),
+                None => return None,
+            });
         }
         Some(ended(out))
     }

@@ -12,17 +12,17 @@ pub enum Known {
     Maybe,
 }
 
-/// A set of texts that knows a few bytes of each.
+/// A set of texts that knows a few bytes of each. It has 64 slots in each word.
 #[derive(Clone, Debug)]
-pub struct Sieve {
-    slots: [u64; 64],
+pub struct Sieve<const WORDS: usize = 64> {
+    slots: [u64; WORDS],
     /// A bit for each length. Lengths with a difference of 64 share one.
     lengths: u64,
 }
 
-impl Default for Sieve {
+impl<const WORDS: usize> Default for Sieve<WORDS> {
     fn default() -> Self {
-        Self { slots: [0; 64], lengths: 0 }
+        Self { slots: [0; WORDS], lengths: 0 }
     }
 }
 
@@ -36,10 +36,10 @@ impl<'t> FromIterator<&'t str> for Sieve {
     }
 }
 
-impl Sieve {
+impl<const WORDS: usize> Sieve<WORDS> {
     /// Adds a text. Returns whether it may have been there before.
     pub fn add(&mut self, text: &[u8]) -> Known {
-        let (word, bit) = slot(text);
+        let (word, bit) = slot::<WORDS>(text);
         let known = if self.slots[word] & bit == 0 { Known::No } else { Known::Maybe };
         self.slots[word] |= bit;
         self.lengths |= length(text);
@@ -52,7 +52,7 @@ impl Sieve {
         if self.lengths & length(text) == 0 {
             return Known::No;
         }
-        let (word, bit) = slot(text);
+        let (word, bit) = slot::<WORDS>(text);
         if self.slots[word] & bit == 0 { Known::No } else { Known::Maybe }
     }
 }
@@ -62,14 +62,17 @@ fn length(text: &[u8]) -> u64 {
     1 << (text.len() & 63)
 }
 
-/// The word and the bit of a text: by its length, and by four bytes each of its middle and its end. Generated names differ there.
-fn slot(bytes: &[u8]) -> (usize, u64) {
-    let short = || bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
-    let four = |bytes: &[u8]| bytes.last_chunk().map_or_else(short, |last| u32::from_le_bytes(*last));
-    let (middle, end) = (four(&bytes[..bytes.len() / 2]), four(bytes));
-    // Odd constants spread the bits (Knuth's multiplicative hashing). The upper twelve bits select the slot.
+/// The word and the bit of a text: by its length, and by four bytes each of its middle and its end. Generated names differ there. Of a shorter
+/// text, all bytes count.
+fn slot<const WORDS: usize>(bytes: &[u8]) -> (usize, u64) {
+    let (middle, end) = match bytes.last_chunk() {
+        Some(end) => (bytes[(bytes.len() - 4) / 2..].first_chunk().unwrap_or(end), end),
+        None => (&[0; 4], &std::array::from_fn(|at| bytes.get(at).copied().unwrap_or_default())),
+    };
+    let [middle, end] = [middle, end].map(|four| u32::from_le_bytes(*four));
+    // Odd constants spread the bits (Knuth's multiplicative hashing). The upper bits select the slot.
     let spread = end.wrapping_mul(0x9e37_79b1) ^ middle.wrapping_mul(0x85eb_ca6b);
-    let slot = (spread ^ bytes.len() as u32).wrapping_mul(0x27d4_eb2f) >> 20;
+    let slot = (spread ^ bytes.len() as u32).wrapping_mul(0x27d4_eb2f) >> (u32::BITS - (64 * WORDS).ilog2());
     ((slot >> 6) as usize, 1 << (slot & 63))
 }
 
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn a_text_that_was_added_is_never_denied() {
         let names = ["", "a", "é", "ab", "spec", "template", "web-00017", "web-00018"];
-        let mut sieve = Sieve::default();
+        let mut sieve = Sieve::<64>::default();
         for name in names {
             sieve.add(name.as_bytes());
             assert_eq!(sieve.add(name.as_bytes()), Known::Maybe, "{name:?}");

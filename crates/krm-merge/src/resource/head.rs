@@ -3,6 +3,7 @@
 use super::{Identity, Seen};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::list::Listed;
+use crate::sieve::{Known, Sieve};
 use crate::yaml::{NodeRef, Place, comment_text};
 
 /// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
@@ -27,6 +28,23 @@ struct Maps<'a> {
     annotations: Option<NodeRef<'a>>,
     /// The annotation that gives the resource its role.
     role: Option<(NodeRef<'a>, NodeRef<'a>)>,
+    /// Whether the resource or one of its maps may have a key twice.
+    repeats: Known,
+}
+
+/// Shows each field of a map: its name, its key and its value. Returns whether the map may have a name twice.
+fn each_field<'a>(map: Option<NodeRef<'a>>, mut see: impl FnMut(&'a str, NodeRef<'a>, NodeRef<'a>)) -> Known {
+    let mut names = Sieve::<8>::default();
+    // In a map with `<<`, `fields` leaves out repeated names.
+    let mut repeats = if map.is_some_and(NodeRef::has_merge_entry) { Known::Maybe } else { Known::No };
+    for (key, value) in map.into_iter().flat_map(NodeRef::fields) {
+        let name = key.string();
+        if names.add(name.as_bytes()) == Known::Maybe {
+            repeats = Known::Maybe;
+        }
+        see(name, key, value);
+    }
+    repeats
 }
 
 impl<'a> Head<'a> {
@@ -38,36 +56,30 @@ impl<'a> Head<'a> {
     fn with_maps(listed: Listed<'a>) -> (Self, Maps<'a>) {
         // Of fields with one name the first counts, as for `NodeRef::get`.
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
-        for (key, value) in listed.node.fields() {
-            match key.string() {
-                "apiVersion" => _ = api_version.get_or_insert(value),
-                "kind" => _ = kind.get_or_insert(value),
-                "metadata" => _ = metadata.get_or_insert((key, value)),
-                _ => {}
-            }
-        }
+        let of_root = each_field(Some(listed.node), |name, key, value| match name {
+            "apiVersion" => _ = api_version.get_or_insert(value),
+            "kind" => _ = kind.get_or_insert(value),
+            "metadata" => _ = metadata.get_or_insert((key, value)),
+            _ => {}
+        });
         let (mut name, mut namespace, mut annotations) = (None, None, None);
-        for (key, value) in metadata.into_iter().flat_map(|(_, metadata)| metadata.fields()) {
-            match key.string() {
-                "name" => _ = name.get_or_insert(value),
-                "namespace" => _ = namespace.get_or_insert(value),
-                "annotations" => _ = annotations.get_or_insert(value),
-                _ => {}
-            }
-        }
+        let of_metadata = each_field(metadata.map(|(_, metadata)| metadata), |field, _, value| match field {
+            "name" => _ = name.get_or_insert(value),
+            "namespace" => _ = namespace.get_or_insert(value),
+            "annotations" => _ = annotations.get_or_insert(value),
+            _ => {}
+        });
         let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
         let (mut package, mut role) = (None, None);
-        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
-            match key.string() {
-                PATH => _ = path.get_or_insert(value),
-                LEGACY_PATH => _ = legacy_path.get_or_insert(value),
-                INDEX => _ = index.get_or_insert(value),
-                LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
-                PACKAGE => _ = package.get_or_insert(value),
-                ROLE => _ = role.get_or_insert((key, value)),
-                _ => {}
-            }
-        }
+        let of_annotations = each_field(annotations, |name, key, value| match name {
+            PATH => _ = path.get_or_insert(value),
+            LEGACY_PATH => _ = legacy_path.get_or_insert(value),
+            INDEX => _ = index.get_or_insert(value),
+            LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
+            PACKAGE => _ = package.get_or_insert(value),
+            ROLE => _ = role.get_or_insert((key, value)),
+            _ => {}
+        });
         let text = |value: Option<NodeRef<'a>>| value.and_then(NodeRef::as_str);
         let (mut api_version, mut kind, name, namespace) = (text(api_version), text(kind), text(name), text(namespace));
         if let (None, None, Some((list_version, list_kind))) = (api_version, kind, listed.type_of_list()) {
@@ -82,7 +94,10 @@ impl<'a> Head<'a> {
         let known_as = metadata.and_then(|(key, value)| known_as(key, value));
         let (path, index) = (text(path).or(text(legacy_path)), text(index).or(text(legacy_index)));
         let package = text(package);
-        let maps = Maps { metadata: metadata.map(|(_, metadata)| metadata), annotations, role };
+        let may_repeat = [of_root, of_metadata, of_annotations].contains(&Known::Maybe);
+        let repeats = if may_repeat { Known::Maybe } else { Known::No };
+        let metadata = metadata.map(|(_, metadata)| metadata);
+        let maps = Maps { metadata, annotations, role, repeats };
         let role = role.map(|(_, role)| role.string());
         (Self { identity, path, index, package, role, known_as, seen: None }, maps)
     }
@@ -95,7 +110,8 @@ impl<'a> Head<'a> {
         let (head, maps) = Head::with_maps(Listed { node, list: None });
         let Head { identity, path, index, package, role, known_as, .. } = head;
         let role_of_dest = maps.role.filter(|(_, value)| value.string() == "dest");
-        let seen = maps.metadata.and_then(|metadata| Seen::of(node, metadata, maps.annotations, role_of_dest));
+        let seen =
+            maps.metadata.and_then(|metadata| Seen::of([node, metadata], maps.annotations, role_of_dest, maps.repeats));
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
         let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
         Some(Head {

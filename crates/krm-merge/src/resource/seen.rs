@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Unread;
 use crate::host::{ROLE, is_transport};
+use crate::sieve::Known;
 use crate::yaml::{Kind, NodeRef, Style, find_byte, is_blank, split_after_feeds};
 
 /// What was seen of a resource while its nodes were there.
@@ -25,15 +26,16 @@ pub(super) enum Leaves {
 }
 
 impl Seen {
-    /// Looks at a resource. `role` is the annotation that makes it dest. `None` if a merge without a change may find something in it: a
-    /// null, or a key twice in a map that a merge looks at.
+    /// Looks at a resource. `role` is the annotation that makes it dest. `repeats` says whether one of these maps may have a key twice.
+    /// `None` if a merge without a change may find something in it: a null, or a key twice in a map that a merge looks at.
     pub(super) fn of(
-        resource: NodeRef<'_>,
-        metadata: NodeRef<'_>,
+        [resource, metadata]: [NodeRef<'_>; 2],
         annotations: Option<NodeRef<'_>>,
         role: Option<(NodeRef<'_>, NodeRef<'_>)>,
+        repeats: Known,
     ) -> Option<Self> {
-        let is_sound = |map: &NodeRef<'_>| map.kind() == Kind::Map && map.duplicate_key().is_none();
+        let has_once = |map: &NodeRef<'_>| repeats == Known::No || map.duplicate_key().is_none();
+        let is_sound = |map: &NodeRef<'_>| map.kind() == Kind::Map && has_once(map);
         if resource.has_nulls() || ![Some(resource), Some(metadata), annotations].iter().flatten().all(is_sound) {
             return None;
         }
@@ -100,15 +102,16 @@ impl<'t> Lines<'t> {
         let mut is_below_host = false;
         for line in split_after_feeds(annotations) {
             let indent = indent_of(line);
-            let is_of_host = indent == column && line.get(column..).is_some_and(is_of_host);
+            let content = &line[indent..];
+            let is_of_host = indent == column && is_of_host(content);
             if is_below_host && indent > column || is_of_host && is_below_comment {
                 return None;
             }
             if !is_of_host {
                 own.push(line);
             }
-            if !is_blank(line) {
-                is_below_comment = is_comment(line);
+            if !is_blank(content) {
+                is_below_comment = content.starts_with('#');
             }
             is_below_host = is_of_host;
         }

@@ -721,7 +721,7 @@ impl<'a> NodeRef<'a> {
     /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
         let keys = || self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
-        let mut sieve = Sieve::default();
+        let mut sieve = Sieve::<8>::default();
         if keys().all(|k| sieve.add(k.bytes()) == Known::No) {
             return None;
         }

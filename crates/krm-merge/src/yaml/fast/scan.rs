@@ -23,8 +23,9 @@ impl<'t> Text<'t> {
     /// A text, if it is usual.
     pub fn of(text: &'t str) -> Option<Self> {
         let bytes = text.as_bytes();
-        // As a signed number, each byte beyond ASCII is below a blank.
-        let is_odd = |byte: u8| (byte.cast_signed() < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0x7f;
+        // One is added first. Then control characters, DEL (0x7f) and the bytes beyond ASCII are at most 0x20 as signed numbers. A tab is rare,
+        // so it counts as odd, too.
+        let is_odd = |byte: u8| byte.wrapping_add(1).cast_signed() <= 0x20 && byte != b'\n';
         let (chunks, rest) = bytes.as_chunks::<64>();
         // Without an early exit from a chunk, the compiler looks at many bytes at once.
         let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(*byte));
