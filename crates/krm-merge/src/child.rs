@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
-use crate::yaml::{NodeRef, Scalar};
+use crate::yaml::{NodeRef, Scalar, is_canonical};
 
 /// A value that can be identified among its siblings: a node of a text, or of the result of a merge.
 pub trait Value<'a>: Copy {
@@ -224,14 +224,19 @@ pub fn by_keys<'a>(list: NodeRef<'a>, keys: &[MergeKey<'a>]) -> HashMap<ElementK
 
 /// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.
 pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
+    let text = value.string();
+    // Most values are names or decimal numbers, which are their own key. A container has no text.
+    if is_canonical(&text) {
+        return Some(text);
+    }
     match value.scalar()? {
         Scalar::Null => None,
-        Scalar::Number(n) => Some(n.to_decimal().map_or_else(|| value.string(), Cow::Owned)),
+        Scalar::Number(n) => Some(n.to_decimal().map_or(text, Cow::Owned)),
         Scalar::String(text) => Some(match Scalar::plain_number(&text) {
             Some(n) => Cow::Owned(n),
             None => text,
         }),
-        _ => Some(value.string()),
+        _ => Some(text),
     }
 }
 

@@ -47,3 +47,4 @@ pub(crate) use block_scalar::{BlockScalar, Chomping};
 
 pub(crate) use place::{below, comment_place, foot, own_line_comment};
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};
+pub(crate) use scalar::is_canonical;

@@ -84,18 +84,20 @@ impl Number {
 impl<'a> Scalar<'a> {
     /// The typed value of a plain token without a tag. Source: `resolve` in go-yaml v3's resolve.go.
     pub fn plain(token: &'a str) -> Self {
-        match token {
-            "" | "~" | "null" | "Null" | "NULL" => return Self::Null,
-            "true" | "True" | "TRUE" => return Self::Bool(true),
-            "false" | "False" | "FALSE" => return Self::Bool(false),
-            ".nan" | ".NaN" | ".NAN" => return Self::Number(Number::NotANumber),
-            ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
+        // Of most texts, the first byte shows at once that they are none of these.
+        let Some(first) = token.as_bytes().first() else { return Self::Null };
+        match (first, token) {
+            (b'~' | b'n' | b'N', "~" | "null" | "Null" | "NULL") => return Self::Null,
+            (b't' | b'T', "true" | "True" | "TRUE") => return Self::Bool(true),
+            (b'f' | b'F', "false" | "False" | "FALSE") => return Self::Bool(false),
+            (b'.', ".nan" | ".NaN" | ".NAN") => return Self::Number(Number::NotANumber),
+            (b'.' | b'+', ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF") => {
                 return Self::Number(Number::Infinity { negative: false });
             }
-            "-.inf" | "-.Inf" | "-.INF" => return Self::Number(Number::Infinity { negative: true }),
+            (b'-', "-.inf" | "-.Inf" | "-.INF") => return Self::Number(Number::Infinity { negative: true }),
             _ => {}
         }
-        let number = match token.as_bytes()[0] {
+        let number = match first {
             b'.' => float(token),
             b'0'..=b'9' | b'+' | b'-' => {
                 if timestamp(token) {
@@ -127,6 +129,17 @@ impl<'a> Scalar<'a> {
     }
 }
 
+/// Whether a text is its own merge key, bare or in quotes: it is no null, and no number that [`Number::to_decimal`] writes otherwise. `false`
+/// proves nothing.
+pub(crate) fn is_canonical(text: &str) -> bool {
+    match text.as_bytes() {
+        // A number with up to 18 digits fits in 64 bits.
+        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
+        [] | [b'~' | b'n' | b'N' | b'.' | b'+' | b'-' | b'0', ..] => false,
+        _ => true,
+    }
+}
+
 /// An integer in any base that Go's `strconv.ParseInt(s, 0, 64)` takes, and YAML 1.2's `0o`.
 fn integer(token: &str) -> Option<Number> {
     let (negative, rest) = match token.as_bytes().first()? {
@@ -146,7 +159,8 @@ fn integer(token: &str) -> Option<Number> {
     }
     let value = u64::from_str_radix(digits, base).ok()?;
     let fits = !negative || value <= i64::MIN.unsigned_abs();
-    fits.then(|| Number::decimal(negative, &value.to_string(), 0))
+    let digits = if base == 10 { Cow::Borrowed(digits) } else { Cow::Owned(value.to_string()) };
+    fits.then(|| Number::decimal(negative, &digits, 0))
 }
 
 /// A float as go-yaml's `yamlStyleFloat` has it: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
@@ -290,6 +304,8 @@ mod tests {
             ("0xffffffffffffffffff", "\"0xffffffffffffffffff\""),
         ] {
             assert_eq!(show(token), want, "{token}");
+            let is_other = matches!(Scalar::plain(token), Scalar::Null | Scalar::Number(_)) && want != token;
+            assert!(!is_canonical(token) || !is_other, "{token}");
         }
     }
 
