@@ -9,7 +9,7 @@ use krm_merge::child::find;
 use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
-use krm_merge::grounds::{Ground, grounds};
+use krm_merge::grounds::Ground;
 use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Text, Upstream};
@@ -19,7 +19,7 @@ use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
 use krm_merge::path::FieldPath;
 use krm_merge::resource::{Located, Origin, Resource};
-use krm_merge::review::review;
+use krm_merge::review::{Found, review};
 use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::schema::Basis;
 use krm_merge::sides::Sides;
@@ -572,13 +572,12 @@ impl<'a> Run<'a> {
     {
         let Some(tree) = tree else { return Ok(()) };
         let rules: Rules<'i> = self.rules;
-        let cursor = rules.cursor(about);
-        let found = grounds(tree, cursor);
-        if let Some(identity) = about.identity.filter(|_| !found.is_empty()) {
+        let Found { warnings, grounds } = review(tree, rules.cursor(about), Some(about.node()));
+        if let Some(identity) = about.identity.filter(|_| !grounds.is_empty()) {
             let of_type = (identity.api_version.to_owned(), identity.kind.to_owned());
-            self.grounds.entry(of_type).or_default().extend(found);
+            self.grounds.entry(of_type).or_default().extend(grounds);
         }
-        for warning in review(tree, cursor, Some(about.node())) {
+        for warning in warnings {
             let proposed = sources.clone().rev().find_map(|source| find(source.node(), &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;

@@ -3,9 +3,8 @@
 //! Such keys may be wrong, so the owner of the resource should be able to see them. Only lists in which the merge changed something are
 //! listed.
 
-use std::collections::BTreeSet;
-
-use crate::child::By;
+use crate::child::{By, ChildId};
+use crate::path::{Step, Trail};
 use crate::schema::{Basis, Cursor, list_basis};
 use crate::tree::{Branch, Tree, View};
 
@@ -20,30 +19,28 @@ pub struct Ground {
     pub keys: Vec<String>,
 }
 
-/// The lists of a tree that merged by a guess, and in which the merge changed something.
-pub fn grounds<'a>(tree: &Tree<'a>, cursor: Cursor<'a>) -> BTreeSet<Ground> {
-    let mut found = BTreeSet::new();
-    if let Tree::Branch(branch) = tree {
-        collect(branch, cursor, &mut Vec::new(), &mut found);
+/// Says how a list merged, if a guess decides that. `trail` is its path.
+pub fn ground<'a>(list: &Branch<'a>, cursor: Cursor<'a>, trail: &Trail<'a>) -> Option<Ground> {
+    if !matches!(list.by, By::Keys(_) | By::Value) {
+        return None;
     }
-    found
+    let basis = list_basis(cursor, &[View::Branch(list).list()]).filter(|basis| basis.is_guess())?;
+    let field = |step: &Step<'a>| if let Step::Field(name) = step { Some(name.to_string()) } else { None };
+    let path = trail.path().steps().filter_map(field).collect();
+    let keys = list.by.keys().iter().map(|key| key.name.to_owned()).collect();
+    Some(Ground { basis, path, keys })
 }
 
-fn collect<'a>(branch: &Branch<'a>, cursor: Cursor<'a>, path: &mut Vec<&'a str>, found: &mut BTreeSet<Ground>) {
-    let view = View::Branch(branch);
-    if view.is_list() && matches!(branch.by, By::Keys(_) | By::Value) {
-        let basis = list_basis(cursor, &[view.list()]).filter(|basis| basis.is_guess());
-        found.extend(basis.map(|basis| Ground {
-            basis,
-            path: path.iter().map(|name| (*name).to_owned()).collect(),
-            keys: branch.by.keys().iter().map(|key| key.name.to_owned()).collect(),
-        }));
-    }
-    for entry in &branch.entries {
+/// Says it of all lists that the merge made or changed, from a list or map down.
+pub fn grounds<'a>(branch: &Branch<'a>, cursor: Cursor<'a>, trail: &mut Trail<'a>) -> Vec<Ground> {
+    let mut found: Vec<Ground> = ground(branch, cursor, trail).into_iter().collect();
+    for (number, entry) in branch.numbered() {
         let Some(Tree::Branch(inner)) = &entry.value else { continue };
-        let name = entry.key.map(|key| key.name());
-        path.extend(name);
-        collect(inner, cursor.below(entry), path, found);
-        path.truncate(path.len() - usize::from(name.is_some()));
+        // Only the fields of the path count.
+        let step = entry.key.map_or(Step::Index(number), |key| ChildId::Field(key.name()).step(&By::Field));
+        trail.push(step, entry.place);
+        found.extend(grounds(inner, cursor.below(entry), trail));
+        trail.pop();
     }
+    found
 }

@@ -182,7 +182,7 @@ impl<'a> Refiner<'a, '_> {
         match tree {
             Tree::Conflict(conflict) => self.conflict(*conflict, cursor),
             Tree::Branch(mut branch) => {
-                for entry in &mut branch.entries {
+                for entry in branch.entries.iter_mut().filter(|entry| entry.may_hold_conflicts()) {
                     let below = cursor.below(entry);
                     entry.value = entry.value.take().map(|value| self.visit(value, below));
                 }

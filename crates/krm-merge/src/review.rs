@@ -1,5 +1,5 @@
-//! Warnings for the owner of a merged resource: values of another kind than before, unions with several members, and new elements that lack
-//! fields that their type requires.
+//! What the owner of a merged resource should look at: values of another kind than before, unions with several members, new elements that
+//! lack fields that their type requires, and lists that merged by a guess. One walk finds them all.
 //!
 //! A union is a map in which only one field may be set. If each side sets a different member, there is no conflict, because they
 //! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
@@ -12,6 +12,7 @@
 use std::cell::LazyCell;
 
 use crate::child::{By, ChildId, Value};
+use crate::grounds::{Ground, ground, grounds};
 use crate::hashed::{Empty, HashMap};
 use crate::mode::Mode;
 use crate::path::Trail;
@@ -20,13 +21,22 @@ use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::NodeRef;
 
+/// What was found in the merge result for a resource.
+#[derive(Debug, Default)]
+pub struct Found<'a> {
+    /// What may be wrong.
+    pub warnings: Vec<Warning<'a>>,
+    /// The lists that merged by a guess, and in which the merge changed something.
+    pub grounds: Vec<Ground>,
+}
+
 /// Checks the merge result for a resource of dest, or for one that dest lacks.
-pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Vec<Warning<'a>> {
+pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Found<'a> {
     let elements = match dest {
         Some(_) if cursor.mode() != Mode::ThreeWay => New::OfPatch,
         _ => New::Whole,
     };
-    let mut look = Look { dest, trail: Trail::default(), elements, found: Vec::new() };
+    let mut look = Look { dest, trail: Trail::default(), elements, found: Found::default() };
     match tree {
         Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
         Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
@@ -48,14 +58,16 @@ struct Look<'a> {
     dest: Option<NodeRef<'a>>,
     trail: Trail<'a>,
     elements: New,
-    found: Vec<Warning<'a>>,
+    found: Found<'a>,
 }
 
 impl<'a> Look<'a> {
     /// Checks a map or list of dest in which something changed.
     fn touched(&mut self, branch: &Branch<'a>, cursor: Cursor<'a>) {
         let view = View::Branch(branch);
-        if !view.is_list() {
+        if view.is_list() {
+            self.found.grounds.extend(ground(branch, cursor, &self.trail));
+        } else {
             self.check(view, cursor, Some(branch.like));
         }
         let written: Vec<_> = branch.like.resolve().written().collect();
@@ -66,7 +78,7 @@ impl<'a> Look<'a> {
             if entry.place.and_then(|place| written.get(place)).is_some_and(|(_, was)| value.is(*was)) {
                 continue;
             }
-            let (Some(id), cursor) = (branch.id_of(number, entry), cursor.below(entry)) else { continue };
+            let Some(id) = branch.id_of(number, entry) else { continue };
             self.trail.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.
@@ -74,9 +86,14 @@ impl<'a> Look<'a> {
                 self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
             match value {
-                Tree::Branch(inner) if self.is_of_dest(inner.like) => self.touched(inner, cursor),
+                Tree::Branch(inner) if self.is_of_dest(inner.like) => self.touched(inner, cursor.below(entry)),
                 Tree::Node(node) if self.is_of_dest(*node) => {}
+                value if !value.view().is_some_and(View::is_container) => {}
                 value => {
+                    let cursor = cursor.below(entry);
+                    if let Tree::Branch(inner) = value {
+                        self.found.grounds.extend(grounds(inner, cursor, &mut self.trail));
+                    }
                     if let (By::Keys(_), None, Some(element)) = (&branch.by, entry.place, value.view()) {
                         self.check_element(element, cursor);
                     }
@@ -97,7 +114,7 @@ impl<'a> Look<'a> {
         let Some(was) = was.filter(|was| !was.is_null()) else { return };
         if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
             let (path, notice) = (self.trail.path(), Notice::Clash);
-            self.found.push(Warning { path, notice, dest: Some(was), proposed: value.like() });
+            self.found.warnings.push(Warning { path, notice, dest: Some(was), proposed: value.like() });
         }
     }
 
@@ -133,7 +150,7 @@ impl<'a> Look<'a> {
         let lacks: Vec<String> = cursor.required_of_user().filter(is_missing).map(|name| format!("`{name}`")).collect();
         if !lacks.is_empty() {
             let notice = Notice::Incomplete(lacks.join(" and "));
-            self.found.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
+            self.found.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
         }
     }
 
@@ -144,7 +161,7 @@ impl<'a> Look<'a> {
         }
         if let Some(names) = members_of(members, map) {
             let (path, notice) = (self.trail.path(), Notice::Union(names));
-            self.found.push(Warning { path, notice, dest, proposed: None });
+            self.found.warnings.push(Warning { path, notice, dest, proposed: None });
         }
     }
 }

@@ -143,12 +143,15 @@ fn merge_keys<'k, 't>(patch: &'k [&'t str], map_keys: &'k [&'t str]) -> &'k [&'t
     if map_keys.starts_with(patch) { map_keys } else { patch }
 }
 
+/// Values by apiVersion, and then by kind.
+type ByType<T> = HashMap<String, HashMap<String, T>>;
+
 /// Everything that is known about types in one run.
 #[derive(Debug, Default)]
 pub struct Types<'t> {
-    rules: HashMap<(String, String), Rules>,
+    rules: ByType<Rules>,
     openapi: Models<'t>,
-    definitions: HashMap<(String, String), Schema<'t>>,
+    definitions: ByType<Schema<'t>>,
     inference: Inference,
 }
 
@@ -158,7 +161,7 @@ impl<'t> Types<'t> {
         let mut types = Self { inference, ..Self::default() };
         let own = kustomization().map(|rule| (Basis::Kustomize, rule));
         for (basis, rule) in own.chain(rules.into_iter().map(|rule| (Basis::MergeKeys, rule))) {
-            let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
+            let root = types.rules.entry(rule.api_version).or_default().entry(rule.kind).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
             end.list = Some((basis, rule.list));
         }
@@ -178,7 +181,9 @@ impl<'t> Types<'t> {
     /// one holds.
     #[must_use]
     pub fn with_definitions(mut self, definitions: impl IntoIterator<Item = NodeRef<'t>>) -> Self {
-        self.definitions.extend(definitions.into_iter().flat_map(crd::schemas));
+        for ((api_version, kind), schema) in definitions.into_iter().flat_map(crd::schemas) {
+            self.definitions.entry(api_version).or_default().insert(kind, schema);
+        }
         self
     }
 
@@ -227,8 +232,8 @@ impl<'t> Types<'t> {
     }
 }
 
-fn of_type<'m, T>(map: &'m HashMap<(String, String), T>, api_version: &str, kind: &str) -> Option<&'m T> {
-    if map.is_empty() { None } else { map.get(&(api_version.to_owned(), kind.to_owned())) }
+fn of_type<'m, T>(map: &'m ByType<T>, api_version: &str, kind: &str) -> Option<&'m T> {
+    map.get(api_version)?.get(kind)
 }
 
 /// What is known about `metadata` for every type: it is an ObjectMeta, as in any built-in type.

@@ -15,7 +15,7 @@ pub fn without_stumps<'a>(tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
     match tree {
         Tree::Conflict(conflict) => whole(*conflict, cursor).into(),
         Tree::Branch(mut branch) => {
-            for entry in &mut branch.entries {
+            for entry in branch.entries.iter_mut().filter(|entry| entry.may_hold_conflicts()) {
                 let below = cursor.below(entry);
                 entry.value = entry.value.take().map(|value| without_stumps(value, below));
             }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Basis, Cursor, ListKind, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
+use super::{Basis, ByType, Cursor, ListKind, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
 use crate::mode::Mode;
 use crate::yaml::NodeRef;
 
@@ -36,9 +36,9 @@ impl<'t> Types<'t> {
 
     /// The types of a kind in any group, each with its apiVersion. The name of the kind may be in any case.
     pub fn named(&self, kind: &str) -> BTreeSet<(String, String)> {
-        let (rules, definitions) = (self.rules.keys(), self.definitions.keys());
+        let (rules, definitions) = (types_of(&self.rules), types_of(&self.definitions));
         let built_in = builtin::kinds().map(|(api_version, kind)| (api_version.to_owned(), kind.to_owned()));
-        let known = rules.chain(definitions).chain(self.openapi.types()).cloned().chain(built_in);
+        let known = rules.chain(definitions).chain(self.openapi.types().cloned()).chain(built_in);
         let mut found: BTreeSet<_> = known.filter(|(_, name)| name.eq_ignore_ascii_case(kind)).collect();
         let spelled = found.first().map_or(kind, |(_, name)| name.as_str()).to_owned();
         for (group, versions) in atlas::groups_of(kind) {
@@ -46,6 +46,10 @@ impl<'t> Types<'t> {
         }
         found
     }
+}
+
+fn types_of<T>(map: &ByType<T>) -> impl Iterator<Item = (String, String)> {
+    map.iter().flat_map(|(api_version, of_kind)| of_kind.keys().map(|kind| (api_version.clone(), kind.clone())))
 }
 
 /// A place on the way down, to recognise a recursive type.

@@ -91,6 +91,11 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether it is a conflict, or may have one in it.
+    pub fn may_hold_conflicts(&self) -> bool {
+        matches!(self.value, Some(Tree::Branch(_) | Tree::Conflict(_)))
+    }
+
     /// Whether it is removed, or may be removed by whoever decides its conflict.
     pub(super) fn may_go(&self) -> bool {
         match &self.value {
