@@ -10,7 +10,7 @@ use crate::path::{FieldPath, Trail};
 use crate::remarks::Remarks;
 use crate::sides::{Side, Sides};
 use crate::tree::View;
-use crate::yaml::{NodeRef, same_comment};
+use crate::yaml::{NodeRef, are_written_alike, same_comment};
 
 /// The request of the other side for one node of dest.
 #[derive(Clone, Debug)]
@@ -213,7 +213,13 @@ pub enum Wants<'a> {
     /// This value as it is written, with its comments: dest still has the text that the other side changed.
     Text(NodeRef<'a>),
     /// A map or list, with changes to only these children.
-    Inside(Inside<'a>),
+    Inside(Box<Inside<'a>>),
+}
+
+impl<'a> From<Inside<'a>> for Wants<'a> {
+    fn from(inside: Inside<'a>) -> Self {
+        Self::Inside(Box::new(inside))
+    }
 }
 
 impl<'a> Wants<'a> {
@@ -222,7 +228,18 @@ impl<'a> Wants<'a> {
         let kept = dest.filter(|dest| !trail.is_empty() && holds_protected(trail, *dest));
         let Some(like) = kept.and_then(View::like) else { return Self::Nothing };
         let all = Inside { others: Others::Go, ..Inside::nothing_of(like.resolve()) };
-        Self::Inside(all.sparing(trail, dest, expects))
+        all.sparing(trail, dest, expects).into()
+    }
+
+    /// Whether it is a scalar that dest has in the same writing. `false` proves nothing: dest may have the value in another writing.
+    pub fn is_there(&self, dest: Option<View<'_, 'a>>) -> bool {
+        match (self, dest) {
+            // One alias may stand for different values in two documents.
+            (Self::Value(node), Some(View::Node(there))) => {
+                !node.is_container() && are_written_alike(there.resolve(), node.resolve())
+            }
+            _ => false,
+        }
     }
 }
 

@@ -94,7 +94,7 @@ pub fn diff_paired<'a>(
 ) -> Result<Diff<'a>, Error> {
     let mut differ = Differ::at(path.clone(), renames, Fit::of(Some(dest), updated));
     let children = differ.paired([original, updated, dest], paired, cursor)?;
-    let change = Change::patch(Wants::Inside(Inside::of(dest, By::Index, children)), None);
+    let change = Change::patch(Inside::of(dest, By::Index, children).into(), None);
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
 }
 
@@ -123,7 +123,7 @@ impl<'a> Sides<'a> {
         if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
             return None;
         }
-        self.expecting(Wants::Inside(inside))
+        self.expecting(inside.into())
     }
 
     /// The sides that have a value other than null.
@@ -469,7 +469,7 @@ impl<'a> Differ<'a> {
         let mut children = self.paired([original, updated, dest], &paired, cursor)?;
         children.retain(|child| child.change.asks());
         let inside = Inside::of(updated, By::Index, children);
-        Ok(if inside.children.is_empty() { None } else { sides.expecting(Wants::Inside(inside)) })
+        Ok(if inside.children.is_empty() { None } else { sides.expecting(inside.into()) })
     }
 
     /// What changed upstream in these elements of a list, and in their comments.
@@ -794,8 +794,13 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn of(map: Option<NodeRef<'a>>, is_merged: impl Fn(&str) -> bool) -> Self {
-        let fields = map.into_iter().flat_map(NodeRef::spelled_out).map(|(_, key, value)| (key, value));
-        let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container() && is_merged(k.string())).collect();
+        let all = map.map(NodeRef::spelled_out).unwrap_or_default();
+        let mut fields = Vec::with_capacity(all.len());
+        for (_, key, value) in all {
+            if !key.is_container() && is_merged(key.string()) {
+                fields.push((key, value));
+            }
+        }
         let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
         Self { fields, index, called: Vec::new(), has_merges: map.is_some_and(NodeRef::has_merge_entry) }
     }

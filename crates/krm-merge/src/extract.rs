@@ -160,7 +160,7 @@ impl<'a> Extraction<'a> {
             Ok(kind @ ListKind::Map(_)) => Inside::of(field.value, By::list(kind), Vec::new()),
             _ => return Vec::new(),
         };
-        let change = Change::patch(Wants::Inside(inside), None);
+        let change = Change::patch(inside.into(), None);
         self.asked(field, &Child { id: ChildId::Field(field.key.string()), node: None, change }, named)
     }
 

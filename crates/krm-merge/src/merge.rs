@@ -9,6 +9,8 @@ mod merged;
 mod merging;
 pub(crate) mod order;
 
+use std::cell::LazyCell;
+
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::hashed::{Empty, HashMap};
@@ -77,12 +79,14 @@ struct Walk<'a> {
     new: NewElements,
     new_fields: NewFields,
     trail: Trail<'a>,
+    /// For each child of the maps and lists around: whether the change names it. Those of the innermost map or list come last.
+    asked: Vec<bool>,
     warnings: Vec<Warning<'a>>,
 }
 
 impl<'a> Walk<'a> {
     fn new(path: FieldPath<'a>, new: NewElements) -> Self {
-        Self { new, new_fields: NewFields::BesideSiblings, trail: path.into(), warnings: Vec::new() }
+        Self { new, new_fields: NewFields::BesideSiblings, trail: path.into(), asked: Vec::new(), warnings: Vec::new() }
     }
 
     /// Applies a change to a node. `identity` has the merge keys that identify the node as an element of its list.
@@ -319,7 +323,8 @@ impl<'a> Walk<'a> {
         }
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
-        let mut asked = vec![false; branch.entries.len()];
+        let outer = self.asked.len();
+        self.asked.resize(outer + branch.entries.len(), false);
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         // The index in `new` of each child that dest lacks; `None` if there is nothing to add for it.
         let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
@@ -345,17 +350,17 @@ impl<'a> Walk<'a> {
             // needed.
             let more: Vec<usize> = match inside.by {
                 By::Field => Vec::new(),
-                _ if !asked[first] || child.change.removes() => branch.find(&child.id).skip(1).collect(),
+                _ if !self.asked[outer + first] || child.change.removes() => branch.find(&child.id).skip(1).collect(),
                 _ => branch.find(&child.id).skip(1).take(1).collect(),
             };
-            let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
-            std::iter::once(&first).chain(&more).for_each(|at| asked[*at] = true);
+            let new_fields = if self.asked[outer + first] { NewFields::Last } else { self.new_fields };
+            std::iter::once(&first).chain(&more).for_each(|at| self.asked[outer + at] = true);
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, first, &more))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.rename(|written| new_key(written, inside));
         }
-        self.others(&mut branch, inside.others, &asked);
+        self.others(&mut branch, inside.others, outer);
         self.settle_merges(&mut branch, &merges, inside);
         new.retain(|(_, entry)| entry.value.is_some());
         let is_empty = || new.is_empty() && branch.entries.iter().all(|entry| entry.value.is_none());
@@ -441,7 +446,8 @@ impl<'a> Walk<'a> {
         child: &Child<'a>,
     ) {
         let (old_key, before) = was;
-        let place = before.zip(parent).and_then(|(value, parent)| {
+        let place = LazyCell::new(|| {
+            let (value, parent) = before.zip(parent)?;
             let place =
                 old_key.map_or_else(|| Some(Place::of_element(parent, value)), |key| Place::of_pair(key, value));
             Some((place?, value))
@@ -496,12 +502,13 @@ impl<'a> Walk<'a> {
         };
     }
 
-    /// Removes the children without a request that `others` does not let stay.
-    fn others(&self, branch: &mut Branch<'a>, others: Others, asked: &[bool]) {
+    /// Removes the children without a request that `others` does not let stay. Takes their marks, which begin at `outer`.
+    fn others(&mut self, branch: &mut Branch<'a>, others: Others, outer: usize) {
+        let asked = self.asked.drain(outer..);
         if others == Others::Stay || others == Others::Once && branch.keyed() == Keyed::Unique {
             return;
         }
-        for (at, is_asked) in asked.iter().enumerate() {
+        for (at, is_asked) in asked.enumerate() {
             let goes = match others {
                 Others::Stay => false,
                 Others::Once => {

@@ -186,11 +186,19 @@ impl<'a> Lowering<'a> {
             if self.mode == Mode::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
                 self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
-            let below = cursor.child(name, std::iter::once(View::Node(value)).chain(there));
+            // Only maps and lists have a type that says how they merge.
+            let below = match value.is_container() {
+                true => cursor.child(name, std::iter::once(View::Node(value)).chain(there)),
+                false => cursor.untyped(),
+            };
             let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.trail.pop();
-            children.push(Child { id, node: Some((Some(key), value)), change });
+            // What dest has already is no change. Where the others go, a field that stays must be named.
+            let asks = others == Others::Go || !change.notes.is_empty() || !change.wants.is_there(there);
+            if asks {
+                children.push(Child { id, node: Some((Some(key), value)), change });
+            }
         }
         // Directives about lists that are not in the patch itself.
         for (name, on_list) in on_lists {
@@ -212,7 +220,7 @@ impl<'a> Lowering<'a> {
         }
         let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
-        Ok(Wants::Inside(inside.sparing(&self.trail, there, Expects::Anything)))
+        Ok(inside.sparing(&self.trail, there, Expects::Anything).into())
     }
 
     /// Notes that a part of the patch has no effect.
@@ -226,7 +234,7 @@ impl<'a> Lowering<'a> {
         if self.mode != Mode::Strategic {
             return Ok(());
         }
-        let Some((key, list)) = patch.fields().find(|(key, _)| key.string() == RETAIN_KEYS) else { return Ok(()) };
+        let Some((key, list)) = patch.fields().find(|(key, _)| key.is_called(RETAIN_KEYS)) else { return Ok(()) };
         must_be_list(key, list)?;
         if let Some(other) = list.elements().find(|e| e.is_container()) {
             return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));
@@ -304,13 +312,13 @@ impl<'a> Lowering<'a> {
         };
         self.delete_from(on_list.deleted, &mut inside)?;
         if on_list.order.is_none() {
-            return Ok(Wants::Inside(inside));
+            return Ok(inside.into());
         }
         let in_dest = sides[1..].iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
-        Ok(Wants::Inside(inside))
+        Ok(inside.into())
     }
 
     /// Warns if dest loses elements because no source knows how a list merges, and the patch's list replaces it.
@@ -345,7 +353,7 @@ impl<'a> Lowering<'a> {
         self.delete_from(on_list.deleted, &mut inside)?;
         let in_dest = sides.iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?);
-        Ok(Wants::Inside(inside))
+        Ok(inside.into())
     }
 
     fn keyed(
@@ -526,7 +534,7 @@ impl<'a> Lowering<'a> {
             change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
             children.push(Child { id: ChildId::Index(children.len()), node: Some((None, element)), change });
         }
-        Ok(Wants::Inside(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }))
+        Ok(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }.into())
     }
 
     /// The directive that the elements of a list give for the list itself.

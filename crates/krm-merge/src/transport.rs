@@ -11,7 +11,7 @@ use crate::change::{Change, Inside, Wants};
 use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::resource::Resource;
-use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree};
+use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
@@ -123,7 +123,11 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
 
 /// Removes the role annotation from a dest item.
 pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
-    without(tree, |name| name == ROLE)
+    // Most items have no role, and one field is found faster than all are compared.
+    match annotations_of(&tree).is_some_and(|annotations| annotations.field(ROLE).is_some()) {
+        true => without(tree, |name| name == ROLE),
+        false => tree,
+    }
 }
 
 /// Removes all annotations of the host from a resource.
@@ -143,12 +147,11 @@ pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a>
 
 /// Whether a resource has the annotations by which kpt finds the old state of an item.
 pub fn has_ids(tree: &Tree<'_>) -> bool {
-    has_annotation(tree, |name| IDS.contains(&name))
+    annotations_of(tree).is_some_and(|annotations| IDS.iter().any(|id| annotations.field(id).is_some()))
 }
 
-fn has_annotation(tree: &Tree<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
-    let annotations = tree.view().and_then(|root| root.field("metadata")?.field("annotations"));
-    annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| is_meant(name)))
+fn annotations_of<'t, 'a>(tree: &'t Tree<'a>) -> Option<View<'t, 'a>> {
+    tree.view()?.field("metadata")?.field("annotations")
 }
 
 /// Removes the annotations by which kpt finds the old state of an item, so that it does not put old comments and the old order of fields
@@ -218,7 +221,8 @@ fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 
 /// Removes annotations from a resource, and its `annotations` map if that holds nothing else.
 fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
-    if !has_annotation(&tree, &goes) {
+    let has_any = |annotations: View<'_, '_>| annotations.fields().iter().any(|(name, _)| goes(name));
+    if !annotations_of(&tree).is_some_and(has_any) {
         return tree;
     }
     within(tree, "metadata", |metadata| {
@@ -263,5 +267,5 @@ fn change<'a>(map: &mut Branch<'a>, id: &ChildId<'a>, edit: impl FnOnce(Tree<'a>
 /// A change that asks for nothing yet.
 pub fn no_change(dest: NodeRef<'_>) -> Change<'_> {
     let inside = Inside::nothing_of(dest.resolve());
-    Change::patch(Wants::Inside(inside), None)
+    Change::patch(inside.into(), None)
 }

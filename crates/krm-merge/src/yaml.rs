@@ -47,4 +47,5 @@ pub(crate) use block_scalar::{BlockScalar, Chomping};
 
 pub(crate) use place::{below, comment_place, foot, own_line_comment};
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};
+pub(crate) use same::are_written_alike;
 pub(crate) use scalar::is_canonical;

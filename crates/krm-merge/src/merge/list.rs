@@ -73,7 +73,7 @@ fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>
     let children: Vec<Child<'a>> = children.filter(|child| child.change.asks()).collect();
     let wants = match children.is_empty() {
         true => Wants::Same,
-        false => Wants::Inside(Inside::of(value, if value.is_map() { By::Field } else { By::Index }, children)),
+        false => Inside::of(value, if value.is_map() { By::Field } else { By::Index }, children).into(),
     };
     let notes = coming.notes(old.map(Remarks::of), Remarks::of(new));
     Child { id, node: Some(new), change: Change { expects: Expects::Exactly(Some(value)), wants, notes } }

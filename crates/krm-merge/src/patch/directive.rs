@@ -24,9 +24,10 @@ pub(crate) const ORDER: &str = "$setElementOrder/";
 impl Mode {
     /// Whether a field is a directive, not data.
     pub(super) fn is_directive(self, name: &str) -> bool {
-        name == PATCH
-            || self == Self::Strategic
-                && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
+        name.starts_with('$')
+            && (name == PATCH
+                || self == Self::Strategic
+                    && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER)))
     }
 
     /// Whether a field looks like a directive but is not one: it would be merged as data.
@@ -44,6 +45,9 @@ impl Mode {
         }
         for (key, value) in map.fields() {
             let name = key.string();
+            if !name.starts_with('$') {
+                continue;
+            }
             let Some(field) = name.strip_prefix(ORDER).or_else(|| name.strip_prefix(DELETE_FROM)) else { continue };
             must_be_list(key, value)?;
             let at = found.iter().position(|(f, _)| *f == field).unwrap_or_else(|| {

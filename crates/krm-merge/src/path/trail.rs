@@ -51,6 +51,7 @@ impl<'a> Trail<'a> {
     }
 
     /// Whether the path consists of exactly these fields from the root.
+    #[inline]
     pub fn is_fields(&self, names: &[&str]) -> bool {
         let Some(first) = names.len().checked_sub(self.paces.len()) else { return false };
         let (start, names) = names.split_at(first);

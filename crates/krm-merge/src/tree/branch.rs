@@ -26,6 +26,9 @@ pub struct Branch<'a> {
     nameless: usize,
 }
 
+/// The room of a map or list for new children. Most changes add no more.
+const USUAL_NEW: usize = 2;
+
 /// An order of elements that dest and the other side both changed, in different ways.
 #[derive(Clone, Debug)]
 pub struct Contested<'a> {
@@ -46,8 +49,9 @@ pub struct Contested<'a> {
 impl<'a> Branch<'a> {
     /// A map or list with all of its children.
     pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
-        let children = like.resolve().written().enumerate();
-        let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
+        let children = like.resolve().written();
+        let mut entries = Vec::with_capacity(children.size_hint().0 + USUAL_NEW);
+        entries.extend(children.enumerate().map(|(i, (key, value))| Entry::kept(i, key, value)));
         Self { like, by, entries, contested: None, index: None, asked: 0, nameless: 0 }
     }
 

@@ -111,9 +111,13 @@ impl<'t, 'a> View<'t, 'a> {
         let own = |key: &Key<'a>| key.node().is_none_or(|k| !k.is_container() && !k.is_merge_key());
         let mut fields: Vec<_> =
             branch.children().filter_map(|(key, value)| Some((key.filter(own)?.name(), value.view()?))).collect();
+        let mut merges = branch.merge_entries().peekable();
+        if merges.peek().is_none() {
+            return fields;
+        }
         let names: Vec<&str> = fields.iter().map(|f| f.0).collect();
         let mut merged: HashMap<&str, NodeRef<'a>> = HashMap::new();
-        for node in branch.merge_entries() {
+        for node in merges {
             for (key, value) in fields_in(node).filter(|f| !names.contains(&f.0.string())) {
                 let name = key.string();
                 if let std::collections::hash_map::Entry::Vacant(free) = merged.entry(name) {

@@ -9,7 +9,7 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     if a.kind() != b.kind() {
         return false;
     }
-    if same_text(a, b) {
+    if are_written_alike(a, b) {
         return true;
     }
     match a.kind() {
@@ -23,9 +23,9 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     }
 }
 
-/// Whether equal text proves that two nodes mean the same; it is the fast way to yes. Blocks must also be in the same column, and maps and
-/// lists must be in documents without anchors and tags.
-fn same_text(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+/// Whether equal text proves that two nodes mean the same; it is the fast way to yes. Neither node is an alias. Blocks must also be in the
+/// same column, and maps and lists must be in documents without anchors and tags.
+pub(crate) fn are_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.style() == b.style()
         && a.text() == b.text()
         && a.tag() == b.tag()
