@@ -9,7 +9,6 @@ use krm_merge::tree::View;
 use krm_merge::yaml::find_byte;
 
 /// Names that are looked for in many resources.
-#[derive(Default)]
 pub(super) struct Names {
     all: HashSet<String>,
     sieve: Sieve,

@@ -182,10 +182,7 @@ impl<'a> Refiner<'a, '_> {
         match tree {
             Tree::Conflict(conflict) => self.conflict(*conflict, cursor),
             Tree::Branch(mut branch) => {
-                for entry in branch.entries.iter_mut().filter(|entry| entry.may_hold_conflicts()) {
-                    let below = cursor.below(entry);
-                    entry.value = entry.value.take().map(|value| self.visit(value, below));
-                }
+                cursor.replace_below(&mut branch, |value, below| self.visit(value, below));
                 branch.into_tree()
             }
             tree @ (Tree::Node(_) | Tree::Made(_)) => tree,

@@ -143,7 +143,7 @@ impl<'a> Look<'a> {
 
     /// Warns if a new element of a patch lacks fields that its type requires. `cursor` is at its list.
     fn check_element(&mut self, element: View<'_, 'a>, cursor: Cursor<'a>) {
-        if self.elements == New::Whole || element.is_list() || !element.is_container() {
+        if self.elements == New::Whole || element.is_list() {
             return;
         }
         let is_missing = |name: &&str| element.field(name).is_none_or(View::is_null);

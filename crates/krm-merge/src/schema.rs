@@ -20,7 +20,7 @@ use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::path::ElementKey;
-use crate::tree::{Entry, Tree};
+use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::NodeRef;
 pub use additive::Names;
 pub use basis::Basis;
@@ -328,6 +328,14 @@ impl<'t> Cursor<'t> {
     pub fn below(self, entry: &Entry<'_>) -> Self {
         let values = entry.value.as_ref().map(Tree::views).into_iter().flatten();
         entry.key.map_or(self, |key| self.child(key.name(), values))
+    }
+
+    /// Replaces the children of a map or list that may hold conflicts, each with its place in the type.
+    pub fn replace_below<'a>(self, branch: &mut Branch<'a>, mut replace: impl FnMut(Tree<'a>, Self) -> Tree<'a>) {
+        for entry in branch.entries.iter_mut().filter(|entry| entry.may_hold_conflicts()) {
+            let below = self.below(entry);
+            entry.value = entry.value.take().map(|value| replace(value, below));
+        }
     }
 
     /// Goes down to a field, by its name alone.

@@ -4,7 +4,7 @@
 //! If the answer is [`Known::Maybe`], the caller looks into the set itself. So no input can make a result wrong, only slow.
 
 /// Whether a text is among others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
     /// The text is not among them.
     No,

@@ -15,10 +15,7 @@ pub fn without_stumps<'a>(tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
     match tree {
         Tree::Conflict(conflict) => whole(*conflict, cursor).into(),
         Tree::Branch(mut branch) => {
-            for entry in branch.entries.iter_mut().filter(|entry| entry.may_hold_conflicts()) {
-                let below = cursor.below(entry);
-                entry.value = entry.value.take().map(|value| without_stumps(value, below));
-            }
+            cursor.replace_below(&mut branch, without_stumps);
             Tree::Branch(branch)
         }
         tree @ (Tree::Node(_) | Tree::Made(_)) => tree,

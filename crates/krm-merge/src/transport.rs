@@ -123,11 +123,7 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
 
 /// Removes the role annotation from a dest item.
 pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
-    // Most items have no role, and one field is found faster than all are compared.
-    match annotations_of(&tree).is_some_and(|annotations| annotations.field(ROLE).is_some()) {
-        true => without(tree, |name| name == ROLE),
-        false => tree,
-    }
+    without(tree, |name| name == ROLE)
 }
 
 /// Removes all annotations of the host from a resource.

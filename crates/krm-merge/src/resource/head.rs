@@ -39,9 +39,7 @@ fn each_field<'a>(map: Option<NodeRef<'a>>, mut see: impl FnMut(&'a str, NodeRef
     let mut repeats = if map.is_some_and(NodeRef::has_merge_entry) { Known::Maybe } else { Known::No };
     for (key, value) in map.into_iter().flat_map(NodeRef::fields) {
         let name = key.string();
-        if names.add(name.as_bytes()) == Known::Maybe {
-            repeats = Known::Maybe;
-        }
+        repeats = repeats.max(names.add(name.as_bytes()));
         see(name, key, value);
     }
     repeats
@@ -94,8 +92,7 @@ impl<'a> Head<'a> {
         let known_as = metadata.and_then(|(key, value)| known_as(key, value));
         let (path, index) = (text(path).or(text(legacy_path)), text(index).or(text(legacy_index)));
         let package = text(package);
-        let may_repeat = [of_root, of_metadata, of_annotations].contains(&Known::Maybe);
-        let repeats = if may_repeat { Known::Maybe } else { Known::No };
+        let repeats = of_root.max(of_metadata).max(of_annotations);
         let metadata = metadata.map(|(_, metadata)| metadata);
         let maps = Maps { metadata, annotations, role, repeats };
         let role = role.map(|(_, role)| role.string());

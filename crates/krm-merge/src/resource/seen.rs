@@ -111,7 +111,7 @@ impl<'t> Lines<'t> {
                 own.push(line);
             }
             if !is_blank(content) {
-                is_below_comment = content.starts_with('#');
+                is_below_comment = is_comment(content);
             }
             is_below_host = is_of_host;
         }
