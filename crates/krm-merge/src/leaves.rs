@@ -31,6 +31,11 @@ impl Hashes {
         self.0.len()
     }
 
+    /// The hashes, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
+    }
+
     /// How many hashes both have. A hash that both have twice counts twice.
     pub fn common(&self, other: &Self) -> usize {
         let (mut a, mut b, mut common) = (0, 0, 0);
@@ -97,24 +102,41 @@ pub fn hash(parts: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Pairs old things with new ones, by their numbers. Two are a pair if each is the only one that is most like the other. A likeness of
-/// `None` means that two have nothing in common.
-pub fn pairs<L: Copy + Ord>(
-    old: usize,
-    new: usize,
-    mut likeness: impl FnMut(usize, usize) -> Option<L>,
-) -> Vec<(usize, usize)> {
-    let [mut of_old, mut of_new] = [old, new].map(|count| vec![Best(None); count]);
-    for (i, best_of_old) in of_old.iter_mut().enumerate() {
-        for (j, best_of_new) in of_new.iter_mut().enumerate() {
-            let Some(likeness) = likeness(i, j) else { continue };
-            best_of_old.offer(likeness, j);
-            best_of_new.offer(likeness, i);
-        }
+/// Pairs of old and new things, by their numbers. Two are a pair if each is the only one that is most like the other.
+pub struct Pairs<L> {
+    of_old: Vec<Best<L>>,
+    of_new: Vec<Best<L>>,
+}
+
+impl<L: Copy + Ord> Pairs<L> {
+    /// Of so many old and new things, none of which are alike so far.
+    pub fn of(old: usize, new: usize) -> Self {
+        let [of_old, of_new] = [old, new].map(|count| vec![Best(None); count]);
+        Self { of_old, of_new }
     }
-    let only = |best: &Best<L>| best.0.and_then(|(_, only)| only);
-    let pair = |(i, best): (usize, &Best<L>)| only(best).filter(|j| only(&of_new[*j]) == Some(i)).map(|j| (i, j));
-    of_old.iter().enumerate().filter_map(pair).collect()
+
+    /// Says how much an old thing is like a new one.
+    pub fn offer(&mut self, old: usize, new: usize, likeness: L) {
+        self.of_old[old].offer(likeness, new);
+        self.of_new[new].offer(likeness, old);
+    }
+
+    /// The greatest likeness of an old thing to a new one.
+    pub fn best_of_old(&self, old: usize) -> Option<L> {
+        self.of_old[old].0.map(|(likeness, _)| likeness)
+    }
+
+    /// The greatest likeness of a new thing to an old one.
+    pub fn best_of_new(&self, new: usize) -> Option<L> {
+        self.of_new[new].0.map(|(likeness, _)| likeness)
+    }
+
+    /// The pairs.
+    pub fn found(&self) -> impl Iterator<Item = (usize, usize)> {
+        let only = |best: &Best<L>| best.0.and_then(|(_, only)| only);
+        let pairs = self.of_old.iter().enumerate().filter_map(move |(old, best)| Some((old, only(best)?)));
+        pairs.filter(move |(old, new)| only(&self.of_new[*new]) == Some(*old))
+    }
 }
 
 /// The greatest likeness of a thing to the others, and the number of the other thing; `None` if several are equally like it.
@@ -125,7 +147,7 @@ impl<L: Copy + Ord> Best<L> {
     fn offer(&mut self, likeness: L, number: usize) {
         match &mut self.0 {
             Some((best, _)) if *best > likeness => {}
-            Some((best, only)) if *best == likeness => *only = None,
+            Some((best, only)) if *best == likeness => *only = only.filter(|only| *only == number),
             slot => *slot = Some((likeness, Some(number))),
         }
     }

@@ -7,7 +7,7 @@
 use std::hash::Hash;
 
 use crate::hashed::{Empty, HashMap};
-use crate::leaves::{HALF, Leaves, pairs};
+use crate::leaves::{HALF, Leaves, Pairs};
 use crate::sides::{Side, Sides};
 use crate::yaml::NodeRef;
 
@@ -92,10 +92,12 @@ fn partners<K: Clone + Eq + Hash>(
     if values(&old).saturating_mul(new.len()).saturating_add(values(&new).saturating_mul(old.len())) > MOST_COMPARED {
         return HashMap::new();
     }
-    let likeness = |i: usize, j: usize| {
-        let share = old[i].share(&new[j]).filter(|share| *share >= HALF)?;
-        (old[i].common(&new[j]) >= FEWEST).then_some(share)
-    };
-    let named = |(i, j): (usize, usize)| (gone[i].0.clone(), come[j].0.clone());
-    pairs(old.len(), new.len(), likeness).into_iter().map(named).collect()
+    let mut pairs = Pairs::of(old.len(), new.len());
+    for (i, old) in old.iter().enumerate() {
+        for (j, new) in new.iter().enumerate() {
+            let share = old.share(new).filter(|share| *share >= HALF && old.common(new) >= FEWEST);
+            share.into_iter().for_each(|share| pairs.offer(i, j, share));
+        }
+    }
+    pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
 }

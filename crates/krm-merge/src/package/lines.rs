@@ -14,6 +14,12 @@ pub(super) struct Lines {
     hashes: Hashes,
 }
 
+impl From<Vec<u64>> for Lines {
+    fn from(hashes: Vec<u64>) -> Self {
+        Self { hashes: hashes.into() }
+    }
+}
+
 impl Lines {
     /// The lines of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
@@ -26,7 +32,12 @@ impl Lines {
                 name => add(name, value, &mut lines),
             }
         }
-        Self { hashes: lines.into() }
+        lines.into()
+    }
+
+    /// A hash of each line.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.hashes.iter()
     }
 
     /// The number of lines.

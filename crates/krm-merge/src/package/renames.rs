@@ -7,10 +7,11 @@ use std::cell::LazyCell;
 use std::hash::Hash;
 use std::ops::Deref;
 
+use super::alike::alike;
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
 use crate::hashed::{Empty, HashMap, HashSet};
-use crate::leaves::{HALF, pairs};
+use crate::leaves::{HALF, Pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
@@ -179,7 +180,7 @@ struct Candidate<'a> {
 }
 
 /// The place of a resource in its file: its number among the resources of its type, and how many there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Spot<'a> {
     file: Option<&'a str>,
     /// The name of a file that was given without its folder.
@@ -191,9 +192,13 @@ struct Spot<'a> {
 impl Spot<'_> {
     /// Whether it may be the same place on another side. Files with different names are different places; a text without a name may be in
     /// any file.
-    fn fits(&self, other: &Self) -> bool {
+    fn fits(self, other: Self) -> bool {
         let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
-        !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }
+        !is_another && self.without_name() == other.without_name()
+    }
+
+    fn without_name(self) -> Self {
+        Self { name: None, ..self }
     }
 }
 
@@ -207,8 +212,11 @@ struct Likeness {
     has_namespace: bool,
 }
 
-/// The greatest number of line comparisons. Beyond that only the place counts.
+/// The greatest number of line comparisons. Of resources for which they do not suffice, only the place counts.
 const MOST_COMPARED: usize = 60_000_000;
+
+/// A share of lines, in thousandths, that most renamed resources keep.
+const MOST: u32 = 750;
 
 impl<'a> Renamed<'a> {
     /// The candidates between original and another side.
@@ -241,9 +249,86 @@ impl<'a> Renamed<'a> {
     /// The partner of each triple that has one, by their numbers. Partners are each the only one that is most like the other.
     fn partners(&self) -> HashMap<usize, usize> {
         let mut left = MOST_COMPARED;
-        let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);
-        let found = pairs(self.gone.len(), self.come.len(), likeness).into_iter();
-        found.map(|(g, c)| (self.gone[g].triple, self.come[c].triple)).collect()
+        let all: Vec<&Candidate<'a>> = self.gone.iter().chain(&self.come).collect();
+        let mut partners = HashMap::new();
+        for alike in grouped(0..all.len(), |number| Some(self.other.keeps(all[number].identity))) {
+            let (gone, come): (Same, Same) = alike.into_iter().partition(|number| *number < self.gone.len());
+            let [gone, come] = [gone, come].map(|of| of.into_iter().map(|number| all[number]).collect::<Vec<_>>());
+            let group = Group { other: self.other, gone, come };
+            let pairs = group.by_text(&mut left).unwrap_or_else(|| group.by_place());
+            partners.extend(pairs.found().map(|(g, c)| (group.gone[g].triple, group.come[c].triple)));
+        }
+        partners
+    }
+}
+
+/// The candidates with the part of the identity that stays.
+struct Group<'c, 'a> {
+    other: Other,
+    gone: Vec<&'c Candidate<'a>>,
+    come: Vec<&'c Candidate<'a>>,
+}
+
+impl<'c, 'a> Group<'c, 'a> {
+    fn no_pairs(&self) -> Pairs<Likeness> {
+        Pairs::of(self.gone.len(), self.come.len())
+    }
+
+    /// How much each is like the others in its place.
+    fn by_place(&self) -> Pairs<Likeness> {
+        let mut pairs = self.no_pairs();
+        for (g, c) in self.in_place() {
+            self.offer(g, c, 0, &mut pairs);
+        }
+        pairs
+    }
+
+    /// How much each is like the others in its place, and like those with half of its text. `None` if more lines must be compared than are
+    /// `left`: a pair that is not compared might be the better one.
+    fn by_text(&self, left: &mut usize) -> Option<Pairs<Likeness>> {
+        let mut pairs = self.no_pairs();
+        let numbered = |all: &[&'c Candidate<'a>]| all.iter().map(|one| &one.lines).enumerate().collect::<Vec<_>>();
+        let (gone, come) = (numbered(&self.gone), numbered(&self.come));
+        self.compare(self.in_place(), left, &mut pairs)?;
+        // Most renames keep most of the text. Whoever has such a partner is not more like another one that has less of its text.
+        self.compare(alike(&gone, &come, MOST), left, &mut pairs)?;
+        let is_settled = |best: Option<Likeness>| best.is_some_and(|best| best.lines >= MOST);
+        let (settled, others): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|(g, _)| is_settled(pairs.best_of_old(*g)));
+        let open: Vec<_> = come.iter().filter(|(c, _)| !is_settled(pairs.best_of_new(*c))).copied().collect();
+        self.compare(alike(&others, &come, HALF), left, &mut pairs)?;
+        self.compare(alike(&settled, &open, HALF), left, &mut pairs)?;
+        Some(pairs)
+    }
+
+    fn compare(
+        &self,
+        found: impl Iterator<Item = (usize, usize)>,
+        left: &mut usize,
+        pairs: &mut Pairs<Likeness>,
+    ) -> Option<()> {
+        for (g, c) in found {
+            let [gone, come] = [self.gone[g], self.come[c]].map(|candidate| &candidate.lines);
+            *left = left.checked_sub(gone.count() + come.count() + 1)?;
+            self.offer(g, c, gone.same_of_thousand(come), pairs);
+        }
+        Some(())
+    }
+
+    fn offer(&self, g: usize, c: usize, lines: u32, pairs: &mut Pairs<Likeness>) {
+        if let Some(likeness) = self.gone[g].likeness(self.come[c], self.other, lines) {
+            pairs.offer(g, c, likeness);
+        }
+    }
+
+    /// The pairs that are in the same place.
+    fn in_place(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut by_spot: HashMap<Spot<'_>, Vec<usize>> = HashMap::new();
+        for (c, come) in self.come.iter().enumerate() {
+            by_spot.entry(come.spot.without_name()).or_default().push(c);
+        }
+        let others = move |gone: &Candidate<'_>| by_spot.get(&gone.spot.without_name()).cloned().unwrap_or_default();
+        self.gone.iter().enumerate().flat_map(move |(g, gone)| others(gone).into_iter().map(move |c| (g, c)))
     }
 }
 
@@ -279,9 +364,9 @@ impl Other {
 }
 
 impl Candidate<'_> {
-    /// How similar it is to another candidate; `None` if the two are not one resource: the rest of the identity differs, or neither the
-    /// place nor the text shows that they are one.
-    fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
+    /// How similar it is to another candidate that has this share of its lines; `None` if the two are not one resource: the rest of the
+    /// identity differs, or neither the place nor the text shows that they are one.
+    fn likeness(&self, with: &Self, other: Other, lines: u32) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {
             // Resources of one identity in several places are distinguished by path.
@@ -289,13 +374,10 @@ impl Candidate<'_> {
             Other::Kind => own.kind != others.kind,
             Other::VersionAndName => own.api_version != others.api_version,
         };
-        if other.keeps(own) != other.keeps(others) || !differs {
+        if !differs {
             return None;
         }
-        let cost = self.lines.count() + with.lines.count();
-        let lines = if cost < *left { self.lines.same_of_thousand(&with.lines) } else { 0 };
-        *left = left.saturating_sub(cost);
-        let is_in_place = self.spot.fits(&with.spot);
+        let is_in_place = self.spot.fits(with.spot);
         let is_one = match other {
             Other::Name => is_in_place || lines >= HALF,
             Other::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
@@ -529,5 +611,71 @@ mod tests {
         assert_eq!(paired(sides, Renames::Ignore), ["- v1:b -", "v1:a - v1:a"]);
         let sides: Written<'_> = [&["v1:a xy"], &["v1:a xy f B"], &["v1:a xy"]];
         assert_eq!(paired(sides, Renames::Ignore), ["- v1:a -", "v1:a - v1:a"]);
+    }
+
+    #[test]
+    fn partners_are_those_that_all_comparisons_find() {
+        let mut state = 1_u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let (mut found, mut by_text) = (0, 0);
+        for round in 0..3000 {
+            let other = [Other::Name, Other::Kind, Other::VersionAndName][round % 3];
+            // Some rounds have many equal lines, and some have few.
+            let letters = 2 + below(40);
+            let mut side = |from: usize| {
+                let mut candidate = |number: usize| Candidate {
+                    triple: from + number,
+                    identity: Identity {
+                        api_version: ["v1", "v2"][below(2) as usize],
+                        kind: ["A", "B"][below(2) as usize],
+                        namespace: "",
+                        name: ["a", "b", "c", "d"][below(4) as usize],
+                    },
+                    spot: Spot {
+                        file: ["f", "g"].get(below(3) as usize).copied(),
+                        name: ["h", "i"].get(below(3) as usize).copied(),
+                        count: 4,
+                        number: below(4) as usize,
+                    },
+                    lines: (0..below(9)).map(|_| below(letters)).collect::<Vec<_>>().into(),
+                };
+                (0..8).map(&mut candidate).collect::<Vec<_>>()
+            };
+            let renamed = Renamed { other, gone: side(0), come: side(100) };
+            let mut all = Pairs::of(renamed.gone.len(), renamed.come.len());
+            for (g, gone) in renamed.gone.iter().enumerate() {
+                for (c, come) in renamed.come.iter().enumerate() {
+                    let lines = gone.lines.same_of_thousand(&come.lines);
+                    let is_kept = other.keeps(gone.identity) == other.keeps(come.identity);
+                    let likeness = gone.likeness(come, other, lines).filter(|_| is_kept);
+                    likeness.into_iter().for_each(|likeness| all.offer(g, c, likeness));
+                }
+            }
+            let want: HashMap<usize, usize> = all.found().map(|(g, c)| (g, c + 100)).collect();
+            found += want.len();
+            by_text += usize::from(want.iter().any(|(g, c)| !renamed.gone[*g].spot.fits(renamed.come[c - 100].spot)));
+            assert_eq!(renamed.partners(), want, "round {round}");
+        }
+        assert!(found > 1500 && by_text > 500, "{found} partners, by text in {by_text} rounds");
+    }
+
+    #[test]
+    fn only_the_place_counts_where_too_many_lines_would_be_compared() {
+        let candidate = |name: &'static str, number: usize, lines: [u64; 2]| Candidate {
+            triple: number,
+            identity: Identity { api_version: "v1", kind: "A", namespace: "", name },
+            spot: Spot { file: Some("f"), name: None, count: 2, number },
+            lines: lines.to_vec().into(),
+        };
+        let (a, b) = (candidate("a", 0, [1, 2]), candidate("b", 1, [3, 4]));
+        let (c, d) = (candidate("c", 0, [3, 4]), candidate("d", 1, [1, 2]));
+        let group = Group { other: Other::Name, gone: vec![&a, &b], come: vec![&c, &d] };
+        let found = |pairs: Pairs<Likeness>| pairs.found().collect::<Vec<_>>();
+        assert_eq!(group.by_text(&mut 100).map(found), Some(vec![(0, 1), (1, 0)]));
+        assert_eq!(group.by_text(&mut 19).map(found), None);
+        assert_eq!(found(group.by_place()), [(0, 0), (1, 1)]);
     }
 }
