@@ -4,10 +4,11 @@
 //! decides: a resource without a partner at its path counts as added or deleted. But if two sides have one resource each, it is the same
 //! one even at different paths: one of them moved it.
 
+use std::cell::LazyCell;
 use std::fmt;
 
 use super::lines::Lines;
-use crate::hashed::{Empty, HashMap};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 
@@ -90,9 +91,30 @@ pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous
     }
     for identity in order {
         let Some(group) = groups.get(&identity) else { continue };
-        triples.extend(of_group(identity, group, sides)?);
+        match in_one_place(group, sides) {
+            Some(triple) => triples.push(triple),
+            None => triples.extend(of_group(identity, group, sides)?),
+        }
     }
     Ok(triples)
+}
+
+/// The resources of one identity, if each side has at most one, and all are in one place. Most are like that.
+fn in_one_place(group: &Group, sides: Resources<'_, '_>) -> Option<Triple> {
+    let is_one = Side::ALL.iter().all(|side| group[*side].len() <= 1);
+    let triple = Triple::of(|side| group[side].first().copied());
+    let in_dest = triple.dest.and_then(|i| sides.dest[i].place());
+    let mut places =
+        triple.iter().filter_map(|(side, i)| Some(place(side, &sides[side][(*i)?], |path| in_dest == Some(path))));
+    let first = places.next()?;
+    (is_one && places.all(|place| place == first)).then_some(triple)
+}
+
+/// The path by which the package knows a resource. The name of a file that was given without its folder is not a place in the package, unless
+/// dest has a file of that name.
+fn place<'a>(side: Side, resource: &Resource<'a>, is_in_dest: impl Fn(&str) -> bool) -> Option<&'a str> {
+    let is_known = |path: &&str| resource.located != Located::Nowhere || (side != Side::Dest && is_in_dest(path));
+    resource.relative_path.filter(is_known)
 }
 
 /// Resources of one identity that are known to be the same so far.
@@ -134,22 +156,23 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
 
 /// The resources of one identity by path, in the order of dest, then of updated, then of original.
 fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
-    let in_dest = |path: &str| group.dest.iter().any(|i| sides.dest[*i].place() == Some(path));
-    let mut by_place: Vec<(Option<&str>, Group)> = Vec::new();
-    for side in Side::DEST_FIRST {
-        for &i in &group[side] {
-            let resource = &sides[side][i];
-            // The name of a file that was given without its folder is not a place in the package, unless dest has a file of that name.
-            let is_known = |path: &&str| resource.located != Located::Nowhere || (side != Side::Dest && in_dest(path));
-            let place = resource.relative_path.filter(is_known);
-            let at = by_place.iter().position(|(p, _)| *p == place).unwrap_or_else(|| {
-                by_place.push((place, Default::default()));
-                by_place.len() - 1
-            });
-            by_place[at].1[side].push(i);
+    let dest = LazyCell::new(|| group.dest.iter().filter_map(|i| sides.dest[*i].place()).collect::<HashSet<_>>());
+    let place = |side: Side, i: usize| place(side, &sides[side][i], |path| dest.contains(path));
+    let of_side = |side: Side| group[side].iter().map(move |i| (side, *i));
+    let all: Vec<(Side, usize, Option<&str>)> =
+        Side::DEST_FIRST.into_iter().flat_map(of_side).map(|(side, i)| (side, i, place(side, i))).collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|at| all[*at].2);
+    let mut places: Vec<&[usize]> = order.chunk_by(|a, b| all[*a].2 == all[*b].2).collect();
+    places.sort_by_key(|here| here[0]);
+    let group_of = |here: &[usize]| {
+        let mut group = Group::default();
+        for (side, i, _) in here.iter().map(|at| all[*at]) {
+            group[side].push(i);
         }
-    }
-    by_place
+        (all[here[0]].2, group)
+    };
+    places.into_iter().map(group_of).collect()
 }
 
 /// Joins resources at different paths if two sides have one resource of the identity each, because then one of them moved it. If the third
