@@ -12,7 +12,7 @@ use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
 use krm_merge::resource::{Bodies, Body, Head, Located, Origin, Resource};
 use krm_merge::splice;
-use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{Document, Error, NodeRef, Outline, Place, Position, Style};
 
 const VERSIONS: [&str; 3] =
@@ -156,22 +156,24 @@ impl<'a> ResourceList<'a> {
         if self.items.is_none() && !added.is_empty() {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
+        let budget = Budget::new(limit);
         // A YAML library writes the results, because they are the program's own text. Then they are spliced in like a user's text.
         let of_results = match results {
             [] => None,
-            results => {
-                let written = results::to_yaml(results, &Budget::new(limit))?;
-                Some(Document::parse(written).map_err(in_stdin)?)
-            }
+            results => Some(Document::parse(results::to_yaml(results, &budget)?).map_err(in_stdin)?),
         };
-        let tree = self.tree(gone, added, of_results.as_ref().and_then(|document| document.roots().next()));
+        let of_results = of_results.as_ref().and_then(|document| document.roots().next());
+        let is_usual = of_results.is_some() && splice::has_usual_layout(self.root, &budget);
+        let layout = if is_usual { Layout::Value } else { Layout::Host };
+        let tree = self.tree(gone, added, of_results, layout);
         let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
         // Text at the end of an item comes before text after the item.
         let all = TextEdits::default().union(edits.into_iter().chain([own]));
         Ok(all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?)
     }
 
-    fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>) -> Tree<'p>
+    /// The ResourceList as it is to be. Its results get this layout.
+    fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>, layout: Layout) -> Tree<'p>
     where
         'a: 'p,
     {
@@ -187,10 +189,11 @@ impl<'a> ResourceList<'a> {
         }
         let Some((key, new)) = results else { return root.into_tree() };
         match self.root.get("results") {
-            None => root.push(Entry::new(Some(Key::Node(key)), Tree::Node(new))),
+            None => root.push(Entry { layout, ..Entry::new(Some(Key::Node(key)), Tree::Node(new)) }),
             Some(old) if old.is_list() => {
                 let mut list = Branch::of(old, By::Index);
-                list.entries.extend(new.elements().map(|result| Entry::new(None, Tree::Node(result))));
+                list.entries
+                    .extend(new.elements().map(|result| Entry { layout, ..Entry::new(None, Tree::Node(result)) }));
                 set(&mut root, "results", Tree::Branch(Box::new(list)));
             }
             Some(_) => {

@@ -146,6 +146,23 @@ fn results_that_are_there_stay_and_new_ones_follow() {
 }
 
 #[test]
+fn results_have_the_layout_of_the_list() {
+    let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");
+    let want = |indent: &str| {
+        format!(
+            "results:\n{indent}- message: '`data.k` is a scalar in dest and a map in source; took source''s'\n{indent}  severity: warning\n{indent}  resourceRef:\n{indent}    apiVersion: v1\n"
+        )
+    };
+    let compact = passes(&list(ITEM, &clash)).stdout;
+    assert!(compact.contains(&want("")), "{compact}");
+    let item = ITEM.replace("\n  ", "\n    ");
+    let wide = passes(&list(&format!("  {item}"), &clash)).stdout;
+    assert!(wide.contains(&want("  ")), "{wide}");
+    let crlf = passes(&list(ITEM, &clash).replace('\n', "\r\n")).stdout;
+    assert_eq!(crlf, compact.replace('\n', "\r\n"));
+}
+
+#[test]
 fn a_result_says_where_and_what() {
     let item = ITEM.replace("    name: a\n", "    name: a\n    namespace: prod\n    annotations:\n      internal.config.kubernetes.io/path: app/cm.yaml\n      internal.config.kubernetes.io/index: '2'\n");
     let config = CONFIG.replace("{name: a}", "{name: a, namespace: prod}").replace("{k: new}", "{k: {x: y}}");

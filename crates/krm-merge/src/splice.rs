@@ -43,6 +43,13 @@ pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<Text
     overlap.into_inner().map_or(Ok(edits), |overlap| Err(Unwritable::Overlap(overlap)))
 }
 
+/// Whether new text gets the layout that YAML libraries write: a map is two columns deeper than its key, and a list is in the column of its
+/// key. Such text from a library can come in as it is.
+pub fn has_usual_layout(root: NodeRef<'_>, budget: &Budget) -> bool {
+    let Layout { indent, list_offset, .. } = Layout::of(root, budget);
+    (indent, list_offset) == (2, 0)
+}
+
 /// The edit that keeps the value of a block scalar at the end of a text without a line break, whatever comes after it; `None` if there is
 /// no such block scalar.
 pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
