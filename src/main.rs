@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => ExitCode::FAILURE,
         Err(e) => {
             // If stderr is closed, nobody would read an error.
-            let _ = tell(&format!("error: {e:#}"));
+            let _ = tell(&[format!("error: {e:#}")]);
             ExitCode::FAILURE
         }
     }
@@ -64,7 +64,7 @@ fn try_main() -> Result<ExitCode> {
         None => edited(&text),
     };
     print(output.stdout.pieces())?;
-    output.stderr.iter().try_for_each(|line| tell(line))?;
+    tell(&output.stderr)?;
     Ok(match output.verdict {
         Verdict::Passed => ExitCode::SUCCESS,
         Verdict::Failed => ExitCode::FAILURE,
@@ -118,10 +118,11 @@ fn write_all(out: &mut impl Write, mut pieces: &mut [IoSlice<'_>]) -> io::Result
     Ok(())
 }
 
-/// Prints a line on stderr; misleading characters are escaped.
+/// Prints lines on stderr, all at once; misleading characters are escaped.
 #[expect(clippy::disallowed_methods, reason = "this is where the function tells")]
-fn tell(line: &str) -> io::Result<()> {
-    writeln!(io::stderr(), "{}", shown::line(line))
+fn tell(lines: &[String]) -> io::Result<()> {
+    let text: String = lines.iter().flat_map(|line| [shown::line(line), "\n".into()]).collect();
+    io::stderr().write_all(text.as_bytes())
 }
 
 fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {

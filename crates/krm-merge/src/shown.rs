@@ -10,6 +10,10 @@ use std::borrow::Cow;
 /// as marks of direction, joiners and the byte order mark. Source: `Default_Ignorable_Code_Point` of Unicode's DerivedCoreProperties.txt,
 /// and the categories Cc, Zl and Zp; also the marks of annotations.
 pub fn misleads(c: char) -> bool {
+    // Most text is ASCII, and is told at once.
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
