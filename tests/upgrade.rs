@@ -42,6 +42,42 @@ fn a_file_that_moved_upstream_moves_here_with_what_dest_changed() {
     assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts"]);
 }
 
+#[test]
+fn thousands_of_resources_that_upstream_renames_keep_what_dest_changed() {
+    let side = |folder: &str, prefix: &str, own: &str| {
+        let item = |i: usize| {
+            let spec = format!("{{a: {i}, b: {}, c: 1, d: 2{own}}}", i % 97);
+            at(&format!("{folder}{prefix}{i}.yaml"), &thing(&format!("{prefix}{i}"), &spec))
+        };
+        (0..3000).map(item).collect::<String>()
+    };
+    let sides = [side("up/v1/", "a-", ""), side("up/v2/", "b-", "")].concat();
+    let stdin = side("", "a-", ", own: 1") + &sides;
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert!(items_of(&output) == side("", "b-", ", own: 1") + &sides);
+}
+
+#[test]
+fn a_hundred_texts_that_upstream_renames_keep_what_dest_changed() {
+    let text = |name: &str, own: &str| {
+        let lines = |i: usize| (0..20).map(|n| format!("      line {i}.{n}{own}\n")).collect::<String>();
+        let data =
+            (0..100).map(|i| format!("    {name}-{i}: |\n{}", lines(i).replacen(own, "", 10))).collect::<String>();
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n  data:\n{data}")
+    };
+    let of = |role: &str, text: &str| {
+        text.replacen(
+            "    name: a\n",
+            &format!("    name: a\n    annotations: {{config.kubernetes.io/merge-source: {role}}}\n"),
+            1,
+        )
+    };
+    let stdin =
+        [of("dest", &text("a", " own")), of("original", &text("a", "")), of("updated", &text("b", ""))].concat();
+    let output = passes(&resource_list(&stdin, "mode: ThreeWay\n")).stdout;
+    assert_eq!(items_of(&output), text("b", " own"));
+}
+
 /// Both families of annotations, and numbers where files come together.
 #[test]
 fn what_moves_says_so_in_all_annotations_of_the_host() {

@@ -70,6 +70,11 @@ impl Leaves {
         self.hashes.count()
     }
 
+    /// A hash of each leaf.
+    pub fn hashes(&self) -> &Hashes {
+        &self.hashes
+    }
+
     /// The number of leaves that both have.
     pub fn common(&self, other: &Self) -> usize {
         self.hashes.common(&other.hashes)

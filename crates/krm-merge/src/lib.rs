@@ -97,6 +97,7 @@ pub mod schema;
 #[doc(hidden)]
 pub mod yaml;
 
+mod alike;
 #[doc(hidden)]
 pub mod hashed;
 #[doc(hidden)]

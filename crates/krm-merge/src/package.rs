@@ -2,7 +2,6 @@
 //!
 //! Conflicts stay open: the caller that writes the result decides who wins. Source: semantics.md, section 1.
 
-mod alike;
 mod lines;
 mod moves;
 mod order;

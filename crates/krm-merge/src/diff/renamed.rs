@@ -6,6 +6,7 @@
 
 use std::hash::Hash;
 
+use crate::alike::alike;
 use crate::hashed::{Empty, HashMap};
 use crate::leaves::{HALF, Leaves, Pairs};
 use crate::sides::{Side, Sides};
@@ -88,16 +89,17 @@ fn partners<K: Clone + Eq + Hash>(
     }
     let leaves = |of: &[&(K, NodeRef<'_>)]| of.iter().map(|(_, node)| Leaves::of(*node)).collect::<Vec<_>>();
     let (old, new) = (leaves(&gone), leaves(&come));
-    let values = |of: &[Leaves]| of.iter().map(|leaves| leaves.count() + 1).sum::<usize>();
-    if values(&old).saturating_mul(new.len()).saturating_add(values(&new).saturating_mul(old.len())) > MOST_COMPARED {
-        return HashMap::new();
-    }
+    let mut left = MOST_COMPARED;
     let mut pairs = Pairs::of(old.len(), new.len());
-    for (i, old) in old.iter().enumerate() {
-        for (j, new) in new.iter().enumerate() {
-            let share = old.share(new).filter(|share| *share >= HALF && old.common(new) >= FEWEST);
-            share.into_iter().for_each(|share| pairs.offer(i, j, share));
-        }
+    let [by_old, by_new] = [&old, &new].map(|of| of.iter().map(Leaves::hashes).enumerate().collect::<Vec<_>>());
+    for (i, j) in alike(&by_old, &by_new, HALF) {
+        let (old, new) = (&old[i], &new[j]);
+        left = match left.checked_sub(old.count() + new.count()) {
+            Some(left) => left,
+            None => return HashMap::new(),
+        };
+        let share = old.share(new).filter(|share| *share >= HALF && old.common(new) >= FEWEST);
+        share.into_iter().for_each(|share| pairs.offer(i, j, share));
     }
     pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
 }

@@ -36,8 +36,8 @@ impl Lines {
     }
 
     /// A hash of each line.
-    pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
-        self.hashes.iter()
+    pub(super) fn hashes(&self) -> &Hashes {
+        &self.hashes
     }
 
     /// The number of lines.

@@ -7,9 +7,9 @@ use std::cell::LazyCell;
 use std::hash::Hash;
 use std::ops::Deref;
 
-use super::alike::alike;
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
+use crate::alike::alike;
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, Pairs};
 use crate::policy::Renames;
@@ -287,7 +287,8 @@ impl<'c, 'a> Group<'c, 'a> {
     /// `left`: a pair that is not compared might be the better one.
     fn by_text(&self, left: &mut usize) -> Option<Pairs<Likeness>> {
         let mut pairs = self.no_pairs();
-        let numbered = |all: &[&'c Candidate<'a>]| all.iter().map(|one| &one.lines).enumerate().collect::<Vec<_>>();
+        let numbered =
+            |all: &[&'c Candidate<'a>]| all.iter().map(|one| one.lines.hashes()).enumerate().collect::<Vec<_>>();
         let (gone, come) = (numbered(&self.gone), numbered(&self.come));
         self.compare(self.in_place(), left, &mut pairs)?;
         // Most renames keep most of the text. Whoever has such a partner is not more like another one that has less of its text.
