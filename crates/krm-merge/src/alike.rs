@@ -20,6 +20,7 @@ pub(crate) fn alike<'h>(
     other: &[Numbered<'h>],
     share: u32,
 ) -> impl Iterator<Item = (usize, usize)> {
+    let other = if one.is_empty() { &[] } else { other };
     let counts = Counts::of(other);
     let rarest = |(at, (_, parts)): (usize, &Numbered<'h>)| counts.rarest(parts, share).map(move |part| (part, at));
     let mut by_part: Vec<(u64, usize)> = other.iter().enumerate().flat_map(rarest).collect();
