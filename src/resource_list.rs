@@ -157,14 +157,15 @@ impl<'a> ResourceList<'a> {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let budget = Budget::new(limit);
-        // A YAML library writes the results, because they are the program's own text. Then they are spliced in like a user's text.
+        // A YAML library writes the results, because they are the program's own text. Then they are spliced in like a user's text, or copied if
+        // that is the same.
         let of_results = match results {
             [] => None,
             results => Some(Document::parse(results::to_yaml(results, &budget)?).map_err(in_stdin)?),
         };
+        let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
+        let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };
         let of_results = of_results.as_ref().and_then(|document| document.roots().next());
-        let is_usual = of_results.is_some() && splice::has_usual_layout(self.root, &budget);
-        let layout = if is_usual { Layout::Value } else { Layout::Host };
         let tree = self.tree(gone, added, of_results, layout);
         let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
         // Text at the end of an item comes before text after the item.

@@ -44,7 +44,7 @@ pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<Text
 }
 
 /// Whether new text gets the layout that YAML libraries write: a map is two columns deeper than its key, and a list is in the column of its
-/// key. Such text from a library can come in as it is.
+/// key. What such a library writes can be copied if it is [simple](Document::is_simple).
 pub fn has_usual_layout(root: NodeRef<'_>, budget: &Budget) -> bool {
     let Layout { indent, list_offset, .. } = Layout::of(root, budget);
     (indent, list_offset) == (2, 0)

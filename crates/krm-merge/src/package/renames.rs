@@ -212,8 +212,9 @@ struct Likeness {
     has_namespace: bool,
 }
 
-/// The greatest number of line comparisons. Of resources for which they do not suffice, only the place counts.
-const MOST_COMPARED: usize = 60_000_000;
+/// The greatest number of lines that are compared, which takes about a second. Of a type with more, only the place counts, and the other
+/// types have what is left.
+const MOST_COMPARED: usize = 200_000_000;
 
 /// A share of lines, in thousandths, that most renamed resources keep.
 const MOST: u32 = 750;
@@ -310,7 +311,7 @@ impl<'c, 'a> Group<'c, 'a> {
     ) -> Option<()> {
         for (g, c) in found {
             let [gone, come] = [self.gone[g], self.come[c]].map(|candidate| &candidate.lines);
-            *left = left.checked_sub(gone.count() + come.count() + 1)?;
+            *left = left.checked_sub((gone.count() + come.count()).max(1))?;
             self.offer(g, c, gone.same_of_thousand(come), pairs);
         }
         Some(())
@@ -676,7 +677,7 @@ mod tests {
         let group = Group { other: Other::Name, gone: vec![&a, &b], come: vec![&c, &d] };
         let found = |pairs: Pairs<Likeness>| pairs.found().collect::<Vec<_>>();
         assert_eq!(group.by_text(&mut 100).map(found), Some(vec![(0, 1), (1, 0)]));
-        assert_eq!(group.by_text(&mut 19).map(found), None);
+        assert_eq!(group.by_text(&mut 15).map(found), None);
         assert_eq!(found(group.by_place()), [(0, 0), (1, 1)]);
     }
 }

@@ -206,11 +206,12 @@ impl Text {
             out.push_str(comment);
         }
         // A comment above the first child does not belong to the dash: it stays on a line of its own.
-        let is_comment = self.body.first().is_some_and(|line| line.trim_start().starts_with('#'));
+        let is_comment = self.body.first().is_some_and(|line| line.trim_start_matches(' ').starts_with('#'));
         if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
-            out.push_str(first.trim_start());
+            // Other white space, such as U+00A0, is text.
+            out.push_str(first.trim_start_matches(' '));
         }
         for line in self.body {
             out.push('\n');

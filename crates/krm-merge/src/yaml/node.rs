@@ -210,6 +210,11 @@ impl<'s> Document<'s> {
         }
     }
 
+    /// Whether it surely has no block scalar, and no key with a `?`.
+    pub fn is_simple(&self) -> bool {
+        self.blocks.is_empty() && !self.may_have_questions
+    }
+
     /// The comments that begin in a range, as byte ranges in the order of the text; line breaks are not in them.
     pub fn comments_in(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> + '_ {
         let first = self.comments.partition_point(|c| (c.0 as usize) < range.start);
