@@ -161,10 +161,15 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>>
     entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
 }
 
+/// A text without the blanks and line breaks at its start. Other white space, such as U+00A0, is a part of a key.
+fn without_indent(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t', '\r', '\n'])
+}
+
 /// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
 fn joined_before(lines: &[String], column: usize) -> String {
     let text = lines.join("\n");
-    match text.trim_start() {
+    match without_indent(&text) {
         "" => String::new(),
         text => format!("{text}\n{}", " ".repeat(column)),
     }
@@ -764,7 +769,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 }
                 None => {
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
-                    lines.join("\n").trim_start().to_owned()
+                    without_indent(&lines.join("\n")).to_owned()
                 }
             };
             if position > 0 {

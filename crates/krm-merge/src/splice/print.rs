@@ -7,8 +7,8 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
-use super::last_block;
 use super::unwritable::{Unwritable, check_json};
+use super::{last_block, without_indent};
 use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
@@ -206,12 +206,11 @@ impl Text {
             out.push_str(comment);
         }
         // A comment above the first child does not belong to the dash: it stays on a line of its own.
-        let is_comment = self.body.first().is_some_and(|line| line.trim_start_matches(' ').starts_with('#'));
+        let is_comment = self.body.first().is_some_and(|line| without_indent(line).starts_with('#'));
         if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
-            // Other white space, such as U+00A0, is text.
-            out.push_str(first.trim_start_matches(' '));
+            out.push_str(without_indent(&first));
         }
         for line in self.body {
             out.push('\n');
@@ -316,7 +315,7 @@ impl Layout<'_> {
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
             let mut body = self.children(node, new.tree, column + 2, (Foot::Own(None), column + 2));
-            let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
+            let first = body.iter().position(|l| !without_indent(l).is_empty() && !without_indent(l).starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
                 body[0].replace_range(column..=column, "-");
