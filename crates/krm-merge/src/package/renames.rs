@@ -212,8 +212,8 @@ struct Likeness {
     has_namespace: bool,
 }
 
-/// The greatest number of lines that are compared, which takes about a second. Of a type with more, only the place counts, and the other
-/// types have what is left.
+/// The greatest number of lines that are compared, which takes about a second. A group that needs more is compared by place alone, and the
+/// other groups have what is left.
 const MOST_COMPARED: usize = 200_000_000;
 
 /// A share of lines, in thousandths, that most renamed resources keep.
@@ -252,8 +252,8 @@ impl<'a> Renamed<'a> {
         let mut left = MOST_COMPARED;
         let all: Vec<&Candidate<'a>> = self.gone.iter().chain(&self.come).collect();
         let mut partners = HashMap::new();
-        for alike in grouped(0..all.len(), |number| Some(self.other.keeps(all[number].identity))) {
-            let (gone, come): (Same, Same) = alike.into_iter().partition(|number| *number < self.gone.len());
+        for same in grouped(0..all.len(), |number| Some(self.other.keeps(all[number].identity))) {
+            let (gone, come): (Same, Same) = same.into_iter().partition(|number| *number < self.gone.len());
             let [gone, come] = [gone, come].map(|of| of.into_iter().map(|number| all[number]).collect::<Vec<_>>());
             let group = Group { other: self.other, gone, come };
             let pairs = group.by_text(&mut left).unwrap_or_else(|| group.by_place());
@@ -263,7 +263,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// The candidates with the part of the identity that stays.
+/// Candidates that share the part of the identity that must stay the same.
 struct Group<'c, 'a> {
     other: Other,
     gone: Vec<&'c Candidate<'a>>,
@@ -275,7 +275,7 @@ impl<'c, 'a> Group<'c, 'a> {
         Pairs::of(self.gone.len(), self.come.len())
     }
 
-    /// How much each is like the others in its place.
+    /// How much each is like those in its place.
     fn by_place(&self) -> Pairs<Likeness> {
         let mut pairs = self.no_pairs();
         for (g, c) in self.in_place() {
@@ -284,8 +284,8 @@ impl<'c, 'a> Group<'c, 'a> {
         pairs
     }
 
-    /// How much each is like the others in its place, and like those with half of its text. `None` if more lines must be compared than are
-    /// `left`: a pair that is not compared might be the better one.
+    /// How much each is like those in its place, and those with half of its text. `None` if more lines must be compared than are `left`: a
+    /// pair that is not compared might be the better one.
     fn by_text(&self, left: &mut usize) -> Option<Pairs<Likeness>> {
         let mut pairs = self.no_pairs();
         let numbered =
