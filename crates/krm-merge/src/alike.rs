@@ -31,8 +31,8 @@ pub(crate) fn alike<'h>(
     one.iter().flat_map(move |(i, parts)| {
         let mut found = Vec::new();
         for part in counts.rarest(parts, share) {
-            let first = by_part.partition_point(|(other, _)| *other < part);
-            for (_, at) in by_part[first..].iter().take_while(|(other, _)| *other == part) {
+            let first = by_part.partition_point(|(known, _)| *known < part);
+            for (_, at) in by_part[first..].iter().take_while(|(known, _)| *known == part) {
                 let (j, others) = other[*at];
                 if std::mem::replace(&mut met[*at], *i) != *i && may_have_it(parts.count(), others.count()) {
                     found.push((*i, j));

@@ -114,7 +114,7 @@ pub struct Pairs<L> {
 }
 
 impl<L: Copy + Ord> Pairs<L> {
-    /// Of so many old and new things, none of which are alike so far.
+    /// No pairs yet, of so many old and new things.
     pub fn of(old: usize, new: usize) -> Self {
         let [of_old, of_new] = [old, new].map(|count| vec![Best(None); count]);
         Self { of_old, of_new }

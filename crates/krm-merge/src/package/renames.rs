@@ -305,7 +305,7 @@ impl<'c, 'a> Group<'c, 'a> {
 
     fn compare(
         &self,
-        found: impl Iterator<Item = (usize, usize)>,
+        found: impl IntoIterator<Item = (usize, usize)>,
         left: &mut usize,
         pairs: &mut Pairs<Likeness>,
     ) -> Option<()> {
@@ -324,13 +324,17 @@ impl<'c, 'a> Group<'c, 'a> {
     }
 
     /// The pairs that are in the same place.
-    fn in_place(&self) -> impl Iterator<Item = (usize, usize)> {
+    fn in_place(&self) -> Vec<(usize, usize)> {
         let mut by_spot: HashMap<Spot<'_>, Vec<usize>> = HashMap::new();
         for (c, come) in self.come.iter().enumerate() {
             by_spot.entry(come.spot.without_name()).or_default().push(c);
         }
-        let others = move |gone: &Candidate<'_>| by_spot.get(&gone.spot.without_name()).cloned().unwrap_or_default();
-        self.gone.iter().enumerate().flat_map(move |(g, gone)| others(gone).into_iter().map(move |c| (g, c)))
+        let mut found = Vec::new();
+        for (g, gone) in self.gone.iter().enumerate() {
+            let others = by_spot.get(&gone.spot.without_name()).into_iter().flatten();
+            found.extend(others.map(|c| (g, *c)));
+        }
+        found
     }
 }
 

@@ -315,7 +315,8 @@ impl Layout<'_> {
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
             let mut body = self.children(node, new.tree, column + 2, (Foot::Own(None), column + 2));
-            let first = body.iter().position(|l| !without_indent(l).is_empty() && !without_indent(l).starts_with('#'));
+            let mut contents = body.iter().map(|line| without_indent(line));
+            let first = contents.position(|content| !content.is_empty() && !content.starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
                 body[0].replace_range(column..=column, "-");
