@@ -11,7 +11,7 @@ use crate::limit::Budget;
 use crate::list;
 use crate::splice::{self, Unwritable};
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line};
+use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line, trim_end};
 
 /// What happens to one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Part {
         let start = lines.start.max(if source.starts_with('\u{feff}') { 3 } else { 0 });
         if source[start..].starts_with("---") {
             let next = next_line(source, start);
-            let body = if source[start..next].trim_end() == "---" { next } else { start };
+            let body = if trim_end(&source[start..next]) == "---" { next } else { start };
             return Self { mark: start..body, body: body..lines.end };
         }
         let top = match Place::of_children(root).first().filter(|_| root.style() == Style::Block) {

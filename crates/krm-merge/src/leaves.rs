@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use crate::child::Value;
-use crate::yaml::{Kind, Scalar};
+use crate::yaml::{Kind, Scalar, trim_end};
 
 /// The values in a map or list, or the lines of a text.
 pub struct Leaves {
@@ -52,7 +52,7 @@ impl Leaves {
     pub fn of<'a>(value: impl Value<'a>) -> Self {
         let mut hashes = Vec::new();
         let kind = match value.scalar() {
-            Some(Scalar::String(text)) if text.trim_end().contains('\n') => {
+            Some(Scalar::String(text)) if trim_end(&text).contains('\n') => {
                 hashes.extend(text.lines().map(|line| hash((0, line))));
                 Some(Kind::Scalar)
             }

@@ -13,7 +13,7 @@ use crate::schema::{Cursor, list_kind};
 use crate::sieve::{Known, Sieve};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, line_end};
+use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, line_end, trim_end};
 
 /// Finds the comments of a resource of dest that edits of its text remove. These are no loss:
 ///
@@ -29,7 +29,7 @@ pub fn lost_comments<'a>(
     let doc = dest.document();
     let removed =
         edits.iter().filter(|edit| !edit.range.is_empty()).flat_map(|edit| doc.comments_in(edit.range.clone()));
-    let mut lost: Vec<Comment<'a>> = removed.map(|(start, end)| (start, doc.source()[start..end].trim_end())).collect();
+    let mut lost: Vec<Comment<'a>> = removed.map(|(start, end)| (start, trim_end(&doc.source()[start..end]))).collect();
     lost.retain(|(_, text)| has_words(text));
     if lost.is_empty() {
         return Vec::new();
@@ -75,7 +75,7 @@ pub fn bytes_of(resource: NodeRef<'_>) -> Range<usize> {
 
 fn comments_of<'a>(resource: NodeRef<'a>) -> impl Iterator<Item = &'a str> {
     let doc = resource.document();
-    doc.comments_in(bytes_of(resource)).map(|(start, end)| doc.source()[start..end].trim_end())
+    doc.comments_in(bytes_of(resource)).map(|(start, end)| trim_end(&doc.source()[start..end]))
 }
 
 /// The ends of the lines of a text that may be comments. In quotes, a `#` begins no comment, so a line may have several; a few are enough.
@@ -85,7 +85,7 @@ fn ends_like_comments(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('#').filter(|(at, _)| text[..*at].ends_with([' ', '\t', '\n']) || *at == 0).filter_map(
         move |(at, _)| {
             (end, ends) = if at < end { (end, ends + 1) } else { (line_end(text, at), 1) };
-            (ends <= MOST).then(|| text[at..end].trim_end())
+            (ends <= MOST).then(|| trim_end(&text[at..end]))
         },
     )
 }

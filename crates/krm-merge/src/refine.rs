@@ -26,7 +26,7 @@ use crate::sides::Sides;
 use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, CommentOf, Notice, Warning};
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, trim_end};
 use three::Changed;
 
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
@@ -152,7 +152,7 @@ impl Text {
         if document.as_ref().is_some_and(|text| !text.is_in_conflict()) {
             return document;
         }
-        let has_lines = sides.iter().all(|text| text.trim_end().contains('\n'));
+        let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
         }

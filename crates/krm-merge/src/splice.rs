@@ -17,7 +17,8 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree, View};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    comments_above, ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
+    comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim_start,
+    without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
@@ -161,15 +162,10 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>>
     entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
 }
 
-/// A text without the blanks and line breaks at its start. Other white space, such as U+00A0, is a part of a key.
-fn without_indent(text: &str) -> &str {
-    text.trim_start_matches([' ', '\t', '\r', '\n'])
-}
-
 /// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
 fn joined_before(lines: &[String], column: usize) -> String {
     let text = lines.join("\n");
-    match without_indent(&text) {
+    match trim_start(&text) {
         "" => String::new(),
         text => format!("{text}\n{}", " ".repeat(column)),
     }
@@ -181,8 +177,8 @@ fn order_of(entries: &[Entry<'_>]) -> Vec<usize> {
 }
 
 /// Whether a line is blank.
-fn is_blank(text: &str, line: usize) -> bool {
-    line < text.len() && text[line..line_end(text, line)].trim().is_empty()
+fn is_blank_line(text: &str, line: usize) -> bool {
+    line < text.len() && is_blank(&text[line..line_end(text, line)])
 }
 
 /// The block scalar at the end of these lines, read as a document of their own.
@@ -406,7 +402,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         if text.body.is_empty() {
             let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
-            text.head = [text.head.as_str(), empty].join(" ").trim_start().to_owned();
+            text.head = trim_start(&[text.head.as_str(), empty].join(" ")).to_owned();
         }
         if value.style() == Style::Block {
             let places = Place::of_children(value);
@@ -638,7 +634,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Removes the blank lines from a line on that would become part of the block scalar that now ends above them, if there is one.
     fn clear_below(&mut self, line: usize, above: impl FnOnce(&Self) -> Option<BlockScalar>) {
-        if !is_blank(self.text(), line) {
+        if !is_blank_line(self.text(), line) {
             return;
         }
         let block = above(self);
@@ -692,7 +688,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let text = lines.join("\n") + "\n";
         let top = first.top(self.doc);
-        let text = if first.is_inline(self.doc) { text.trim_start() } else { &text };
+        let text = if first.is_inline(self.doc) { trim_start(&text) } else { &text };
         self.edit(top..last.bottom(self.doc), text);
         self.clear_below(last.bottom(self.doc), |_| last_block(&lines.join("\n")));
     }
@@ -745,7 +741,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let mut above = None;
         // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {
-            let block = above.filter(|_| is_blank(gap, 0)).and_then(|entry| self.end_of(host, column, written, entry));
+            let block =
+                above.filter(|_| is_blank_line(gap, 0)).and_then(|entry| self.end_of(host, column, written, entry));
             &gap[block.map_or(0, |block| block.below(gap, 0))..]
         };
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
@@ -769,7 +766,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 }
                 None => {
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
-                    without_indent(&lines.join("\n")).to_owned()
+                    trim_start(&lines.join("\n")).to_owned()
                 }
             };
             if position > 0 {

@@ -4,6 +4,7 @@
 //! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events. The tree, the
 //! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
+mod blank;
 mod block_scalar;
 mod chunk;
 mod encoding;
@@ -21,14 +22,15 @@ mod same;
 mod scalar;
 mod unresolved;
 
+pub use blank::{is_blank, trim, trim_end, trim_start};
 pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
 pub(crate) use line::split_after_feeds;
 pub use line::{
-    LineStarts, ends_line, find_byte, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line,
-    whole_lines, without_break,
+    LineStarts, ends_line, find_byte, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
+    without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style};
 pub use outline::{Outline, Part, PartRead};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::print::{Flow, Piece};
 use super::{Child, Fate, Splicer, is_kept, order_of};
 use crate::tree::{Entry, Key};
-use crate::yaml::{NodeRef, Place, quoted_json};
+use crate::yaml::{NodeRef, Place, is_blank, quoted_json, trim, trim_start};
 
 /// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
 /// as a field with the name `a:`.
@@ -32,7 +32,7 @@ impl<'d> Splicer<'d, '_> {
             }
             let children: Vec<String> =
                 entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &written)).collect();
-            let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
+            let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| is_blank(s) && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
                 // Brackets with nothing between them stay together.
                 (Some(first), Some(last)) if !children.is_empty() => {
@@ -72,14 +72,14 @@ impl<'d> Splicer<'d, '_> {
         // The comment after a child may come after its comma.
         let behind = |i: usize| {
             let rest = &self.text()[places[i].end..inner.end];
-            let comma = rest.find(',').filter(|at| rest[..*at].trim().is_empty()).map(|at| places[i].end + at + 1);
+            let comma = rest.find(',').filter(|at| is_blank(&rest[..*at])).map(|at| places[i].end + at + 1);
             self.doc.comment_behind(places[i].end).or_else(|| self.doc.comment_behind(comma?))
         };
         let comments = |range: Range<usize>| self.doc.comments_in(range).map(|(start, end)| &self.text()[start..end]);
         let start = |i: usize| if i == 0 { inner.start } else { behind(i - 1).map_or(places[i - 1].end, |c| c.1) };
         let blanks = |at: usize| {
             let line = &self.text()[self.doc.line_start(at)..at];
-            line.trim().is_empty().then_some(line)
+            is_blank(line).then_some(line)
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
         let own_line = |comment: &str| self.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
@@ -108,12 +108,12 @@ impl<'d> Splicer<'d, '_> {
     /// The comma and blanks that the user puts between two children of this map or list.
     fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
         let default = if self.layout().flow == Flow::TightJson { "," } else { ", " };
-        let blank_comma = |s: &str| s.trim() == ",";
+        let blank_comma = |s: &str| trim(s) == ",";
         match places {
             [a, b, ..] => Some(&self.text()[a.end..b.lead]).filter(|s| blank_comma(s)).unwrap_or(default).to_owned(),
             [only] => {
                 let gap = &self.text()[node.start() + 1..only.lead.max(node.start() + 1)];
-                if gap.trim().is_empty() && gap.contains(['\n', '\r']) { format!(",{gap}") } else { default.to_owned() }
+                if is_blank(gap) && gap.contains(['\n', '\r']) { format!(",{gap}") } else { default.to_owned() }
             }
             [] => default.to_owned(),
         }
@@ -199,7 +199,7 @@ impl<'d> Splicer<'d, '_> {
     /// Gives a child another key. Its colon stays.
     fn rename(&mut self, place: &Place, old: NodeRef<'d>, new: Key<'_>) {
         let rest = &self.text()[old.end()..];
-        let is_tight = rest.starts_with(':') && !rest[1..].starts_with(char::is_whitespace);
+        let is_tight = rest.strip_prefix(':').is_some_and(|value| trim_start(value) == value);
         let name = self.layout().flow_key(new);
         // In `{"a":1}` only the quotes say that the key ends there.
         let name = if is_tight && !name.starts_with(['"', '\'']) { quoted_json(new.name()) } else { name };

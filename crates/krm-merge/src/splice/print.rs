@@ -7,14 +7,14 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use super::last_block;
 use super::unwritable::{Unwritable, check_json};
-use super::{last_block, without_indent};
 use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
-    comment_text, comments_above, comments_below, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted,
-    quoted, quoted_json, without_break,
+    comment_text, comments_above, comments_below, fits_flow, is_blank, lines, needs_escapes, own_line_comment,
+    plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -206,11 +206,11 @@ impl Text {
             out.push_str(comment);
         }
         // A comment above the first child does not belong to the dash: it stays on a line of its own.
-        let is_comment = self.body.first().is_some_and(|line| without_indent(line).starts_with('#'));
+        let is_comment = self.body.first().is_some_and(|line| trim_start(line).starts_with('#'));
         if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
-            out.push_str(without_indent(&first));
+            out.push_str(trim_start(&first));
         }
         for line in self.body {
             out.push('\n');
@@ -315,7 +315,7 @@ impl Layout<'_> {
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
             let mut body = self.children(node, new.tree, column + 2, (Foot::Own(None), column + 2));
-            let mut contents = body.iter().map(|line| without_indent(line));
+            let mut contents = body.iter().map(|line| trim_start(line));
             let first = contents.position(|content| !content.is_empty() && !content.starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -397,7 +397,7 @@ impl Layout<'_> {
         match key.style() {
             _ if key.is_absent() => nothing(key),
             // A patch in JSON must quote every key, so these quotes mean nothing.
-            _ if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
+            _ if self.flow == Flow::Yaml && trim_start(key.document().source()).starts_with('{') => {
                 plain_or_quoted(key.string())
             }
             Style::Plain | Style::Single | Style::Double if !key.text().contains(['\n', '\r']) => {
@@ -484,8 +484,8 @@ impl Layout<'_> {
             return Vec::new();
         }
         let text = &doc.source()[own];
-        let comment = lines(text).into_iter().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let depth = (comment.len() - comment.trim_start().len()).saturating_sub(place.column(doc));
+        let comment = lines(text).into_iter().find(|line| !is_blank(line)).unwrap_or_default();
+        let depth = (comment.len() - trim_start(comment).len()).saturating_sub(place.column(doc));
         let depth = match value.style() {
             // As deep as its content, the comment would be a line of the block scalar.
             Style::Literal | Style::Folded => depth.min(self.indent - 1),
@@ -725,15 +725,15 @@ impl Layout<'_> {
         let header = &node.document().source()[block.header.clone()];
         let all = lines(node.text());
         let content = &all[1..];
-        let is_blank = |l: &str| l.bytes().all(|b| b == b' ');
+        let is_of_blanks = |l: &str| l.bytes().all(|b| b == b' ');
         let indentation = |l: &str| l.bytes().take_while(|b| *b == b' ').count();
         let value = node.string();
         let old = block.indent;
-        let first = content.iter().find(|l| !is_blank(l));
+        let first = content.iter().find(|l| !is_of_blanks(l));
         // libyaml does not find the indentation if a tab follows it.
         let is_deeper =
             first.is_some_and(|l| indentation(l) > old || l.get(old..).is_some_and(|l| l.starts_with('\t')));
-        let leading_blanks = content.iter().take_while(|l| is_blank(l)).any(|l| first.is_some() && l.len() > old);
+        let leading_blanks = content.iter().take_while(|l| is_of_blanks(l)).any(|l| first.is_some() && l.len() > old);
         let mut head = header[..1].to_owned();
         if is_deeper || leading_blanks {
             head.push_str(&self.indent.to_string());
@@ -752,7 +752,7 @@ impl Layout<'_> {
             if i > 0 {
                 body.push('\n');
             }
-            if !(is_blank(line) && line.len() <= old) && self.budget.take(inner.len()) {
+            if !(is_of_blanks(line) && line.len() <= old) && self.budget.take(inner.len()) {
                 body.push_str(&inner);
                 body.push_str(&line[old.min(indentation(line))..]);
             }
@@ -792,7 +792,7 @@ pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
 /// Whether the text of a flow map or list is JSON.
 fn is_json(node: NodeRef<'_>) -> bool {
     let source = node.document().source();
-    let ends_well = |last: &Place| source[last.end..node.end() - 1].trim().is_empty();
+    let ends_well = |last: &Place| is_blank(&source[last.end..node.end() - 1]);
     match node.kind() {
         Kind::Scalar => node.tag_text().is_none() && json_scalar(node) == node.text(),
         Kind::Alias => false,
@@ -832,7 +832,7 @@ pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<S
     }
     lines(without_break(text))
         .iter()
-        .map(|l| match l.trim() {
+        .map(|l| match trim(l) {
             "" => String::new(),
             comment => budget.paid(column, || format!("{}{comment}", blanks(column))),
         })
@@ -855,7 +855,7 @@ fn first_of_gap(node: NodeRef<'_>, limit: usize, lead: usize) -> usize {
     let mut top = doc.line_start(lead);
     while top > limit {
         let line = doc.line_start(top - if text[..top].ends_with("\r\n") { 2 } else { 1 });
-        if line < limit || !(text[line..top].trim().is_empty() || own_line_comment(doc, line).is_some()) {
+        if line < limit || !(is_blank(&text[line..top]) || own_line_comment(doc, line).is_some()) {
             break;
         }
         top = line;

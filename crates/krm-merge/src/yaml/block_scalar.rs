@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::blank::is_blank;
 use super::line::{ends_line, line_break_before, line_end, line_start, next_line};
 use super::node::{NodeRef, Style};
 
@@ -126,7 +127,7 @@ impl BlockScalar {
         let (mut own, mut line) = (line, line);
         while line < text.len() {
             let blank = &text[line..line_end(text, line)];
-            if !blank.trim().is_empty() {
+            if !is_blank(blank) {
                 break;
             }
             line = next_line(text, line);

@@ -23,6 +23,7 @@ mod scan;
 
 use std::ops::Range;
 
+use super::blank::is_blank;
 use super::node::{Document, Kind, NONE, Node, Style};
 use super::parse::MAX_DEPTH;
 pub(super) use part::{Keep, Place, outline, reread};
@@ -98,7 +99,7 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     let doc = read(Text::of(&whole)?, Document::empty(text))?;
     // Without its line break, a block scalar at the end has another meaning.
     let last = doc.blocks.last().map_or(0, |(id, _)| doc.nodes[*id as usize].end as usize);
-    (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
+    (last == 0 || !is_blank(text.get(last..)?)).then_some(doc)
 }
 
 /// Whether any line of a text has blanks and nothing else.

@@ -64,15 +64,6 @@ pub(crate) fn split_after_feeds(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a line has nothing but white space.
-pub fn is_blank(line: &str) -> bool {
-    match line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')) {
-        Some(byte) if byte.is_ascii_graphic() => false,
-        Some(_) => line.trim().is_empty(),
-        None => true,
-    }
-}
-
 /// Marks the bytes that break a line.
 fn breaks_in(bytes: &[u8; Chunk::LEN]) -> Marks {
     let bytes = Chunk::of(bytes);

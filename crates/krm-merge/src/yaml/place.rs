@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
+use super::blank::{is_blank, trim_end, trim_start};
 use super::block_scalar::header_end;
-use super::line::{byte_order_mark, is_blank, line_break_before, line_end, next_line};
+use super::line::{byte_order_mark, line_break_before, line_end, next_line};
 use super::node::{Document, NodeRef, Style};
 
 /// The place of one child of a block or flow container.
@@ -152,7 +153,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     let mut line = if is(start, "---") { start } else { 0 };
     while line > 0 {
         line = above(line);
-        match said(line).trim_start().chars().next() {
+        match trim_start(said(line)).chars().next() {
             Some('%') => start = line,
             // Comments may be between directives, and between directives and the `---`.
             Some('#') | None => {}
@@ -256,7 +257,7 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
             if full < value.start() && !text[place.open..full].contains(['\n', '\r']) {
                 let line = line_end(text, full);
                 let stop = value.document().comments_in(full..line).next().map_or(line, |c| c.0);
-                return Some(full + text[full..stop].trim_end().len());
+                return Some(full + trim_end(&text[full..stop]).len());
             }
             Some(place.open)
         }
