@@ -361,9 +361,14 @@ impl<'a> NodeRef<'a> {
         false
     }
 
+    /// The numbers of the nodes in its subtree, in the order of the text. Its own is the first.
+    pub(crate) fn subtree(self) -> Range<u32> {
+        self.id..self.next_id()
+    }
+
     /// Whether another node is this one or is below it.
     pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
-        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && (self.id..self.next_id()).contains(&other.id)
+        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.subtree().contains(&other.id)
     }
 
     /// Whether two views are of the same node, not only of equal ones.
