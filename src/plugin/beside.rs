@@ -1,10 +1,10 @@
-//! Warns if dest holds another release of upstream beside original or updated.
+//! Warns if dest holds another release of upstream: a folder beside original or updated, or one with a copy of their files.
 //!
-//! Original and updated may be folders in dest. The merge then does not take them for a part of dest. A third release in the folder that
-//! holds them is a part of dest, so its resources look like dest's own: upstream's changes may go there, or a resource that dest moved may
-//! look deleted.
+//! Original and updated may be folders in dest. The merge then does not take them for a part of dest. Any other release is a part of dest,
+//! so its resources look like dest's own: upstream's changes may go there, what upstream adds may look like something that dest has already,
+//! or a resource that dest moved may look deleted.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use krm_merge::resource::Identity;
@@ -13,13 +13,22 @@ use krm_merge_function::results::{File, Outcome, Severity};
 
 use crate::side::{Held, Root, Side};
 
-/// One warning for each folder in dest that is beside original or updated and has a resource of them.
+/// One warning for each folder in dest that looks like a release.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
     let Root::Folder(tree) = &dest.root else { return Vec::new() };
     let is_release = |role: Role| matches!(role, Role::Original | Role::Updated);
     let releases: Vec<&Side> =
         given.iter().filter(|(role, _)| is_release(*role)).flat_map(|(_, sides)| sides).collect();
-    let around = releases.iter().filter_map(|side| side.place()?.parent()?.strip_prefix(&tree.root).ok());
+    let mut found: BTreeMap<&Path, &str> = BTreeMap::new();
+    for (folder, held) in beside(dest, &tree.root, &releases).into_iter().chain(copies(dest, &releases)) {
+        found.entry(folder).or_insert(&held.path);
+    }
+    found.into_iter().map(|(folder, path)| warning(folder, path)).collect()
+}
+
+/// The folders in dest that are beside a release and have a resource of the releases, with its file.
+fn beside<'s>(dest: &'s Side, root: &Path, releases: &[&Side]) -> Vec<(&'s Path, &'s Held)> {
+    let around = releases.iter().filter_map(|side| side.place()?.parent()?.strip_prefix(root).ok());
     // A release at the top of dest is beside dest's own folders.
     let around: HashSet<&Path> = around.filter(|path| !path.as_os_str().is_empty()).collect();
     if around.is_empty() {
@@ -27,14 +36,28 @@ pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
     }
     let known: HashSet<Identity<'_>> =
         releases.iter().flat_map(|side| &side.files).flat_map(Held::identities).collect();
-    let mut found: BTreeMap<&Path, &str> = BTreeMap::new();
-    for held in dest.files.iter().filter(|held| held.identities().any(|identity| known.contains(&identity))) {
-        let is_beside = |folder: &&Path| folder.parent().is_some_and(|above| around.contains(above));
-        if let Some(folder) = Path::new(&held.path).ancestors().skip(1).find(is_beside) {
-            found.entry(folder).or_insert(&held.path);
-        }
+    let is_beside = |folder: &&Path| folder.parent().is_some_and(|above| around.contains(above));
+    let folder = |held: &'s Held| Path::new(&held.path).ancestors().skip(1).find(is_beside);
+    let of_upstream = dest.files.iter().filter(|held| held.identities().any(|identity| known.contains(&identity)));
+    of_upstream.filter_map(|held| Some((folder(held)?, held))).collect()
+}
+
+/// The folders in dest that have a file of a release, to the byte and at the same path, with that file. Dest has a file of its own at the
+/// path, and upstream has no such folder.
+fn copies<'s>(dest: &'s Side, releases: &[&Side]) -> Vec<(&'s Path, &'s Held)> {
+    let own: HashSet<&str> = dest.files.iter().map(|held| held.path.as_str()).collect();
+    let mut upstream: HashMap<&str, Vec<&str>> = HashMap::new();
+    for held in releases.iter().flat_map(|side| &side.files) {
+        upstream.entry(&held.path).or_default().extend(held.document().map(|document| document.source()));
     }
-    found.into_iter().map(|(folder, path)| warning(folder, path)).collect()
+    let folder = |held: &'s Held| {
+        let text = held.document()?.source();
+        let is_copy = |path: &str| own.contains(path) && upstream.get(path).is_some_and(|texts| texts.contains(&text));
+        let mut splits = held.path.match_indices('/').map(|(at, _)| held.path.split_at(at));
+        let (folder, _) = splits.find(|(_, path)| is_copy(&path[1..]))?;
+        (!upstream.contains_key(held.path.as_str())).then_some(Path::new(folder))
+    };
+    dest.files.iter().filter_map(|held| Some((folder(held)?, held))).collect()
 }
 
 fn warning(folder: &Path, path: &str) -> Outcome {

@@ -154,6 +154,28 @@ fn a_third_release_beside_those_that_are_merged_is_told() {
 }
 
 #[test]
+fn a_copy_of_a_release_in_dest_is_told_if_both_releases_lie_elsewhere() {
+    let folder = Folder::new();
+    let files = [("v1/a", 1), ("v1/sub/b", 1), ("v2/a", 2), ("v2/sub/b", 1), ("v2/c", 2), ("here/a", 3)];
+    let copies =
+        [("here/sub/b", 1), ("here/up/v1/a", 1), ("here/up/v1/sub/b", 1), ("here/up/v2/a", 2), ("here/up/v2/c", 2)];
+    for (path, n) in files.into_iter().chain(copies) {
+        folder.write(&format!("{path}.yaml"), map(&path[path.len() - 1..], &[("x", &format!("'{n}'"))]));
+    }
+    // Neither a patch in a folder of dest's own nor a folder that upstream has, too, is a release.
+    folder.write("here/prod/a.yaml", map("a", &[("x", "'4'")]));
+    let told = folder.run(&["three-way", "--original", "v1", "--updated", "v2", "-d", "here", "-o", "diff"]).stderr;
+    let warning = |folder: &str, file: &str| {
+        format!(
+            "warning: {folder}/{file}.yaml: the folder \"{folder}\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it\n"
+        )
+    };
+    let all = ["up/v1", "up/v2"].map(|folder| warning(folder, "a"));
+    assert_eq!(told.matches("another release").count(), 2, "{told}");
+    assert!(all.iter().all(|warning| told.contains(warning)), "{told}");
+}
+
+#[test]
 fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     let folder = package();
     let before = folder.files("here");
