@@ -1,8 +1,9 @@
 //! What README.md and the pages of docs/ print is what happens, and each link leads somewhere.
 //!
-//! A page is tested in a folder that looks like a checkout. Its blocks are taken in order:
+//! The README and the book are tested as one reader follows them: in one folder that looks like a checkout, and in one terminal. The blocks
+//! of a page are taken in order:
 //!
-//! * `sh` is run and must succeed.
+//! * `sh` is run and must succeed. The next one begins in the folder in which it ends.
 //! * `text` and `diff` must be in what the last `sh` printed. `…` at an end of a line stands for any text.
 //! * A comment above a block says otherwise: see [`How`].
 
@@ -92,32 +93,50 @@ fn blocks<'a>(page: &str, text: &'a str) -> Vec<Block<'a>> {
     parts.chunks_exact(2).map(of).collect()
 }
 
-/// Runs commands in a folder, with the tested programs first on PATH and a home of their own.
-fn shell(block: &str, folder: &Path) -> Run {
-    let programs = Path::new(BINARY).parent().expect("a folder");
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
-    let mut sh = Command::new("bash");
-    sh.args(["-e", "-c", block]).current_dir(folder).env("PATH", path).env("HOME", folder.join("home"));
-    for who in ["AUTHOR", "COMMITTER"] {
-        sh.env(format!("GIT_{who}_NAME"), "me").env(format!("GIT_{who}_EMAIL"), "me@example.com");
-    }
-    run(sh.env_remove("XDG_CONFIG_HOME").env_remove("KUSTOMIZE_PLUGIN_HOME"))
+/// A terminal, with the tested programs first on PATH and a home of its own.
+struct Terminal {
+    home: PathBuf,
+    /// The folder in which the next commands run.
+    here: PathBuf,
 }
 
-/// A folder that has what the pages use of a checkout. kustomize finds the function there, as the README lets a reader arrange.
-fn checkout(page: &str) -> PathBuf {
-    let folder = scratch(&page.replace(['/', '.'], "-"));
+impl Terminal {
+    fn of(folder: &Path) -> Self {
+        Self { home: folder.join("home"), here: folder.to_owned() }
+    }
+
+    fn run(&mut self, block: &str) -> Run {
+        let programs = Path::new(BINARY).parent().expect("a folder");
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
+        fs::create_dir_all(&self.home).expect("a folder");
+        let ends_in = self.home.join("ends-in");
+        let script = format!("trap 'pwd > \"{}\"' EXIT\n{block}", ends_in.display());
+        let mut sh = Command::new("bash");
+        sh.args(["-e", "-c", &script]).current_dir(&self.here).env("PATH", path).env("HOME", &self.home);
+        for who in ["AUTHOR", "COMMITTER"] {
+            sh.env(format!("GIT_{who}_NAME"), "me").env(format!("GIT_{who}_EMAIL"), "me@example.com");
+        }
+        let ran = run(sh.env_remove("XDG_CONFIG_HOME").env_remove("KUSTOMIZE_PLUGIN_HOME"));
+        self.here = fs::read_to_string(ends_in).expect("a folder").trim_end().into();
+        ran
+    }
+}
+
+/// A folder that has what the pages use of a checkout.
+fn checkout(name: &str) -> PathBuf {
+    let folder = scratch(name);
     fs::create_dir_all(folder.join("docs")).expect("a folder");
     for part in ["examples", "docs/comparison"] {
         run(Command::new("cp").arg("-r").arg(root().join(part)).arg(folder.join(part))).passes();
     }
-    if page != "README.md" {
-        let text = read("README.md");
-        let link = text.lines().filter(|line| line.starts_with("plugin=") || line.contains("ln -sf"));
-        let home = if page.starts_with("examples/") { folder.join("examples") } else { folder.clone() };
-        shell(&link.collect::<Vec<_>>().join("\n"), &home).passes();
-    }
     folder
+}
+
+/// Puts the function where kustomize finds it, as the README lets a reader arrange.
+fn arrange(terminal: &mut Terminal) {
+    let text = read("README.md");
+    let link: Vec<&str> = text.lines().filter(|line| line.starts_with("plugin=") || line.contains("ln -sf")).collect();
+    terminal.run(&link.join("\n")).passes();
 }
 
 /// Whether the programs that a page runs are on this machine.
@@ -133,28 +152,26 @@ fn can_run(blocks: &[Block]) -> bool {
         && ["bash", "git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
 }
 
-/// Takes the blocks of a page in order, and says how many were tested.
-fn walk(page: &str) -> usize {
+/// Takes the blocks of a page in order, in the folder in which the terminal is, and says how many were tested.
+fn walk(page: &str, terminal: &mut Terminal) -> usize {
     let text = read(page);
     let blocks = blocks(page, &text);
     if !can_run(&blocks) {
         return 0;
     }
-    // An example is a package that a reader fetched into the current folder.
-    let part = if page.starts_with("examples/") { "examples" } else { "." };
-    let folder = checkout(page).join(part);
+    let folder = terminal.here.clone();
     let mut shown = String::new();
     let mut tested = 0;
     for Block { how, text } in &blocks {
         tested += 1;
         match how {
             How::Run(code) => {
-                let run = shell(text, &folder);
+                let run = terminal.run(text);
                 assert_eq!(run.code, Some(*code), "{page}:\n{text}\nprinted\n{}", run.shown());
                 shown = run.shown();
             }
             How::Shows(command) => {
-                let run = shell(command, &folder).passes();
+                let run = terminal.run(command).passes();
                 assert!(is_in(text, &run.shown()), "{page}:\n{text}\nis not in\n{}", run.shown());
             }
             How::Output => assert!(is_in(text, &shown), "{page}:\n{text}\nis not in\n{shown}"),
@@ -170,6 +187,7 @@ fn walk(page: &str) -> usize {
             }
         }
     }
+    assert_eq!(terminal.here, folder, "{page}: it must end in the folder in which it begins");
     tested
 }
 
@@ -226,24 +244,32 @@ fn a_config_is_understood_only_if_it_is_right() {
 }
 
 #[test]
-fn each_block_of_the_readme_is_true() {
-    walk("README.md");
-}
-
-#[test]
 fn each_block_of_the_function_s_page_is_true() {
-    assert!(walk("functions/merge/README.md") > 0);
+    let page = "functions/merge/README.md";
+    let mut terminal = Terminal::of(&checkout("function-page"));
+    arrange(&mut terminal);
+    assert!(walk(page, &mut terminal) > 0);
 }
 
 #[test]
 fn each_block_of_the_examples_is_true() {
-    let tested: usize = pages().iter().filter(|page| page.starts_with("examples/")).map(|page| walk(page)).sum();
+    let of_example = |page: &String| {
+        // An example is a package that a reader fetched into the current folder.
+        let mut terminal = Terminal::of(&checkout(&page.replace(['/', '.'], "-")).join("examples"));
+        arrange(&mut terminal);
+        walk(page, &mut terminal)
+    };
+    let tested: usize = pages().iter().filter(|page| page.starts_with("examples/")).map(of_example).sum();
     assert!(tested >= 8 || !has("kpt"), "{tested}");
 }
 
+/// No page needs or changes what another one made, apart from the link of the README.
 #[test]
-fn each_block_of_the_book_is_true() {
-    let tested: usize = book().iter().map(|page| walk(page)).sum();
+fn each_block_of_the_readme_and_the_book_is_true() {
+    let mut terminal = Terminal::of(&checkout("book"));
+    walk("README.md", &mut terminal);
+    arrange(&mut terminal);
+    let tested: usize = book().iter().map(|page| walk(page, &mut terminal)).sum();
     assert!(tested > 20, "{tested}");
 }
 
