@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::child::By;
-use crate::tree::{Branch, Entry, Tree};
+use crate::tree::{Branch, Entry, Tree, Was};
 use crate::yaml::{Document, Kind, NodeRef};
 
 /// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now. Each pass writes out
@@ -36,14 +36,11 @@ fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
             Tree::Branch(branch) if branch.like.is(node) && node.kind() != Kind::Alias => branch,
             _ => return,
         };
-        let written: Vec<_> = node.written().collect();
         for entry in &branch.entries {
-            let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
-            let key = key.filter(|key| entry.new_key(Some(*key)).is_none());
-            if let Some(tree) = &entry.value {
-                out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
-                collect(value, tree, out);
-            }
+            let (Some(was), Some(tree)) = (entry.was, &entry.value) else { continue };
+            let key = was.key.filter(|_| entry.new_key().is_none());
+            out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
+            collect(was.value, tree, out);
         }
     }
     let mut out = Vec::new();
@@ -126,16 +123,15 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Changed<'a>
     if node.kind() == Kind::Alias {
         return out.within.push(node);
     }
-    let written: Vec<_> = node.written().collect();
-    if branch.entries.iter().any(|entry| entry.place.is_none() || entry.value.is_none()) {
+    if branch.entries.iter().any(|entry| entry.was.is_none() || entry.value.is_none()) {
         out.within.push(node);
     }
-    if !branch.entries.iter().filter_map(|entry| entry.place).is_sorted() {
+    if !branch.entries.iter().filter_map(Entry::place).is_sorted() {
         out.moved.push(node);
     }
     for entry in &branch.entries {
-        let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
-        if entry.new_key(key).is_some() {
+        let Some(Was { key, value, .. }) = entry.was else { continue };
+        if entry.new_key().is_some() {
             out.gone.extend(key);
             out.within.push(node);
         }

@@ -38,7 +38,7 @@ pub fn grounds<'a>(branch: &Branch<'a>, cursor: Cursor<'a>, trail: &mut Trail<'a
         let Some(Tree::Branch(inner)) = &entry.value else { continue };
         // Only the fields of the path count.
         let step = entry.key.map_or(Step::Index(number), |key| ChildId::Field(key.name()).step(&By::Field));
-        trail.push(step, entry.place);
+        trail.push(step, entry.place());
         found.extend(grounds(inner, cursor.below(entry), trail));
         trail.pop();
     }

@@ -17,7 +17,7 @@ use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::Remarks;
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, Was, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, can_end_with_comments, comment_text};
 use comments::{comments_of_sides, contradiction, wanted};
@@ -259,14 +259,14 @@ impl<'a> Walk<'a> {
         let mut branch = Branch::with(inside.like, inside.by.clone(), Vec::new());
         branch.prepare(&inside.by, inside.children.len());
         let mut children = inside.children.iter().peekable();
-        for (place, key, value) in children_of(inside.like) {
+        for (was, key, value) in children_of(inside.like) {
             let is_identity = key.is_some_and(|k| identity.iter().any(|i| i.name == k.string()));
             let mut was_put = false;
             while let Some(child) = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value))) {
-                was_put |= self.put(&mut branch, child, place)?;
+                was_put |= self.put(&mut branch, child, was)?;
             }
             if !was_put && is_identity && !value.is_null() {
-                branch.push(Entry { place, ..Entry::new(key.map(Key::Node), Tree::Node(value)) });
+                branch.push(Entry { was, ..Entry::new(key.map(Key::Node), Tree::Node(value)) });
             }
         }
         for child in children {
@@ -281,7 +281,7 @@ impl<'a> Walk<'a> {
 
     /// Adds a child to a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not added. An
     /// element whose key already exists is merged into the existing one.
-    fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
+    fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, was: Option<Was<'a>>) -> Result<bool, Error> {
         let found = branch.find(&child.id).next();
         if let Some(found) = found {
             self.trail.push(child.id.step(&branch.by), None);
@@ -290,13 +290,13 @@ impl<'a> Walk<'a> {
             self.trail.pop();
             return Ok(false);
         }
-        let Some(entry) = self.new_entry(child, &branch.by.clone(), place)? else { return Ok(false) };
+        let Some(entry) = self.new_entry(child, &branch.by.clone(), was)? else { return Ok(false) };
         branch.push(entry);
         Ok(true)
     }
 
     /// The new entry for a child that dest lacks; its value may be a conflict.
-    fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
+    fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, was: Option<Was<'a>>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.trail.push(child.id.step(by), None);
         let value = self.node(None, &child.change, by.keys())?;
@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let comments = Comments { behind, ..Comments::default() };
-        Ok(value.map(|value| Entry { place, comments, ..Entry::new(key.map(Key::Node), value) }))
+        Ok(value.map(|value| Entry { was, comments, ..Entry::new(key.map(Key::Node), value) }))
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
@@ -390,7 +390,7 @@ impl<'a> Walk<'a> {
             !more.is_empty() && child.change.asks_for_values() && !removes && inside.others != Others::Once;
         for &at in std::iter::once(&first).chain(more.iter().filter(|_| removes)) {
             let entry = &branch.entries[at];
-            self.trail.push(child.id.step(&inside.by), entry.place);
+            self.trail.push(child.id.step(&inside.by), entry.place());
             let dest = entry.value.as_ref().and_then(Tree::like);
             self.child(branch, at, child)?;
             if is_repeated {
@@ -494,7 +494,7 @@ impl<'a> Walk<'a> {
         }
         // The comments on the line stay, even if the value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
-        let is_new = entry.place.is_none();
+        let is_new = entry.was.is_none();
         entry.comments = Comments {
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
@@ -533,7 +533,7 @@ fn new_key<'a>(in_dest: NodeRef<'a>, inside: &Inside<'a>) -> Option<NodeRef<'a>>
 /// Replaces a child of dest by the text of the other side's child, with its comments.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
     Entry {
-        place: entry.place,
+        was: entry.was,
         comments: Remarks::of((key, node)).along_with_value(),
         layout: Layout::Own,
         source: key,
@@ -541,12 +541,13 @@ fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>
     }
 }
 
-/// The children of a node as a reader sees them: their places, keys and values.
-fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<usize>, Option<NodeRef<'a>>, NodeRef<'a>)> {
+/// The children of a node as a reader sees them: each as it is written, its key and its value. What a `<<` brings in is written elsewhere.
+fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<Was<'a>>, Option<NodeRef<'a>>, NodeRef<'a>)> {
+    let child = |place: Option<usize>, key, value| (place.map(|place| Was { place, key, value }), key, value);
     if node.is_map() {
-        node.spelled_out().into_iter().map(|(place, key, value)| (place, Some(key), value)).collect()
+        node.spelled_out().into_iter().map(|(place, key, value)| child(place, Some(key), value)).collect()
     } else {
-        node.elements().enumerate().map(|(place, element)| (Some(place), None, element)).collect()
+        node.elements().enumerate().map(|(place, element)| child(Some(place), None, element)).collect()
     }
 }
 

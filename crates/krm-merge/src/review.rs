@@ -70,20 +70,19 @@ impl<'a> Look<'a> {
         } else {
             self.check(view, cursor, Some(branch.like));
         }
-        let written: Vec<_> = branch.like.resolve().written().collect();
         let merged =
             LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
         for (number, entry) in branch.numbered() {
             let Some(value) = &entry.value else { continue };
-            if entry.place.and_then(|place| written.get(place)).is_some_and(|(_, was)| value.is(*was)) {
+            if entry.was.is_some_and(|was| value.is(was.value)) {
                 continue;
             }
             let Some(id) = branch.id_of(number, entry) else { continue };
-            self.trail.push(id.step(&branch.by), entry.place);
+            self.trail.push(id.step(&branch.by), entry.place());
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.
                 let brought_in = || merged.get(entry.key?.name()).copied();
-                self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
+                self.clash(entry.was.map(|was| was.value).or_else(brought_in), value);
             }
             match value {
                 Tree::Branch(inner) if self.is_of_dest(inner.like) => self.touched(inner, cursor.below(entry)),
@@ -94,7 +93,7 @@ impl<'a> Look<'a> {
                     if let Tree::Branch(inner) = value {
                         self.found.grounds.extend(grounds(inner, cursor, &mut self.trail));
                     }
-                    if let (By::Keys(_), None, Some(element)) = (&branch.by, entry.place, value.view()) {
+                    if let (By::Keys(_), None, Some(element)) = (&branch.by, entry.was, value.view()) {
                         self.check_element(element, cursor);
                     }
                     self.arrived(value.view(), cursor);
@@ -185,7 +184,7 @@ fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
     let mut fields = map.fields();
     if let View::Branch(branch) = map {
         let is_new =
-            |name: &str| branch.entries.iter().any(|e| e.place.is_none() && e.key.is_some_and(|k| k.name() == name));
+            |name: &str| branch.entries.iter().any(|e| e.was.is_none() && e.key.is_some_and(|k| k.name() == name));
         fields.sort_by_key(|(name, _)| is_new(name));
     }
     let fields = fields.into_iter().filter(|(_, value)| !value.is_null());

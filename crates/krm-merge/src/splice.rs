@@ -14,10 +14,10 @@ use std::ops::Range;
 use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Comments, Entry, Tree, View};
+use crate::tree::{self, Branch, Entry, Tree, View, Was};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim_start,
+    comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim, trim_start,
     without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
@@ -31,7 +31,7 @@ pub use unwritable::{NotJson, Unwritable};
 ///
 /// # Errors
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
-pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
     Flow::of(root).check(tree, Some(root))?;
     let overlap = OnceCell::new();
     let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::with_capacity(USUAL_EDITS));
@@ -151,15 +151,12 @@ impl<'t, 'a> Fate<'t, 'a> {
     }
 }
 
-/// A child of a map or list in dest, with its key.
-type Child<'d> = (Option<NodeRef<'d>>, NodeRef<'d>);
-
 fn is_kept(entry: &Entry<'_>) -> bool {
-    entry.place.is_some() && entry.value.is_some()
+    entry.was.is_some() && entry.value.is_some()
 }
 
 fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>> {
-    entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
+    entries.iter().filter(|entry| entry.was.is_none()).filter_map(Piece::of)
 }
 
 /// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
@@ -171,9 +168,9 @@ fn joined_before(lines: &[String], column: usize) -> String {
     }
 }
 
-/// The places of dest's children in their new order.
-fn order_of(entries: &[Entry<'_>]) -> Vec<usize> {
-    entries.iter().filter_map(|entry| entry.place).collect()
+/// Whether dest's children are in their old order.
+fn is_in_order(entries: &[Entry<'_>]) -> bool {
+    entries.iter().filter_map(Entry::place).is_sorted()
 }
 
 /// Whether a line is blank.
@@ -273,7 +270,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.doc.source()
     }
 
-    fn children(&mut self, node: NodeRef<'d>, branch: &Branch<'_>) {
+    fn children(&mut self, node: NodeRef<'d>, branch: &Branch<'d>) {
         match node.style() {
             Style::Flow => self.flow_children(node, &branch.entries),
             _ => self.block_children(node, &branch.entries),
@@ -281,12 +278,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Edits a child of a block map or list that stays. Mostly it is as it was, and its `place` is not worked out.
-    fn child(&mut self, host: Host, place: impl FnOnce() -> Place, (key, value): Child<'d>, entry: &Entry<'_>) {
-        let is_kept = entry.value.as_ref().is_none_or(|tree| tree.is(value)) && entry.comments == Comments::default();
-        let renamed = key.zip(entry.new_key(key));
-        if is_kept && renamed.is_none() && entry.layout == tree::Layout::Host {
+    fn child(&mut self, host: Host, place: impl FnOnce() -> Place, Was { key, value, .. }: Was<'d>, entry: &Entry<'d>) {
+        if entry.is_untouched() && entry.layout == tree::Layout::Host {
             return;
         }
+        let renamed = key.zip(entry.new_key());
         let Some(new) = Piece::of(entry) else { return };
         let place = &place();
         let column = place.column(self.doc);
@@ -367,7 +363,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
         fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
             let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
-            all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
+            all.into_iter().map(trim).filter(|line| !line.is_empty()).collect()
         }
         let is_same = |(there, value): (Place, NodeRef<'_>)| {
             same(old, value) && words(place, self.doc) == words(&there, value.document())
@@ -520,38 +516,34 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edit(old, text);
     }
 
-    fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
-        let written: Vec<Child<'d>> = node.written().collect();
+    fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
+        let Some(first) = Place::of_first(node) else { return };
         // Mostly few children change, so few places are worked out.
-        let place_at = |index: usize| Place::of_child(node, written[index]);
-        if written.is_empty() {
-            return;
-        }
-        let first = place_at(0);
+        let place_of = |was: Was<'d>| Place::of_child(node, (was.key, was.value));
         let column = first.column(self.doc);
         let host = Host::in_container(node);
-        let order = order_of(entries);
-        if !order.is_sorted() {
-            return self.moved_children(node, column, &written, entries);
+        if !is_in_order(entries) {
+            return self.moved_children(node, column, entries);
         }
-        let Some(kept) = entries.iter().position(is_kept) else {
+        let kept =
+            entries.iter().enumerate().find_map(|(at, entry)| entry.was.filter(|_| is_kept(entry)).zip(Some(at)));
+        let Some((kept, at)) = kept else {
             return self.root_anew(node, entries);
         };
-        let (before, rest) = entries.split_at(kept);
-        let kept_index = before.iter().filter(|entry| entry.place.is_some()).count();
+        let (before, rest) = entries.split_at(at);
+        let removed: Vec<Place> = before.iter().filter_map(|entry| entry.was).map(place_of).collect();
         let mut lines = Vec::new();
         for new in news(before) {
             lines.extend(self.layout().new_child(&new, column));
         }
         let mut rest = Cow::Borrowed(rest);
-        let has_line = kept_index > 0 || !lines.is_empty() || self.has_line_at_dash(node);
+        let has_line = !removed.is_empty() || !lines.is_empty() || self.has_line_at_dash(node);
         let above = rest[0].comments.above.filter(|_| has_line);
         let has_comments = above.is_some_and(|above| !above.is_empty());
-        if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty() || has_comments) {
+        if first.is_inline(self.doc) && (!removed.is_empty() || !lines.is_empty() || has_comments) {
             // The content after the dash is removed or moves down, and the next child moves up to the dash.
-            let next = place_at(kept_index);
-            let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
-            let removed: Vec<Place> = (0..kept_index).map(place_at).collect();
+            let next = place_of(kept);
+            let top = if removed.is_empty() { next.lead } else { next.top(self.doc) + column };
             let owned = self.owned(&removed);
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
@@ -561,7 +553,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 lines.extend(comment_lines(above, column, self.budget));
                 let child = &mut rest.to_mut()[0];
                 child.comments.above = None;
-                if kept_index > 0 {
+                if !removed.is_empty() {
                     // Its lines begin in this edit, so they cannot be taken over as they are written.
                     child.layout = tree::Layout::Host;
                 }
@@ -570,35 +562,35 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.edit(from..to, text);
         } else {
             self.insert_lines(first.top(self.doc), &lines);
-            for place in (0..kept_index).map(place_at) {
+            for place in removed {
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
         }
-        let mut last = kept_index;
+        let mut last = kept;
         let mut above = &rest[0];
         for (i, entry) in rest.iter().enumerate() {
-            let is_other = match (entry.place, &entry.value) {
-                (Some(index), None) => {
-                    last = index;
-                    let place = place_at(last);
+            let is_other = match (entry.was, &entry.value) {
+                (Some(was), None) => {
+                    last = was;
+                    let place = place_of(was);
                     self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                     true
                 }
-                (Some(index), Some(tree)) => {
-                    (last, above) = (index, entry);
-                    self.child(host, || place_at(last), written[last], entry);
-                    self.is_set(written[last].1, tree)
+                (Some(was), Some(tree)) => {
+                    (last, above) = (was, entry);
+                    self.child(host, || place_of(was), was, entry);
+                    self.is_set(was.value, tree)
                 }
                 (None, _) => {
                     above = entry;
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
-                    self.insert_lines(place_at(last).bottom(self.doc), &lines.unwrap_or_default());
+                    self.insert_lines(place_of(last).bottom(self.doc), &lines.unwrap_or_default());
                     true
                 }
             };
-            if is_other && rest.get(i + 1).is_none_or(|next| next.place.is_some()) {
-                self.clear_below(place_at(last).bottom(self.doc), |s| s.end_of(host, column, &written, above));
+            if is_other && rest.get(i + 1).is_none_or(|next| next.was.is_some()) {
+                self.clear_below(place_of(last).bottom(self.doc), |s| s.end_of(host, column, above));
             }
         }
     }
@@ -642,12 +634,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// The block scalar at the end of a child that the merge keeps, among children at a column.
-    fn end_of(&self, host: Host, column: usize, written: &[Child<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
+    fn end_of(&self, host: Host, column: usize, entry: &Entry<'_>) -> Option<BlockScalar> {
         let new = Piece::of(entry)?;
-        let Some((_, value)) = entry.place.and_then(|index| written.get(index)) else {
-            return last_block(&self.layout().new_child(&new, column).join("\n"));
-        };
-        self.end_of_value(host, column, *value, new.tree)
+        match entry.was {
+            Some(was) => self.end_of_value(host, column, was.value, new.tree),
+            None => last_block(&self.layout().new_child(&new, column).join("\n")),
+        }
     }
 
     /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
@@ -665,9 +657,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     _ => self.layout().child_column(value.kind(), host, column),
                 };
                 let host = Host::in_container(value);
-                let written: Vec<Child<'_>> = value.written().collect();
                 let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
-                self.end_of(host, column, &written, last)
+                self.end_of(host, column, last)
             }
             Fate::Inside(_) => None,
         }
@@ -725,14 +716,15 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Writes children in a new order: each takes its comments along; text between children stays between children.
-    fn moved_children(&mut self, node: NodeRef<'d>, column: usize, written: &[Child<'d>], entries: &[Entry<'_>]) {
+    fn moved_children(&mut self, node: NodeRef<'d>, column: usize, entries: &[Entry<'d>]) {
+        let values: Vec<NodeRef<'d>> = node.written().map(|(_, value)| value).collect();
         let places = Place::of_children(node);
         let host = Host::in_container(node);
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
         // Blank lines below a block scalar that includes them (`|+`) move with it.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
-            BlockScalar::last_of(written[i].1).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
+            BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let pad = " ".repeat(column);
@@ -741,21 +733,20 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let mut above = None;
         // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {
-            let block =
-                above.filter(|_| is_blank_line(gap, 0)).and_then(|entry| self.end_of(host, column, written, entry));
+            let block = above.filter(|_| is_blank_line(gap, 0)).and_then(|entry| self.end_of(host, column, entry));
             &gap[block.map_or(0, |block| block.below(gap, 0))..]
         };
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
-            let piece = match entry.place {
-                Some(index) => {
-                    let place = &places[index];
+            let piece = match entry.was {
+                Some(was) => {
+                    let place = &places[was.place];
                     let mut inner = self.inner();
-                    inner.child(host, || *place, written[index], entry);
-                    if end(index) == self.text().len() {
+                    inner.child(host, || *place, was, entry);
+                    if end(was.place) == self.text().len() {
                         inner.close_end();
                     }
                     let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
-                    let mut lines = inner.finish().apply(self.text(), start..end(index));
+                    let mut lines = inner.finish().apply(self.text(), start..end(was.place));
                     // A child that was on the line of a dash now has a line above it for comments.
                     let has_line = place.is_inline(self.doc) && (position > 0 || self.has_line_at_dash(node));
                     if let Some(above) = entry.comments.above.filter(|_| has_line) {
@@ -789,7 +780,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let (from, text) =
                 if first.is_inline(self.doc) { self.at_dash(first.lead, column, text) } else { (top(first), text) };
             self.edit(from..bottom, text);
-            self.clear_below(bottom, |s| s.end_of(host, column, written, above?));
+            self.clear_below(bottom, |s| s.end_of(host, column, above?));
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
             // All annotations of the source were the host's.
             let value = Tree::Branch(Box::new(Branch::with(of_source, By::Field, std::mem::take(&mut marks))));
             let entry = Entry { value: Some(value), ..Entry::kept(place, Some(key), of_source) };
-            let at = metadata.entries.iter().take_while(|e| e.place.is_some_and(|p| p < place)).count();
+            let at = metadata.entries.iter().take_while(|e| e.place().is_some_and(|p| p < place)).count();
             metadata.reorder(|mut entries| {
                 entries.insert(at, entry);
                 entries
@@ -165,7 +165,7 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     if branch.entries.iter().any(|entry| loses_comment(entry, dest)) {
         return true;
     }
-    let stays = branch.entries.iter().filter_map(|entry| Some((entry.place, entry.value.as_ref()?)));
+    let stays = branch.entries.iter().filter_map(|entry| Some((entry.place(), entry.value.as_ref()?)));
     let misleads = |(place, (index, tree)): (usize, (Option<usize>, &Tree<'a>))| {
         let was = index.and_then(|index| old.get(index).copied());
         let is_own = was.is_some_and(|was| tree.like().is_some_and(|like| like.is(was)));
@@ -185,7 +185,7 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
 /// Whether the merge removes a comment of a child of dest, but keeps the child.
 fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
     let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
-    let (Some(place), Some(_), true) = (entry.place, &entry.value, goes.contains(&true)) else { return false };
+    let (Some(place), Some(_), true) = (entry.place(), &entry.value, goes.contains(&true)) else { return false };
     let Some((written, (_, value))) = Place::of_children(dest).get(place).copied().zip(dest.written().nth(place))
     else {
         return false;

@@ -24,12 +24,12 @@ fn an_alias_inside_of_a_key_is_written_out_with_the_key() {
         branch.entries[0].value = None;
         if text.contains("made") {
             let list = root.get("l").expect("a list");
-            let mut map = Branch::of(list.elements().next().expect("a map"), By::Field);
+            let map_node = list.elements().next().expect("a map");
+            let mut map = Branch::of(map_node, By::Field);
             let made = Made { value: "made".into(), quotes: Quotes::Needed };
             map.entries[0].value = Some(Tree::from(made));
-            branch.entries[1].value = Some(
-                Branch::with(list, By::Index, vec![Entry { place: Some(0), ..Entry::new(None, map.into()) }]).into(),
-            );
+            let element = Entry { value: Some(map.into()), ..Entry::kept(0, None, map_node) };
+            branch.entries[1].value = Some(Branch::with(list, By::Index, vec![element]).into());
         }
         let tree = branch.into_tree();
         let edits = splice::edits(root, &written_out(root, &tree), &Budget::default()).expect("within the limit");

@@ -106,7 +106,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         let mut seen = HashSet::new();
         for entry in branch.entries {
             // Children of ours come first, in their order.
-            let number = entry.place.or_else(|| new.get(&theirs(&entry)?.start()).copied());
+            let number = entry.place().or_else(|| new.get(&theirs(&entry)?.start()).copied());
             let halves = match number.and_then(|number| children.get(number)) {
                 Some(spot) => self.entry(entry, spot),
                 None => Sides::of(|_| entry.clone()),
@@ -139,7 +139,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         let before = both.filter(|(_, theirs)| theirs.index < updated.index).max_by_key(|(_, theirs)| theirs.index);
         let before = before.map(|(ours, _)| ours.index);
         for side in Side::ALL {
-            let at = out[side].iter().position(|entry| before.is_some() && entry.place == before);
+            let at = out[side].iter().position(|entry| before.is_some() && entry.place() == before);
             out[side].insert(at.map_or(0, |at| at + 1), spot.entry(side, None));
         }
     }
@@ -157,7 +157,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             if spot.is_alike(Side::Original, Side::Dest) && spot.here.updated.is_some() {
                 return Sides::of(|side| {
                     self.feet[side].extend(spot.foot(Side::Updated));
-                    spot.entry(Side::Updated, entry.place)
+                    spot.entry(Side::Updated, entry.was)
                 });
             }
             if lost.is_beside(spot) {
@@ -172,7 +172,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             let grain = if spot.is_text() { Grain::Lines } else { Grain::Whole };
             self.places.push(Lines { range: ours.lines(), grain, finer: finer(&entry, ours) });
         }
-        Sides::of(|side| spot.entry(side, entry.place))
+        Sides::of(|side| spot.entry(side, entry.was))
     }
 
     /// Whether each half has the side's whole child: if the child is in conflict, or if conflicts inside of it share a line.
@@ -378,7 +378,7 @@ fn comments_in<'a>(tree: &Tree<'a>, spot: &Spot<'a>) -> Vec<&'a str> {
         Tree::Branch(branch) => {
             let of_entry = |entry: &Entry<'a>| {
                 let Some(tree) = &entry.value else { return Vec::new() };
-                let container = if entry.place.is_some() { spot.here.dest } else { spot.here.updated };
+                let container = if entry.was.is_some() { spot.here.dest } else { spot.here.updated };
                 let place = |value| match entry.key_of_value() {
                     Some(key) => Place::of_pair(key, value),
                     None => container.map(|list| Place::of_element(list.value, value)),

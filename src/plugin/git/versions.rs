@@ -11,7 +11,7 @@ use krm_merge::edits::Edit;
 use krm_merge::path::FieldPath;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
+use krm_merge::tree::{Comments, Entry, Key, Layout, Tree, Was};
 use krm_merge::yaml::{
     Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, line_start, lines, next_line,
     whole_lines,
@@ -104,12 +104,12 @@ impl<'a> Spot<'a> {
         Self { here: Sides::default(), path, cursor: self.cursor }
     }
 
-    /// The child as one version has it, unchanged, as an entry at a place in dest. The entry carries the comments of that version.
-    pub fn entry(&self, side: Side, place: Option<usize>) -> Entry<'a> {
+    /// The child as one version has it, unchanged, as an entry in the place of a child of dest. The entry carries the comments of that version.
+    pub fn entry(&self, side: Side, was: Option<Was<'a>>) -> Entry<'a> {
         let here = self.here[side];
-        let comments = here.filter(|_| side != Side::Dest && place.is_some()).map(|here| here.comments());
+        let comments = here.filter(|_| side != Side::Dest && was.is_some()).map(|here| here.comments());
         Entry {
-            place,
+            was,
             key: here.and_then(|here| here.key).map(Key::Node),
             source: None,
             value: here.map(|here| Tree::Node(here.value)),

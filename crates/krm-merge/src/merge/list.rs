@@ -81,9 +81,9 @@ fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>
 
 /// The children that are written in a map or list, by name or by index. What a `<<` brings in has its comments elsewhere.
 fn identified<'a>(node: NodeRef<'a>) -> impl Iterator<Item = (ChildId<'a>, Written<'a>)> {
-    children_of(node).into_iter().enumerate().filter_map(|(at, (place, key, value))| {
+    children_of(node).into_iter().enumerate().filter_map(|(at, (was, key, value))| {
         let id = key.map_or(Some(ChildId::Index(at)), ChildId::of_field)?;
-        place.map(|_| (id, (key, value)))
+        was.map(|_| (id, (key, value)))
     })
 }
 

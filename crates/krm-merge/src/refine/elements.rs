@@ -21,7 +21,7 @@ use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
-use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, Was, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, same};
 
@@ -235,7 +235,8 @@ impl<'a> Refiner<'a, '_> {
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
         };
         let value = Some(self.visit(conflict.into(), cursor));
-        Entry { place, key: None, source: None, value, comments: Comments::default(), layout: Layout::Host }
+        let was = place.zip(dest).map(|(place, value)| Was { place, key: None, value });
+        Entry { was, key: None, source: None, value, comments: Comments::default(), layout: Layout::Host }
     }
 }
 
@@ -276,7 +277,7 @@ fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_
 /// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.
 fn outcome<'a>(pieces: &[Piece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
     let entries = pieces.iter().flat_map(|piece| piece.won_by(pick));
-    entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place))).unzip()
+    entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place()))).unzip()
 }
 
 /// The place of each number; `None` if it is at several places.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::print::{Flow, Piece};
-use super::{Child, Fate, Splicer, is_kept, order_of};
-use crate::tree::{Entry, Key};
+use super::{Fate, Splicer, is_in_order, is_kept};
+use crate::tree::{Entry, Key, Was};
 use crate::yaml::{NodeRef, Place, is_blank, quoted_json, trim, trim_start};
 
 /// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
@@ -14,24 +14,22 @@ fn blank_behind(text: &str) -> &'static str {
 }
 
 impl<'d> Splicer<'d, '_> {
-    pub(super) fn flow_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
+    pub(super) fn flow_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
         let places = Place::of_children(node);
-        let written: Vec<Child<'d>> = node.written().collect();
         let bracketed = node.text().starts_with(['{', '[']);
-        let order = order_of(entries);
-        let structural = entries.iter().any(|entry| !is_kept(entry)) || !order.is_sorted();
+        let is_in_order = is_in_order(entries);
+        let structural = entries.iter().any(|entry| !is_kept(entry)) || !is_in_order;
         if structural && !bracketed {
             self.edit(node.start()..node.start(), "{");
         }
-        if !order.is_sorted() || !entries.iter().any(is_kept) {
+        if !is_in_order || !entries.iter().any(is_kept) {
             let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
             let has_comments = self.doc.comments_in(inner.clone()).next().is_some();
             if has_comments && entries.iter().any(is_kept) {
-                let text = self.flow_lines(inner.clone(), entries, &places, &written);
+                let text = self.flow_lines(inner.clone(), entries, &places);
                 return self.edit(inner, text);
             }
-            let children: Vec<String> =
-                entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &written)).collect();
+            let children: Vec<String> = entries.iter().filter_map(|entry| self.flow_piece(entry, &places)).collect();
             let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| is_blank(s) && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
                 // Brackets with nothing between them stay together.
@@ -43,7 +41,7 @@ impl<'d> Splicer<'d, '_> {
             let text = self.joined(&children, &self.comma(node, &places));
             self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
         } else {
-            self.flow_entries(&places, &written, entries, &self.comma(node, &places));
+            self.flow_entries(&places, entries, &self.comma(node, &places));
         }
         if structural && !bracketed {
             self.edit(node.end()..node.end(), "}");
@@ -51,24 +49,19 @@ impl<'d> Splicer<'d, '_> {
     }
 
     /// The text of one child of a flow map or list, so that the children can be put in another order.
-    fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], written: &[Child<'d>]) -> Option<String> {
+    fn flow_piece(&self, entry: &Entry<'d>, places: &[Place]) -> Option<String> {
         let new = Piece::of(entry)?;
-        let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };
+        let Some(was) = entry.was else { return Some(self.layout().flow_child(&new)) };
+        let place = &places[was.place];
         let mut inner = self.inner();
-        inner.flow_value(&places[index], written[index], entry);
-        let text = inner.finish().apply(self.text(), places[index].lead..places[index].end);
+        inner.flow_value(place, was, entry);
+        let text = inner.finish().apply(self.text(), place.lead..place.end);
         let blank = blank_behind(&text);
         Some(text + blank)
     }
 
     /// The children of a flow map or list in a new order, each on a line of its own with its comments.
-    fn flow_lines(
-        &self,
-        inner: Range<usize>,
-        entries: &[Entry<'_>],
-        places: &[Place],
-        written: &[Child<'d>],
-    ) -> String {
+    fn flow_lines(&self, inner: Range<usize>, entries: &[Entry<'d>], places: &[Place]) -> String {
         // The comment after a child may come after its comma.
         let behind = |i: usize| {
             let rest = &self.text()[places[i].end..inner.end];
@@ -83,15 +76,15 @@ impl<'d> Splicer<'d, '_> {
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
         let own_line = |comment: &str| self.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
-        let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
+        let kept: Vec<&Entry<'d>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
         let mut lines = vec![String::new()];
         for (n, entry) in kept.iter().enumerate() {
-            let Some(piece) = self.flow_piece(entry, places, written) else { continue };
+            let Some(piece) = self.flow_piece(entry, places) else { continue };
             if !self.budget.take(indent.len()) {
                 break;
             }
             let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
-            if let Some(index) = entry.place {
+            if let Some(index) = entry.place() {
                 lines.extend(comments(start(index)..places[index].lead).map(own_line));
                 if let Some((start, end)) = behind(index) {
                     line.push(' ');
@@ -119,24 +112,25 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    fn flow_entries(&mut self, places: &[Place], written: &[Child<'d>], entries: &[Entry<'_>], comma: &str) {
+    fn flow_entries(&mut self, places: &[Place], entries: &[Entry<'d>], comma: &str) {
         let mut behind: Vec<(usize, Vec<String>)> = Vec::new();
         let mut last_kept: Option<usize> = None;
         let mut removed: Option<usize> = None;
         let mut last = 0;
         for entry in entries {
-            match (entry.place, &entry.value) {
-                (Some(index), None) => {
-                    removed.get_or_insert(index);
-                    last = index;
+            match (entry.was, &entry.value) {
+                (Some(was), None) => {
+                    removed.get_or_insert(was.place);
+                    last = was.place;
                 }
-                (Some(index), Some(_)) => {
+                (Some(was), Some(_)) => {
+                    let place = &places[was.place];
                     if let Some(first) = removed.take() {
-                        self.edit(places[first].lead..places[index].lead, "");
+                        self.edit(places[first].lead..place.lead, "");
                     }
-                    self.flow_value(&places[index], written[index], entry);
-                    last_kept = Some(index);
-                    last = index;
+                    self.flow_value(place, was, entry);
+                    last_kept = Some(was.place);
+                    last = was.place;
                 }
                 (None, _) => {
                     let Some(new) = Piece::of(entry) else { continue };
@@ -213,8 +207,8 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    fn flow_value(&mut self, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
-        if let Some((old, new)) = key.zip(entry.new_key(key)) {
+    fn flow_value(&mut self, place: &Place, Was { key, value, .. }: Was<'d>, entry: &Entry<'d>) {
+        if let Some((old, new)) = key.zip(entry.new_key()) {
             self.rename(place, old, new);
         }
         let Some(tree) = &entry.value else { return };

@@ -10,7 +10,7 @@
 use super::last_block;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
-use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
+use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, Was};
 use crate::yaml::{
     BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
     comment_text, comments_above, comments_below, fits_flow, is_blank, lines, needs_escapes, own_line_comment,
@@ -425,10 +425,8 @@ impl Layout<'_> {
             }
             return out;
         }
-        let written: Vec<_> = node.written().collect();
         let places = Place::of_children(node);
-        let own = |index: usize, new: &Piece<'_, '_>, out: &mut Vec<String>| {
-            let (key, value) = written[index];
+        let own = |Was { place: index, key, value }: Was<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
@@ -448,10 +446,10 @@ impl Layout<'_> {
         match tree {
             Tree::Branch(branch) => {
                 for entry in &branch.entries {
-                    match (Piece::of(entry), entry.place) {
+                    match (Piece::of(entry), entry.was) {
                         (None, _) => {}
                         _ if entry.is_merge() => {}
-                        (Some(new), Some(index)) => own(index, &new, &mut out),
+                        (Some(new), Some(was)) => own(was, &new, &mut out),
                         (Some(new), None) => out.extend(self.new_child(&new, column)),
                     }
                 }
@@ -460,8 +458,8 @@ impl Layout<'_> {
                 }
             }
             _ => {
-                for (index, (_, value)) in written.iter().enumerate() {
-                    own(index, &Piece::value(&Tree::Node(*value)), &mut out);
+                for (place, (key, value)) in node.written().enumerate() {
+                    own(Was { place, key, value }, &Piece::value(&Tree::Node(value)), &mut out);
                 }
             }
         }

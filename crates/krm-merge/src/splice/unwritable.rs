@@ -78,10 +78,9 @@ fn of_tree<'a>(tree: &Tree<'a>, old: Option<NodeRef<'_>>, path: &mut FieldPath<'
 
 fn of_branch<'a>(branch: &Branch<'a>, old: Option<NodeRef<'_>>, path: &mut FieldPath<'a>) -> Result<(), NotJson> {
     let stays = old.is_some_and(|old| branch.like.is(old) && old.kind() != Kind::Alias);
-    let written: Vec<NodeRef<'_>> = branch.like.resolve().written().map(|(_, value)| value).filter(|_| stays).collect();
     let present = branch.entries.iter().filter_map(|entry| Some((entry, entry.value.as_ref()?)));
     for (index, (entry, value)) in present.enumerate() {
-        let old = entry.place.and_then(|place| written.get(place).copied());
+        let old = entry.was.filter(|_| stays).map(|was| was.value);
         let step = entry.key.map_or(Step::Index(index), |key| Step::Field(key.name().into()));
         path.push(step, None);
         of_tree(value, old, path)?;

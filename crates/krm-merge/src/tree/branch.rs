@@ -1,6 +1,6 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
-use super::{Comments, Entry, Key, Tree, View};
+use super::{Entry, Key, Tree, View};
 use crate::child::{By, ChildId, Index, Keyed};
 use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
@@ -233,10 +233,8 @@ impl<'a> Branch<'a> {
 
     /// Gives fields of the map new keys. `new` says the key for one that is written.
     pub fn rename(&mut self, new: impl Fn(NodeRef<'a>) -> Option<NodeRef<'a>>) {
-        let written: Vec<_> = self.like.resolve().written().collect();
         for entry in &mut self.entries {
-            let key = entry.place.and_then(|place| written.get(place)?.0);
-            if let Some(key) = key.and_then(&new) {
+            if let Some(key) = entry.was.and_then(|was| was.key).and_then(&new) {
                 entry.source = entry.key_of_value();
                 entry.key = Some(Key::Node(key));
             }
@@ -278,19 +276,10 @@ impl<'a> Branch<'a> {
     }
 
     pub(super) fn is_untouched(&self) -> bool {
-        if self.contested.is_some() {
-            return false;
-        }
-        let mut entries = self.entries.iter();
-        let mut written = self.like.resolve().written().enumerate();
-        let is_kept = |((i, (key, value)), entry): ((usize, (Option<NodeRef<'a>>, NodeRef<'a>)), &Entry<'a>)| {
-            entry.place == Some(i)
-                && entry.new_key(key).is_none()
-                && entry.comments == Comments::default()
-                && entry.value.as_ref().is_some_and(|v| v.is(value))
-        };
-        written.by_ref().all(|child| entries.next().is_some_and(|entry| is_kept((child, entry))))
-            && entries.next().is_none()
+        let is_in_place = |(place, entry): (usize, &Entry<'a>)| entry.place() == Some(place) && entry.is_untouched();
+        self.contested.is_none()
+            && self.entries.iter().enumerate().all(is_in_place)
+            && self.entries.len() == self.like.resolve().written().count()
     }
 }
 

@@ -28,7 +28,7 @@ fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pic
                 has_lost |= entry.settle(value, pick);
             }
             branch.reorder(|mut entries| {
-                entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
+                entries.retain(|entry| entry.was.is_some() || entry.value.is_some());
                 entries
             });
             branch.fold_merges();
@@ -119,13 +119,12 @@ impl<'a> Branch<'a> {
         if self.entries.iter().any(is_lost) {
             return;
         }
-        let new: Vec<&Entry<'a>> = self.entries.iter().filter(|entry| entry.place.is_none()).collect();
+        let new: Vec<&Entry<'a>> = self.entries.iter().filter(|entry| entry.was.is_none()).collect();
         if new.len() == brought_in.len() && new.iter().zip(&brought_in).all(|(a, b)| is_same(a, b)) {
             self.reorder(|mut entries| {
-                entries.retain(|entry| entry.place.is_some());
+                entries.retain(|entry| entry.was.is_some());
                 for entry in entries.iter_mut().filter(|entry| is_gone(entry)) {
-                    let written = entry.place.and_then(|place| whole.entries.get(place));
-                    entry.value = written.and_then(|entry| entry.value.clone());
+                    entry.value = entry.was.map(|was| Tree::Node(was.value));
                 }
                 entries
             });
