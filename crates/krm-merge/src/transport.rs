@@ -123,7 +123,9 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
 
 /// Removes the role annotation from a dest item.
 pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
-    without(tree, |name| name == ROLE)
+    // Most items have none.
+    let has_role = annotations_of(&tree).is_some_and(|annotations| annotations.field(ROLE).is_some());
+    if has_role { without(tree, |name| name == ROLE) } else { tree }
 }
 
 /// Removes all annotations of the host from a resource.

@@ -63,7 +63,14 @@ pub(super) fn arrange<'a>(
 fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, inside: &Inside<'a>, side: Side) -> Vec<usize> {
     let ids = ids_of(node, &inside.by);
     branch.prepare(&inside.by, ids.len());
-    ids.into_iter().filter_map(|id| branch.place_of(&inside.name_after(side, id))).collect()
+    // Both sides mostly have their fields in one order, so a search begins after the last field that was found.
+    let mut next = 0;
+    let place = |id: ChildId<'a>| {
+        let at = branch.place_from(next, &inside.name_after(side, id))?;
+        next = at + 1;
+        Some(at)
+    };
+    ids.into_iter().filter_map(place).collect()
 }
 
 /// Adds the elements that an order lacks, beside their neighbours in another order. Each goes after its nearest known predecessor, and

@@ -134,9 +134,10 @@ impl<'a> Branch<'a> {
         (from..self.entries.len()).find(is_meant).or_else(|| (0..from).find(is_meant))
     }
 
-    /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
-    pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
-        let there = self.find(id).next();
+    /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one. For a field,
+    /// the search begins at the place `from`.
+    pub fn place_from(&mut self, from: usize, id: &ChildId<'a>) -> Option<usize> {
+        let there = self.find_from(from, id);
         there.or_else(|| self.places(id).next())
     }
 
@@ -145,7 +146,7 @@ impl<'a> Branch<'a> {
         let there = self.find(id).next();
         match there {
             Some(at) => self.entries[at].may_go(),
-            None => self.place_of(id).is_some(),
+            None => self.places(id).next().is_some(),
         }
     }
 
