@@ -6,7 +6,6 @@
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
-use krm_merge::hashed::HashSet;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
@@ -181,9 +180,8 @@ impl<'a> ResourceList<'a> {
         let results = results.and_then(|r| r.entries().next());
         let mut root = Branch::of(self.root, By::Field);
         if let Some(items) = self.items.filter(|_| gone.contains(&true) || !added.is_empty()) {
-            let all = items.elements().flat_map(list::resources);
-            let going: HashSet<usize> = all.zip(gone).filter(|(_, gone)| **gone).map(|(r, _)| r.node.start()).collect();
-            let mut list = list::left(items, &|node| going.contains(&node.start()));
+            let mut gone = gone.iter();
+            let mut list = list::left(items, &mut |_| gone.next() == Some(&true));
             list.entries.reserve_exact(added.len());
             list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
             set(&mut root, "items", Tree::Branch(Box::new(list)));

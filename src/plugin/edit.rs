@@ -144,7 +144,7 @@ fn edits_of_list<'a>(
         return Ok(None);
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
-    let mut branch = list::left(items, gone);
+    let mut branch = list::left(items, &mut |node| gone(node));
     let new = documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
     branch.entries.extend(new);
     Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))

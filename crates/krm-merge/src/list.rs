@@ -59,37 +59,76 @@ pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
 }
 
 fn each<'a>(listed: Listed<'a>, see: &mut dyn FnMut(Listed<'a>)) {
-    let node = listed.node;
-    if kind_of(node).is_none() {
-        // Most are resources, and are asked once.
-        if node.is_map() {
-            see(listed);
-        }
-        return;
-    }
-    match items_of(node) {
-        Some(items) => items.elements().for_each(|element| each(Listed { node: element, list: Some(node) }, see)),
-        None if node.is_map() && !is_open(node) => see(listed),
-        None => {}
+    let list = Some(listed.node);
+    match Part::of(listed.node) {
+        Part::Resource => see(listed),
+        Part::List(items) => items.elements().for_each(|node| each(Listed { node, list }, see)),
+        Part::Neither => {}
     }
 }
 
-/// A list without the removed resources. If a list inside of it loses all its elements, it is removed, too.
-pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
-    let mut branch = Branch::of(items, By::Index);
-    for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
-        let (mut any_goes, mut any_stays) = (false, false);
-        each(Listed { node: element, list: None }, &mut |listed| match goes(listed.node) {
-            true => any_goes = true,
-            false => any_stays = true,
-        });
-        if any_goes && !any_stays {
-            entry.value = None;
-        } else if let Some(inner) = items_of(element).filter(|_| any_goes) {
-            entry.value = Some(with_items(element, inner, left(inner, goes)));
+/// What a document, or an element of a list of resources, is.
+enum Part<'a> {
+    Resource,
+    /// A list with these items.
+    List(NodeRef<'a>),
+    Neither,
+}
+
+impl<'a> Part<'a> {
+    fn of(node: NodeRef<'a>) -> Self {
+        if !node.is_map() {
+            return Self::Neither;
+        }
+        // Most are resources, and are asked once.
+        match kind_of(node).and_then(|_| items_of(node)) {
+            Some(items) => Self::List(items),
+            None if is_open(node) => Self::Neither,
+            None => Self::Resource,
         }
     }
-    branch
+}
+
+/// A list without the resources that go, each of which is asked for once, in order. If a list inside of it loses all its resources, it is
+/// removed, too.
+pub fn left<'a>(items: NodeRef<'a>, goes: &mut dyn FnMut(NodeRef<'a>) -> bool) -> Branch<'a> {
+    Left::of(items, goes).branch
+}
+
+/// A list without the resources that go.
+struct Left<'a> {
+    branch: Branch<'a>,
+    any_goes: bool,
+    any_stays: bool,
+}
+
+impl<'a> Left<'a> {
+    fn of(items: NodeRef<'a>, goes: &mut dyn FnMut(NodeRef<'a>) -> bool) -> Self {
+        let mut branch = Branch::of(items, By::Index);
+        let (mut any_goes, mut any_stays) = (false, false);
+        for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
+            let (goes, stays) = match Part::of(element) {
+                Part::Resource => {
+                    let is_gone = goes(element);
+                    (is_gone, !is_gone)
+                }
+                Part::List(inner) => {
+                    let left = Self::of(inner, goes);
+                    if left.any_goes {
+                        entry.value = Some(with_items(element, inner, left.branch));
+                    }
+                    (left.any_goes, left.any_stays)
+                }
+                Part::Neither => continue,
+            };
+            if goes && !stays {
+                entry.value = None;
+            }
+            any_goes |= goes;
+            any_stays |= stays;
+        }
+        Self { branch, any_goes, any_stays }
+    }
 }
 
 /// A document with these new items instead of its own.
@@ -156,7 +195,7 @@ mod tests {
         let root = document.roots().next().expect("a root");
         let items = items_of(root).expect("a list");
         let goes = |node: NodeRef<'_>| node.get("c").is_some() || node.get("d").is_some();
-        let tree = with_items(root, items, left(items, &goes));
+        let tree = with_items(root, items, left(items, &mut |node| goes(node)));
         let edits = splice::edits(root, &tree, &Budget::default()).expect("small");
         let want = "kind: List\nitems:\n- a: 1 # one\n- kind: List\n  items:\n  # two\n  - b: 2\n";
         assert_eq!(edits.apply(text, 0..text.len()), want);
