@@ -204,6 +204,7 @@ impl File<'_> {
             return;
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
+            && here != old
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
         {
             carried.results.extend(combined(path, form, &text, verdict));

@@ -116,6 +116,18 @@ fn a_folder_is_upgraded_file_by_file() {
 }
 
 #[test]
+fn a_file_without_resources_that_dest_left_alone_becomes_upstream_s() {
+    let folder = Folder::with(&[
+        ("v1/values.yaml", "# old\na: 1\n"),
+        ("v2/values.yaml", "# new\n\na: 2\n\n\nb: 3\n"),
+        ("here/values.yaml", "# old\na: 1\n"),
+    ]);
+    let ran = folder.run(&upgrade(&["--in-place"]));
+    assert!(ran.code == Some(0) && !ran.stderr.contains("both sides"), "{ran:?}");
+    assert_eq!(folder.read("here/values.yaml"), folder.read("v2/values.yaml"));
+}
+
+#[test]
 fn a_package_may_hold_the_releases_that_it_is_upgraded_by() {
     let folder = package();
     for version in ["v1", "v2"] {

@@ -149,9 +149,6 @@ impl Text {
         let is_document = name.is_some_and(|name| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end)));
         let document = depth.deeper().filter(|_| is_document);
         let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth));
-        if document.as_ref().is_some_and(|text| !text.is_in_conflict()) {
-            return document;
-        }
         let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
@@ -159,6 +156,11 @@ impl Text {
         let lines::Lines { dest, updated, sources } = lines::merged(original, updated, dest);
         let lines = Self { dest, updated, how: Combined::Lines, places: Vec::new(), sources };
         match document {
+            // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.
+            Some(document) if !document.is_in_conflict() => {
+                let is_same = !lines.is_in_conflict() && document::mean_the_same(&document.dest, &lines.dest);
+                Some(if is_same { Self { how: document.how, ..lines } } else { document })
+            }
             Some(document) if lines.is_in_conflict() || !document::is_valid(&lines.dest) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),
         }

@@ -13,7 +13,7 @@ use crate::schema::Cursor;
 use crate::splice::edits;
 use crate::tree::{Pick, Tree, settle};
 use crate::warning::Combined;
-use crate::yaml::{Document, NodeRef};
+use crate::yaml::{Document, NodeRef, same};
 
 /// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result would read as another
 /// value.
@@ -53,10 +53,19 @@ pub(super) fn merged(
 
 /// Whether a text consists of documents whose maps have each key once.
 pub(super) fn is_valid(text: &str) -> bool {
-    fn has_twins(node: NodeRef<'_>) -> bool {
-        node.duplicate_key().is_some() || node.children().any(has_twins)
-    }
     Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
+}
+
+/// Whether two texts are valid documents with the same value.
+pub(super) fn mean_the_same(text: &str, other: &str) -> bool {
+    let documents = [text, other].map(Document::parse);
+    let [Ok(document), Ok(other)] = &documents else { return false };
+    let both = root(document).zip(root(other));
+    both.is_some_and(|(root, other)| ![root, other].into_iter().any(has_twins) && same(root, other))
+}
+
+fn has_twins(node: NodeRef<'_>) -> bool {
+    node.duplicate_key().is_some() || node.children().any(has_twins)
 }
 
 /// The root of a text that is a single map or list.

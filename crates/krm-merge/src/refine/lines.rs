@@ -1,7 +1,7 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
 use super::Sources;
-use super::three::{Changed, Part, matches, parts};
+use super::three::{Changed, Matches, Part, matches, parts};
 use crate::hashed::{Empty, HashMap};
 
 /// A text with the changes of both sides in it.
@@ -21,7 +21,16 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     let [o, u, d] = [original, updated, dest].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
     let [on, un, dn] = [&o, &u, &d].map(|lines| numbered(lines, &mut known));
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
-    for part in parts(&matches(&on, &un), &matches(&on, &dn), u.len(), d.len()) {
+    let [in_updated, in_dest] = [matches(&on, &un), matches(&on, &dn)];
+    let by_updated = through(&in_updated, &matches(&un, &dn));
+    let has_all = || {
+        parts(&in_updated, &by_updated, u.len(), d.len()).iter().all(|part| match part {
+            Part::Anchor(_) => true,
+            Part::Hunk(hunk) => !matches!(hunk.changed(&on, &un, &dn), Changed::Updated | Changed::Apart),
+        })
+    };
+    let in_dest = if count(&by_updated) >= count(&in_dest) && has_all() { by_updated } else { in_dest };
+    for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {
             Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
             Part::Hunk(hunk) => {
@@ -39,6 +48,16 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
         out.updated.extend(lines_of_updated.iter().copied());
     }
     out
+}
+
+/// The matches of original and dest by way of updated. They show it if dest has all of upstream's change already, as after a first run. Equal
+/// lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as the added one.
+fn through(in_updated: &Matches, in_dest: &Matches) -> Matches {
+    in_updated.iter().map(|updated| in_dest[(*updated)?]).collect()
+}
+
+fn count(matches: &Matches) -> usize {
+    matches.iter().flatten().count()
 }
 
 /// Lines as numbers, equal if the lines are equal.
@@ -89,6 +108,22 @@ mod tests {
                 assert_eq!((found.dest, found.updated), (changed.clone(), changed.clone()));
                 assert!(!found.sources.is_combined() && !found.sources.apart);
             }
+        }
+    }
+
+    #[test]
+    fn a_second_run_changes_nothing() {
+        let block = "s l { r } }";
+        for (original, updated, dest, want) in [
+            ("a b c d", "a b b c d", "a x b c d", "a x b b c d"),
+            (block, "s l { r } m { t } }", "s l { r x } }", "s l { r x } m { t } }"),
+            ("a fi fi fi e", "0 a fi fi e", "a fi fi e", "0 a fi fi e"),
+        ] {
+            let [original, updated, dest, want] = [original, updated, dest, want].map(text);
+            let once = merged(&original, &updated, &dest);
+            assert_eq!((once.dest.as_str(), once.updated.as_str()), (&*want, &*want));
+            let twice = merged(&original, &updated, &once.dest);
+            assert_eq!((twice.dest, twice.sources.is_combined()), (want, false));
         }
     }
 

@@ -99,7 +99,42 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
             (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
         }
     }
-    found
+    slide(original, &mut found);
+    let mut found = turned(&found, side.len());
+    slide(side, &mut found);
+    turned(&found, original.len())
+}
+
+/// Puts each removed or added stretch as far back as it goes, as git does: of several equal items, the last one is the one that came or went.
+/// So two sides that removed one of them removed the same one. A stretch that replaces another one stays in its place.
+fn slide<T: Eq>(items: &[T], matches: &mut Matches) {
+    let mut from = 0;
+    while let Some(start) = (from..items.len()).find(|at| matches[*at].is_none()) {
+        let end_of = |matches: &Matches, start: usize| {
+            (start..items.len()).find(|at| matches[*at].is_some()).unwrap_or(items.len())
+        };
+        let (mut start, mut end) = (start, end_of(matches, start));
+        while let Some(Some(next)) = matches.get(end).copied()
+            && items[start] == items[end]
+            && next == start.checked_sub(1).map_or(0, |before| matches[before].map_or(0, |before| before + 1))
+        {
+            (matches[start], matches[end]) = (Some(next), None);
+            start += 1;
+            end = end_of(matches, start);
+        }
+        from = end;
+    }
+}
+
+/// The same matches from the other sequence, which has this length.
+fn turned(matches: &Matches, other: usize) -> Matches {
+    let mut turned = vec![None; other];
+    for (own, other) in matches.iter().enumerate() {
+        if let Some(other) = other {
+            turned[*other] = Some(own);
+        }
+    }
+    turned
 }
 
 /// The parts of three sequences. `updated` and `dest` are the lengths of these two; the matches must be in original's order.
@@ -155,6 +190,24 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn of_equal_items_the_last_one_came_or_went() {
+        for (original, updated, dest, want) in [
+            ("afffe", "affe", "affe", "affe"),
+            ("afffe", "0affe", "affe", "0affe"),
+            ("afffe", "affe", "affeX", "affeX"),
+            ("afbfffe", "afbffe", "abffe", "abffe"),
+            ("abbc", "abc", "abbcX", "abcX"),
+            ("abc", "abbc", "Yabc", "Yabbc"),
+            ("abc", "abbc", "abbc", "abbc"),
+            // The stretch that `X` replaces stays, as in git.
+            ("ababab", "abab", "Xabab", "Xab"),
+        ] {
+            assert_eq!(merged(original, updated, dest), want, "{original} {updated} {dest}");
+            assert_eq!(merged(original, dest, updated), want, "swapped: {original} {dest} {updated}");
+        }
     }
 
     #[test]
