@@ -22,7 +22,7 @@ use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, same, same_lines};
+use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, gap_above, same, same_lines, same_words};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -337,7 +337,7 @@ impl<'a> Differ<'a> {
             original.call(names.original, names.dest);
             updated.call(names.updated, names.dest);
         }
-        Children { of: sides::Sides { original, updated, dest }, renamed }
+        Children { of: sides::Sides { original, updated, dest }, renamed, repeated: HashSet::new() }
     }
 
     /// The request for the i-th field of updated's map.
@@ -373,7 +373,7 @@ impl<'a> Differ<'a> {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
         let notes = match (was, in_dest) {
-            (Some(was), _) => Notes::between(remarks(was), remarks(is)),
+            (Some(was), _) => changed_remarks(was, is),
             (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
             (None, None) => Notes::default(),
         };
@@ -489,7 +489,7 @@ impl<'a> Differ<'a> {
             let fit = self.fit.below(Some(placed(dest, pair.dest)), Some(is));
             let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
             self.trail.pop();
-            let notes = Notes::between(remarks(was), remarks(is));
+            let notes = changed_remarks(was, is);
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
@@ -540,7 +540,13 @@ impl<'a> Differ<'a> {
                 }
             }
         }
-        Children { of: sides::Sides { original, updated, dest }, renamed }
+        let mut repeated = HashSet::new();
+        let in_dest = || sides.dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| element_key(e, keys));
+        if sides.dest.is_some_and(|list| list.elements().nth(dest.len()).is_some()) {
+            let mut seen = HashSet::new();
+            repeated.extend(in_dest().filter(|key| !seen.insert(key.clone())));
+        }
+        Children { of: sides::Sides { original, updated, dest }, renamed, repeated }
     }
 
     /// The request for an element that original or updated has, by its key in dest.
@@ -586,8 +592,10 @@ impl<'a> Differ<'a> {
         } else {
             // An element is removed whole: dest's values in it mean nothing without its key.
             let change = inner.expecting(Wants::Nothing);
-            match (old, inner.dest) {
-                (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, cursor)?,
+            match (old, inner.dest, &id) {
+                // The further elements with this key are dest's own.
+                (.., ChildId::Key(key)) if elements.repeated.contains(key) => change,
+                (Some(old), Some(dest), _) => self.expecting_if_added(change, old, dest, cursor)?,
                 _ => change,
             }
         };
@@ -599,7 +607,7 @@ impl<'a> Differ<'a> {
             self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
         }
         let notes = match (was, there, is) {
-            (Some(was), _, Some(is)) => Notes::between(remarks(was), remarks(is)),
+            (Some(was), _, Some(is)) => changed_remarks(was, is),
             (None, Some(there), Some(is)) => notes_of_added(remarks(there), remarks(is)),
             _ => Notes::default(),
         };
@@ -613,6 +621,8 @@ impl<'a> Differ<'a> {
 struct Children<C, K> {
     of: sides::Sides<C>,
     renamed: Renamed<K>,
+    /// The names that dest has more than once.
+    repeated: HashSet<K>,
 }
 
 /// The identity of one child on each side.
@@ -651,14 +661,14 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     for (value, element) in values(sides.original) {
         old.entry(value).or_insert(element);
     }
-    let remarks = |(list, element)| Remarks::of_element(list, element);
+    let placed = |(list, element)| (Place::of_element(list, element), element);
     let mut seen = HashSet::new();
     let mut children = Vec::new();
     for (value, new) in values(sides.updated).filter(|(value, _)| seen.insert(value.clone())) {
         let change = match old.get(&value) {
             None => Change::patch(Wants::Value(new.1), None),
             Some(old) => {
-                Change { notes: Notes::between(remarks(*old), remarks(new)), ..Change::patch(Wants::Same, None) }
+                Change { notes: changed_remarks(placed(*old), placed(new)), ..Change::patch(Wants::Same, None) }
             }
         };
         if change.asks() {
@@ -768,6 +778,15 @@ fn may_be_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 /// The comments at a child.
 fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
     Remarks::at(&place, value)
+}
+
+/// The comments of a child that upstream changed. A blank line below a comment takes it from the child, but changes no word, so it asks for
+/// nothing.
+fn changed_remarks<'a>(was: Placed<'a>, is: Placed<'a>) -> Notes<'a> {
+    let notes = Notes::between(remarks(was), remarks(is));
+    let gap = |(place, value): Placed<'a>| gap_above(&place, value.document());
+    let has_words = |_: &NoteChange<'a>| !same_words(gap(was), gap(is));
+    Notes { above: notes.above.filter(has_words), ..notes }
 }
 
 /// The comments of a node that both sides added, if both have one and they differ.

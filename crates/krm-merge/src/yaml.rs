@@ -37,8 +37,8 @@ pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
 pub use place::{
-    Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, same_comment,
-    same_words,
+    Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, gap_above,
+    same_comment, same_words,
 };
 pub use quote::{plain_or_quoted, quoted_json};
 pub use same::same;
@@ -47,7 +47,7 @@ pub use unresolved::RESOLVE;
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 
-pub(crate) use place::{below, comment_place, foot, own_line_comment};
+pub(crate) use place::{below, comment_place, foot, gap_from};
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};
 pub(crate) use same::are_written_alike;
 pub(crate) use scalar::is_canonical;

@@ -13,8 +13,8 @@ use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, Was};
 use crate::yaml::{
     BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
-    comment_text, comments_above, comments_below, fits_flow, is_blank, lines, needs_escapes, own_line_comment,
-    plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
+    comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, lines, needs_escapes, plain_or_quoted,
+    quoted, quoted_json, trim, trim_start, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -430,7 +430,7 @@ impl Layout<'_> {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above = &text[first_of_gap(node, limit, place.lead)..doc.line_start(place.lead)];
+                let above = &text[gap_from(doc, limit, doc.line_start(place.lead))..doc.line_start(place.lead)];
                 let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
@@ -844,21 +844,6 @@ pub(super) fn not_taken(mut lines: Vec<String>, above: impl FnOnce() -> Option<B
         lines.drain(..blanks);
     }
     lines
-}
-
-/// The first of the blank and comment lines directly above a child, not above `limit`.
-fn first_of_gap(node: NodeRef<'_>, limit: usize, lead: usize) -> usize {
-    let doc = node.document();
-    let text = doc.source();
-    let mut top = doc.line_start(lead);
-    while top > limit {
-        let line = doc.line_start(top - if text[..top].ends_with("\r\n") { 2 } else { 1 });
-        if line < limit || !(is_blank(&text[line..top]) || own_line_comment(doc, line).is_some()) {
-            break;
-        }
-        top = line;
-    }
-    top
 }
 
 /// The indentation of the line on which a node begins.

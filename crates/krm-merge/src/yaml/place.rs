@@ -199,6 +199,24 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
+/// The blank lines and comment lines above a child, whether they belong to it or not; empty if the child is not the first in its line.
+pub fn gap_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
+    place.own_line(doc).map_or("", |line| &doc.source()[gap_from(doc, 0, line)..line])
+}
+
+/// The start of the first of the blank lines and comment lines directly above a line, at `floor` or after it.
+pub(crate) fn gap_from(doc: &Document<'_>, floor: usize, line: usize) -> usize {
+    let mut top = line;
+    while top > floor {
+        let line = doc.line_start(line_break_before(doc.source(), top));
+        if line < floor || !(is_blank(&doc.source()[line..top]) || own_line_comment(doc, line).is_some()) {
+            break;
+        }
+        top = line;
+    }
+    top
+}
+
 /// The comment lines at the end of a block that belong to none of its children, as written; empty if there are none, or if the value is no
 /// block.
 pub fn comments_below<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
