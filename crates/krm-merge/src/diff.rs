@@ -402,8 +402,12 @@ impl<'a> Differ<'a> {
         children.map(|children| Renamed::of(&children)).unwrap_or_default()
     }
 
-    /// Reports that the changes of both sides are made in a child that a side renamed.
+    /// Reports that the changes of both sides are made in a child that one side renamed.
     fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
+        // After a first run, both sides have the new name.
+        if names.dest == names.updated {
+            return;
+        }
         let side = if names.dest == names.original { Side::Updated } else { Side::Original };
         self.trail.push(id(&names[side]).step(by), None);
         let place = self.trail.path().shown();

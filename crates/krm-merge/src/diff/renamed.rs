@@ -3,6 +3,10 @@
 //! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
 //! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
 //! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
+//!
+//! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. So the
+//! new child of a side is compared with the other side's child of the old name, too, and it is the one that the other side renamed if it
+//! has that name.
 
 use std::hash::Hash;
 
@@ -20,7 +24,13 @@ pub(super) type Named<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
 pub(super) struct Renamed<K>(Vec<Sides<K>>);
 
 /// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
-const FEWEST: usize = 3;
+const FEWEST: usize = 2;
+
+/// From how many equal values on it is enough that half are equal. With fewer, at most one value in three may differ: the name.
+const FEW: usize = 3;
+
+/// Two thirds, in thousandths.
+const MOST: u32 = 666;
 
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
@@ -37,14 +47,17 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
         let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
         let [in_updated, in_dest] = [Side::Updated, Side::Dest].map(|side| partners(children, &by_name, side));
         let joined = |(name, _): &(K, NodeRef<'_>)| {
-            let called = |side: Side, partners: &HashMap<K, K>| match by_name[side].contains_key(name) {
+            let called = |side: Side, [own, other]: [&HashMap<K, K>; 2]| match by_name[side].contains_key(name) {
                 true => Some(name.clone()),
-                false => partners.get(name).cloned(),
+                false => {
+                    let new = own.get(name).or_else(|| other.get(name).filter(|new| by_name[side].contains_key(*new)));
+                    new.cloned()
+                }
             };
             let sides = Sides {
                 original: name.clone(),
-                updated: called(Side::Updated, &in_updated)?,
-                dest: called(Side::Dest, &in_dest)?,
+                updated: called(Side::Updated, [&in_updated, &in_dest])?,
+                dest: called(Side::Dest, [&in_dest, &in_updated])?,
             };
             let (updated, dest) = (&sides.updated, &sides.dest);
             // If the other side has the name, too, both sides added it.
@@ -87,19 +100,27 @@ fn partners<K: Clone + Eq + Hash>(
     if gone.is_empty() || come.is_empty() {
         return HashMap::new();
     }
-    let leaves = |of: &[&(K, NodeRef<'_>)]| of.iter().map(|(_, node)| Leaves::of(*node)).collect::<Vec<_>>();
-    let (old, new) = (leaves(&gone), leaves(&come));
+    let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
+    let leaves = |node: &NodeRef<'_>| Leaves::of(*node);
+    let new: Vec<Leaves> = come.iter().map(|(_, node)| leaves(node)).collect();
+    let old: Vec<(usize, Leaves)> = gone.iter().enumerate().map(|(i, (_, node))| (i, leaves(node))).collect();
+    let of_other = gone.iter().enumerate().filter_map(|(i, (name, _))| Some((i, leaves(by_name[other].get(name)?))));
+    let of_other: Vec<(usize, Leaves)> = of_other.collect();
     let mut left = MOST_COMPARED;
-    let mut pairs = Pairs::of(old.len(), new.len());
-    let [by_old, by_new] = [&old, &new].map(|of| of.iter().map(Leaves::hashes).enumerate().collect::<Vec<_>>());
-    for (i, j) in alike(&by_old, &by_new, HALF) {
-        let (old, new) = (&old[i], &new[j]);
-        left = match left.checked_sub(old.count() + new.count()) {
-            Some(left) => left,
-            None => return HashMap::new(),
-        };
-        let share = old.share(new).filter(|share| *share >= HALF && old.common(new) >= FEWEST);
-        share.into_iter().for_each(|share| pairs.offer(i, j, share));
+    let mut pairs = Pairs::of(gone.len(), come.len());
+    let by_new: Vec<_> = new.iter().map(Leaves::hashes).enumerate().collect();
+    for old in [&old, &of_other] {
+        let by_old: Vec<_> = old.iter().map(|(_, leaves)| leaves.hashes()).enumerate().collect();
+        for (at, j) in alike(&by_old, &by_new, HALF) {
+            let ((i, old), new) = (&old[at], &new[j]);
+            left = match left.checked_sub(old.count() + new.count()) {
+                Some(left) => left,
+                None => return HashMap::new(),
+            };
+            let least = if old.common(new) < FEW { MOST } else { HALF };
+            let share = old.share(new).filter(|share| *share >= least && old.common(new) >= FEWEST);
+            share.into_iter().for_each(|share| pairs.offer(*i, j, share));
+        }
     }
     pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
 }

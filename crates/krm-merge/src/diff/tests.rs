@@ -447,8 +447,41 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 3, z: 4, v: 4}",
         "1",
     ],
-    ["a: {x: 1, y: 2}", "b: {x: 1, y: 2}", "a: {x: 1, y: 3}", "b: {x: 1, y: 2}", "1"],
+    ["a: {x: 1, y: 2, z: 3, v: 4}", "b: {x: 1, y: 2}", "a: {x: 1, y: 2, z: 3}", "b: {x: 1, y: 2}", "0"],
+    ["a: {x: 1}", "b: {x: 1}", "a: {x: 2}", "b: {x: 1}", "1"],
     ["a: 1", "b: 1", "a: 2", "b: 1", "1"],
+    // Two values and nothing else are enough.
+    ["a: {x: 1, y: 2}", "b: {x: 1, y: 2}", "a: {x: 1, y: 3}", "b: {x: 1, y: 3}", "0"],
+    ["a: {x: 1, y: 2}", "b: {x: 1, y: 2}", "b: {x: 1, y: 3}", "b: {x: 1, y: 3}", "0"],
+    [
+        "volumeMounts: [{mountPath: /a, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /b, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /a, name: v}]",
+        "volumeMounts: [{mountPath: /b, name: v}]",
+        "0",
+    ],
+    [
+        "volumeMounts: [{mountPath: /a, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /a, name: v}]",
+        "volumeMounts: [{mountPath: /b, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /b, name: v}]",
+        "0",
+    ],
+    // A second run: little of original is left in dest, but dest has upstream's name or upstream's values.
+    [
+        "volumeMounts: [{mountPath: /a, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /b, name: v, readOnly: true}]",
+        "volumeMounts: [{mountPath: /b, name: v}]",
+        "volumeMounts: [{mountPath: /b, name: v}]",
+        "0",
+    ],
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "a: {x: 5, y: 6, z: 7, v: 4}",
+        "b: {x: 5, y: 6, z: 7, v: 4}",
+        "b: {x: 5, y: 6, z: 7, v: 4}",
+        "0",
+    ],
     // Dest already has a field of the new name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
