@@ -400,7 +400,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 12] = [
+const RENAMED: [[&str; 5]; 19] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
