@@ -6,7 +6,7 @@
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
 use super::additions::{Additions, Element, replaced};
-use super::compared::{Compared, Ways, compared};
+use super::compared::{Compared, Ways, any_comes_back, compared};
 use super::partners::Elements;
 use super::three::{Anchor, Changed, Hunk, Part};
 use crate::schema::Names;
@@ -42,6 +42,13 @@ impl<'a> Outcome<'_, 'a> {
             return true;
         }
         let Compared { parts, in_dest } = compared(original, other, self.ways);
+        let is_apart = |part: &Part| match part {
+            Part::Hunk(hunk) => hunk.changed(original.0, other.elements().0, this.0) == Changed::Apart,
+            Part::Anchor(_) => false,
+        };
+        if !parts.iter().any(is_apart) && any_comes_back([original.0, other.elements().0, this.0], this.0) {
+            return false;
+        }
         let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));
         let again = Again { outcome: self, original, side, other: other.elements(), additions };
         parts.iter().all(|part| match part {

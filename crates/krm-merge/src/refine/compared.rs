@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use super::moved::with_moved;
 use super::partners::{Elements, Found, Search, partners};
 use super::three::{Changed, Matches, Part, parts};
+use crate::hashed::{Empty, HashMap};
 
 /// Three versions of a list, compared.
 pub(super) struct Compared {
@@ -67,6 +68,22 @@ pub(super) fn compared(original: Elements<'_, '_>, updated: &Ways<'_, '_>, dest:
         Ordering::Equal => None,
     };
     mixed.filter(|mixed| mixed.0 < best.0).unwrap_or(best).1
+}
+
+/// Whether an element that one side removed is in the merged list, because the other side moved it: by place, a move is a removal, which both
+/// sides made, and an addition. The lists are original, updated and dest.
+pub(super) fn any_comes_back(versions: [&[u32]; 3], merged: &[u32]) -> bool {
+    let count = |numbers: &[u32]| {
+        let mut count: HashMap<u32, usize> = HashMap::new();
+        numbers.iter().for_each(|number| *count.entry(*number).or_default() += 1);
+        count
+    };
+    let ([original, updated, dest], merged) = (versions.map(count), count(merged));
+    original.iter().any(|(number, original)| {
+        let [updated, dest, merged] = [&updated, &dest, &merged].map(|of| of.get(number).copied().unwrap_or_default());
+        // Both sides may have removed the same one, or one side may have added another one.
+        merged > updated.min(dest).max((updated + dest).saturating_sub(*original))
+    })
 }
 
 fn in_one_way(original: Elements<'_, '_>, updated: &Found<'_, '_>, dest: &Found<'_, '_>) -> Compared {

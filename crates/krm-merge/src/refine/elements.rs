@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::additions::{Additions, Element, replaced};
 use super::again::{Outcome, Way};
-use super::compared::{Compared, Ways, compared};
+use super::compared::{Compared, Ways, any_comes_back, compared};
 use super::partners::Elements;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
@@ -73,6 +73,7 @@ impl<'a> Refiner<'a, '_> {
         let names = cursor.additive();
         let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, additions.as_ref()), cursor)?;
+        let is_settled = pieces.iter().all(|piece| matches!(piece, Piece::Settled(_)));
         let merged = versions.merged(&parts);
         // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, pick)| {
@@ -82,6 +83,9 @@ impl<'a> Refiner<'a, '_> {
                 return false;
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
+            if is_settled && any_comes_back([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
+                return false;
+            }
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
             // Where a side won all conflicts, the outcome is often that side.
             let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
@@ -94,7 +98,7 @@ impl<'a> Refiner<'a, '_> {
             return None;
         }
         // If the list itself stays in conflict, the conflict reports the changes.
-        if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
+        if is_settled {
             self.tell(&conflict.path, sources, Combined::Elements);
         }
         Some(joined(conflict, sides.dest, pieces))
