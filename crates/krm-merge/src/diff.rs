@@ -67,6 +67,20 @@ pub fn diff<'a>(
     Ok(Diff { change, warnings: differ.warnings })
 }
 
+/// The names of each child of a map or keyed list that has another name on a side: one name for each side. `children` are those of each side,
+/// by name. Without all three sides, nothing is known to be renamed.
+pub fn renamed<'a, K: Clone + Eq + Hash>(
+    containers: sides::Sides<Option<NodeRef<'a>>>,
+    renames: Renames,
+    children: impl FnOnce() -> Option<sides::Sides<Vec<(K, NodeRef<'a>)>>>,
+) -> Vec<sides::Sides<K>> {
+    let has_merges = |side: Side| containers[side].is_none_or(|container| container.resolve().has_merge_entry());
+    if renames == Renames::Ignore || Side::ALL.into_iter().any(has_merges) {
+        return Vec::new();
+    }
+    children().map(|children| Renamed::of(&children).into_names()).unwrap_or_default()
+}
+
 /// An element that all sides have.
 #[derive(Clone, Copy, Debug)]
 pub struct Paired<'a> {
@@ -394,12 +408,8 @@ impl<'a> Differ<'a> {
         sides: Sides<'a>,
         children: impl FnOnce() -> Option<Named<'a, K>>,
     ) -> Renamed<K> {
-        let is_everywhere = sides.each().count() == 3 && !sides.each().any(|side| side.resolve().has_merge_entry());
-        let children = match self.renames {
-            Renames::Follow if is_everywhere => children(),
-            Renames::Follow | Renames::Ignore => None,
-        };
-        children.map(|children| Renamed::of(&children)).unwrap_or_default()
+        let containers = sides::Sides { original: sides.original, updated: sides.updated, dest: sides.dest };
+        renamed(containers, self.renames, children).into()
     }
 
     /// Reports that the changes of both sides are made in a child that one side renamed.

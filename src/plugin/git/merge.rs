@@ -276,7 +276,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                     Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
             }
             Becomes::Merged(merged, _) => {
-                let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
+                let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?), self.rules.policy.renames);
                 let decided = decided.iter().filter(|decided| decided.what == What::Value);
                 let decided = decided.map(|decided| &*decided.path).collect();
                 let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);

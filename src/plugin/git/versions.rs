@@ -3,12 +3,14 @@
 //!
 //! Elements of lists are matched by their keys, as in the engine, because neither lines nor indices identify an element.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use krm_merge::child::{By, ChildId};
+use krm_merge::diff::renamed;
 use krm_merge::edits::Edit;
 use krm_merge::path::FieldPath;
+use krm_merge::policy::Renames;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree, Was};
@@ -25,6 +27,7 @@ pub struct Spot<'a> {
     /// The path in the resource; empty for the resource itself.
     pub path: FieldPath<'a>,
     cursor: Cursor<'a>,
+    renames: Renames,
 }
 
 /// The resource, field or element in one version.
@@ -44,10 +47,13 @@ pub struct Here<'a> {
     bottom: usize,
 }
 
+/// The identity of a child of a map or list, its key, if it is a field, and its value.
+type Child<'a> = (ChildId<'a>, Option<NodeRef<'a>>, NodeRef<'a>);
+
 impl<'a> Spot<'a> {
     /// The place of a resource as a whole. `cursor` has the schema of its type.
-    pub fn of_resource(here: Sides<Option<Here<'a>>>, cursor: Cursor<'a>) -> Self {
-        Self { here, path: FieldPath::default(), cursor }
+    pub fn of_resource(here: Sides<Option<Here<'a>>>, cursor: Cursor<'a>, renames: Renames) -> Self {
+        Self { here, path: FieldPath::default(), cursor, renames }
     }
 
     /// The children of all versions, and how they are matched. Dest's children come first, then children that only other versions have.
@@ -66,17 +72,31 @@ impl<'a> Spot<'a> {
             }
             _ => return None,
         };
+        let containers = Sides::of(|side| self.here[side].map(|here| here.value));
+        let mut entries: Sides<Vec<Child<'a>>> = Sides::default();
+        for (side, container) in containers.iter().filter_map(|(side, container)| Some((side, (*container)?))) {
+            for (key, value) in container.entries() {
+                entries[side].push((ChildId::Field(key.string()), Some(key), value));
+            }
+            for element in container.elements() {
+                entries[side].push((by.id_of(element)?, None, element));
+            }
+        }
+        let named = || {
+            let names = |side: Side| entries[side].iter().map(|(id, ..)| id).collect::<HashSet<_>>();
+            let original = names(Side::Original);
+            let is_any_other = original != names(Side::Updated) || original != names(Side::Dest);
+            let named = |side: Side| entries[side].iter().map(|(id, _, value)| (id.clone(), *value)).collect();
+            is_any_other.then(|| Sides::of(named))
+        };
+        let renamed = renamed(containers, self.renames, named);
         let mut children: Vec<Self> = Vec::new();
         let mut numbers: HashMap<ChildId<'a>, usize> = HashMap::new();
         for side in Side::DEST_FIRST {
-            let Some(container) = self.here[side].map(|here| here.value) else { continue };
-            let entries = container.entries().map(|(key, value)| (Some(key), value));
-            let entries = entries.chain(container.elements().map(|element| (None, element)));
-            for (index, ((key, value), place)) in entries.zip(Place::of_children(container)).enumerate() {
-                let id = match key {
-                    Some(key) => ChildId::Field(key.string()),
-                    None => by.id_of(value)?,
-                };
+            let Some(container) = containers[side] else { continue };
+            let own = std::mem::take(&mut entries[side]).into_iter();
+            for (index, ((id, key, value), place)) in own.zip(Place::of_children(container)).enumerate() {
+                let id = renamed.iter().find(|names| names[side] == id).map_or(id, |names| names.dest.clone());
                 let at = *numbers.entry(id.clone()).or_insert_with(|| {
                     children.push(self.child(&id, &by));
                     children.len() - 1
@@ -101,7 +121,7 @@ impl<'a> Spot<'a> {
     fn child(&self, id: &ChildId<'a>, by: &By<'a>) -> Self {
         let mut path = self.path.clone();
         path.push(id.step(by), None);
-        Self { here: Sides::default(), path, cursor: self.cursor }
+        Self { here: Sides::default(), path, ..self.clone() }
     }
 
     /// The child as one version has it, unchanged, as an entry in the place of a child of dest. The entry carries the comments of that version.

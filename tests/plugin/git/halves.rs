@@ -56,6 +56,26 @@ fn a_comment_that_both_changed_is_marked_without_what_is_below_it() {
     assert_eq!(text, behind("spec", "c").replace("spec: # spec\n", &block("spec: # ours\n", "spec: # theirs\n")));
 }
 
+/// One side also renamed the container.
+#[test]
+fn each_half_has_its_image_of_a_container_that_a_side_renamed() {
+    if !has("git") {
+        return;
+    }
+    let container = |name: &str, image: &str| {
+        pod(
+            &format!("  - name: {name}\n    image: x:{image}\n    tty: true\n    stdin: true\n    workingDir: /a\n"),
+            "",
+        )
+    };
+    for (ours, theirs) in [("web", "api"), ("api", "web")] {
+        let sides = [container("web", "1"), container(ours, "2"), container(theirs, "3")];
+        let (stderr, text) = stops(sides.each_ref().map(String::as_str));
+        let marked = block("    image: x:2\n", "    image: x:3\n");
+        assert_eq!(text, container("api", "2").replace("    image: x:2\n", &marked), "{stderr}");
+    }
+}
+
 #[test]
 fn lines_of_a_long_comment_are_merged_as_git_merges_them() {
     if !has("git") {

@@ -41,6 +41,12 @@ impl<K> Default for Renamed<K> {
     }
 }
 
+impl<K> From<Vec<Sides<K>>> for Renamed<K> {
+    fn from(names: Vec<Sides<K>>) -> Self {
+        Self(names)
+    }
+}
+
 impl<K: Clone + Eq + Hash> Renamed<K> {
     /// Finds the children that original, updated and dest all have, but not under one name.
     pub(super) fn of(children: &Named<'_, K>) -> Self {
@@ -78,6 +84,10 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
     /// The name on each side of the child with this name in dest.
     pub(super) fn called(&self, dest: &K) -> Option<&Sides<K>> {
         self.0.iter().find(|sides| sides.dest == *dest)
+    }
+
+    pub(super) fn into_names(self) -> Vec<Sides<K>> {
+        self.0
     }
 
     /// The name on each side.
