@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::{Document, ends_line, line_end, line_start, lines, next_line};
+use krm_merge::yaml::{Document, can_end_with_comments, ends_line, line_end, line_start, lines, next_line};
 
 use super::versions::{Here, Spot};
 
@@ -71,7 +71,14 @@ impl<'a> Free<'a> {
     /// or else below the previous child.
     pub fn of(container: &Spot<'a>, children: &[Spot<'a>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
-        let all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
+        let mut all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
+        // The merge itself takes what only theirs has at the end of a block.
+        let ends = Sides::of(|side| end_of_children(side, children));
+        let foot = |side: Side| all[side].iter().filter(move |(at, _)| *at >= ends[side]).map(|(_, text)| *text);
+        let has_room = |here: Here<'_>| here.place.is_some_and(|place| can_end_with_comments(&place, here.value));
+        if has_room(ours) && has_room(theirs) && foot(Side::Original).eq(foot(Side::Dest)) {
+            all.updated.retain(|(at, _)| *at < ends.updated);
+        }
         let texts = |side: Side| all[side].iter().map(|comment| comment.1).collect::<Vec<_>>();
         let mut new = fresh(fresh(texts(Side::Updated), texts(Side::Original)), texts(Side::Dest));
         let mut out = Vec::new();
@@ -128,6 +135,11 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usiz
         next > 0 && owned[next - 1].contains(&at)
     };
     container.inner().filter(|(at, _)| !is_owned(*at)).collect()
+}
+
+/// The offset after the last child of a map or list on a side.
+fn end_of_children(side: Side, children: &[Spot<'_>]) -> usize {
+    children.iter().filter_map(|spot| Some(spot.here[side]?.lines().end)).max().unwrap_or_default()
 }
 
 /// The comment lines above a child, including lines that a blank line separates.

@@ -77,6 +77,17 @@ fn each_half_has_its_image_of_a_container_that_a_side_renamed() {
 }
 
 #[test]
+fn a_comment_at_the_end_of_a_block_comes_once() {
+    let with = |note: &str, a: &str, b: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{note}data:\n  a: {a}\n  b: {b}\n")
+    };
+    let note = "  # note\n";
+    let folder = Folder::with(&[("o", &with("", "x", "x")), ("a", &with("", "z", "x")), ("b", &with(note, "x", "z"))]);
+    folder.run(&["git-driver", "o", "a", "b", "web.yaml"]).passed();
+    assert_eq!(folder.read("a"), with(note, "z", "z"));
+}
+
+#[test]
 fn lines_of_a_long_comment_are_merged_as_git_merges_them() {
     if !has("git") {
         return;
