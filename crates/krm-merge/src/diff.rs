@@ -22,7 +22,9 @@ use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, gap_above, same, same_lines, same_words};
+use crate::yaml::{
+    BlockScalar, Error, Kind, NodeRef, Place, Style, comments_above, gap_above, same, same_lines, same_words,
+};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -747,12 +749,16 @@ fn is_left_alone(original: Option<Placed<'_>>, dest: Option<Placed<'_>>, updated
     };
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
+    // A comment that a blank line takes from the child is not in its text.
+    let above = |(place, value): Placed<'_>| comments_above(&place, value.document()).len();
+    let loses_comment = || above(original) != above(updated) && has_same_words_above(original, updated);
     !has_no_lines
         && !updated.1.has_nulls()
         && !dest.1.has_nulls()
         && !is_linked()
         && same_child(original, dest)
         && !is_open()
+        && !loses_comment()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.
@@ -798,9 +804,12 @@ fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
 /// nothing.
 fn changed_remarks<'a>(was: Placed<'a>, is: Placed<'a>) -> Notes<'a> {
     let notes = Notes::between(remarks(was), remarks(is));
-    let gap = |(place, value): Placed<'a>| gap_above(&place, value.document());
-    let has_words = |_: &NoteChange<'a>| !same_words(gap(was), gap(is));
-    Notes { above: notes.above.filter(has_words), ..notes }
+    Notes { above: notes.above.filter(|_| !has_same_words_above(was, is)), ..notes }
+}
+
+/// Whether only blank lines differ above a child, among the comments that belong to it and those above that do not.
+fn has_same_words_above(was: Placed<'_>, is: Placed<'_>) -> bool {
+    same_words(gap_above(&was.0, was.1.document()), gap_above(&is.0, is.1.document()))
 }
 
 /// The comments of a node that both sides added, if both have one and they differ.

@@ -526,6 +526,20 @@ fn a_child_that_a_side_renamed_is_one_child() {
 }
 
 #[test]
+fn a_blank_line_below_a_comment_takes_or_brings_no_comment() {
+    for (original, updated) in
+        [("# why\n", "# why\n\n"), ("# why\n\n", "# why\n"), ("# why\n# so\n", "# why\n\n# so\n")]
+    {
+        for b in ["x", "z"] {
+            let [original, updated] = [(original, "x"), (updated, b)].map(|(gap, b)| format!("a: x\n{gap}b: {b}\n"));
+            let dest = original.replace("a: x", "a: y");
+            let (merged, conflicts) = merged([&original, &updated, &dest], OnConflict::TakeUpdated);
+            assert_eq!((merged, conflicts.len()), (dest.replace("b: x", &format!("b: {b}")), 0), "{original}{updated}");
+        }
+    }
+}
+
+#[test]
 fn a_field_under_another_name_keeps_its_comments_and_its_place() {
     let original = "z: 1\n# why\na: # here\n  x: 1 # one\n  y: 2\n  v: 3\nw: 2\n";
     let updated = original.replace("a:", "b:");
