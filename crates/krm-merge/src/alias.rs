@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::child::By;
-use crate::tree::{Branch, Entry, Tree, Was};
+use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Document, Kind, NodeRef};
 
 /// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now. Each pass writes out
@@ -38,9 +38,9 @@ fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
         };
         for entry in &branch.entries {
             let (Some(was), Some(tree)) = (entry.was, &entry.value) else { continue };
-            let key = was.key.filter(|_| entry.new_key().is_none());
+            let key = was.key().filter(|_| entry.new_key().is_none());
             out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
-            collect(was.value, tree, out);
+            collect(was.value(), tree, out);
         }
     }
     let mut out = Vec::new();
@@ -130,7 +130,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Changed<'a>
         out.moved.push(node);
     }
     for entry in &branch.entries {
-        let Some(Was { key, value, .. }) = entry.was else { continue };
+        let Some((key, value)) = entry.was.map(|was| (was.key(), was.value())) else { continue };
         if entry.new_key().is_some() {
             out.gone.extend(key);
             out.within.push(node);

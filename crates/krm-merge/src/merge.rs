@@ -17,9 +17,9 @@ use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::Remarks;
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, Was, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, Style, can_end_with_comments, comment_text};
+use crate::yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
 use comments::{comments_of_sides, contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
@@ -281,7 +281,12 @@ impl<'a> Walk<'a> {
 
     /// Adds a child to a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not added. An
     /// element whose key already exists is merged into the existing one.
-    fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, was: Option<Was<'a>>) -> Result<bool, Error> {
+    fn put(
+        &mut self,
+        branch: &mut Branch<'a>,
+        child: &Child<'a>,
+        was: Option<WrittenChild<'a>>,
+    ) -> Result<bool, Error> {
         let found = branch.find(&child.id).next();
         if let Some(found) = found {
             self.trail.push(child.id.step(&branch.by), None);
@@ -296,7 +301,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The new entry for a child that dest lacks; its value may be a conflict.
-    fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, was: Option<Was<'a>>) -> Result<Option<Entry<'a>>, Error> {
+    fn new_entry(
+        &mut self,
+        child: &Child<'a>,
+        by: &By<'a>,
+        was: Option<WrittenChild<'a>>,
+    ) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.trail.push(child.id.step(by), None);
         let value = self.node(None, &child.change, by.keys())?;
@@ -542,8 +552,9 @@ fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>
 }
 
 /// The children of a node as a reader sees them: each as it is written, its key and its value. What a `<<` brings in is written elsewhere.
-fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<Was<'a>>, Option<NodeRef<'a>>, NodeRef<'a>)> {
-    let child = |place: Option<usize>, key, value| (place.map(|place| Was { place, key, value }), key, value);
+fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<WrittenChild<'a>>, Option<NodeRef<'a>>, NodeRef<'a>)> {
+    let child =
+        |place: Option<usize>, key, value| (place.map(|place| WrittenChild::new(place, key, value)), key, value);
     if node.is_map() {
         node.spelled_out().into_iter().map(|(place, key, value)| child(place, Some(key), value)).collect()
     } else {

@@ -19,7 +19,7 @@ use crate::path::Trail;
 use crate::schema::{Cursor, Members, list_kind};
 use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, WrittenChild};
 
 /// What was found in the merge result for a resource.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl<'a> Look<'a> {
             LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
         for (number, entry) in branch.numbered() {
             let Some(value) = &entry.value else { continue };
-            if entry.was.is_some_and(|was| value.is(was.value)) {
+            if entry.was.is_some_and(|was| value.is(was.value())) {
                 continue;
             }
             let Some(id) = branch.id_of(number, entry) else { continue };
@@ -82,7 +82,7 @@ impl<'a> Look<'a> {
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.
                 let brought_in = || merged.get(entry.key?.name()).copied();
-                self.clash(entry.was.map(|was| was.value).or_else(brought_in), value);
+                self.clash(entry.was.map(WrittenChild::value).or_else(brought_in), value);
             }
             match value {
                 Tree::Branch(inner) if self.is_of_dest(inner.like) => self.touched(inner, cursor.below(entry)),

@@ -14,11 +14,11 @@ use std::ops::Range;
 use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Entry, Tree, View, Was};
+use crate::tree::{self, Branch, Entry, Tree, View};
 use crate::yaml::{
-    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim, trim_start,
-    without_break,
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, comment_of, comment_place,
+    comment_text, comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim,
+    trim_start, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
@@ -278,7 +278,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Edits a child of a block map or list that stays. Mostly it is as it was, and its `place` is not worked out.
-    fn child(&mut self, host: Host, place: impl FnOnce() -> Place, Was { key, value, .. }: Was<'d>, entry: &Entry<'d>) {
+    fn child(&mut self, host: Host, place: impl FnOnce() -> Place, was: WrittenChild<'d>, entry: &Entry<'d>) {
+        let (key, value) = (was.key(), was.value());
         if entry.is_untouched() && entry.layout == tree::Layout::Host {
             return;
         }
@@ -519,7 +520,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
         let Some(first) = Place::of_first(node) else { return };
         // Mostly few children change, so few places are worked out.
-        let place_of = |was: Was<'d>| Place::of_child(node, (was.key, was.value));
+        let place_of = |was: WrittenChild<'d>| Place::of_child(node, (was.key(), was.value()));
         let column = first.column(self.doc);
         let host = Host::in_container(node);
         if !is_in_order(entries) {
@@ -580,7 +581,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 (Some(was), Some(tree)) => {
                     (last, above) = (was, entry);
                     self.child(host, || place_of(was), was, entry);
-                    self.is_set(was.value, tree)
+                    self.is_set(was.value(), tree)
                 }
                 (None, _) => {
                     above = entry;
@@ -637,7 +638,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn end_of(&self, host: Host, column: usize, entry: &Entry<'_>) -> Option<BlockScalar> {
         let new = Piece::of(entry)?;
         match entry.was {
-            Some(was) => self.end_of_value(host, column, was.value, new.tree),
+            Some(was) => self.end_of_value(host, column, was.value(), new.tree),
             None => last_block(&self.layout().new_child(&new, column).join("\n")),
         }
     }
@@ -739,14 +740,14 @@ impl<'d, 'b> Splicer<'d, 'b> {
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
             let piece = match entry.was {
                 Some(was) => {
-                    let place = &places[was.place];
+                    let place = &places[was.place()];
                     let mut inner = self.inner();
                     inner.child(host, || *place, was, entry);
-                    if end(was.place) == self.text().len() {
+                    if end(was.place()) == self.text().len() {
                         inner.close_end();
                     }
                     let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
-                    let mut lines = inner.finish().apply(self.text(), start..end(was.place));
+                    let mut lines = inner.finish().apply(self.text(), start..end(was.place()));
                     // A child that was on the line of a dash now has a line above it for comments.
                     let has_line = place.is_inline(self.doc) && (position > 0 || self.has_line_at_dash(node));
                     if let Some(above) = entry.comments.above.filter(|_| has_line) {

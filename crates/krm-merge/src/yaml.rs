@@ -32,7 +32,7 @@ pub use line::{
     LineStarts, ends_line, find_byte, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
     without_break,
 };
-pub use node::{Document, Kind, NodeRef, Style};
+pub use node::{Document, Kind, NodeRef, Style, WrittenChild};
 pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;

@@ -13,10 +13,10 @@ use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Comments, Entry, Key, Layout, Tree, Was};
+use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{
-    Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, line_start, lines, next_line,
-    whole_lines,
+    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, line_start, lines,
+    next_line, whole_lines,
 };
 
 /// A place in a resource, with the resource, field or element that each version has there.
@@ -125,7 +125,7 @@ impl<'a> Spot<'a> {
     }
 
     /// The child as one version has it, unchanged, as an entry in the place of a child of dest. The entry carries the comments of that version.
-    pub fn entry(&self, side: Side, was: Option<Was<'a>>) -> Entry<'a> {
+    pub fn entry(&self, side: Side, was: Option<WrittenChild<'a>>) -> Entry<'a> {
         let here = self.here[side];
         let comments = here.filter(|_| side != Side::Dest && was.is_some()).map(|here| here.comments());
         Entry {

@@ -21,9 +21,9 @@ use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
-use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, Was, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
-use crate::yaml::{NodeRef, same};
+use crate::yaml::{NodeRef, WrittenChild, same};
 
 /// One version of a list.
 struct Version<'a> {
@@ -239,7 +239,7 @@ impl<'a> Refiner<'a, '_> {
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
         };
         let value = Some(self.visit(conflict.into(), cursor));
-        let was = place.zip(dest).map(|(place, value)| Was { place, key: None, value });
+        let was = place.zip(dest).map(|(place, value)| WrittenChild::new(place, None, value));
         Entry { was, key: None, source: None, value, comments: Comments::default(), layout: Layout::Host }
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::print::{Flow, Piece};
 use super::{Fate, Splicer, is_in_order, is_kept};
-use crate::tree::{Entry, Key, Was};
-use crate::yaml::{NodeRef, Place, is_blank, quoted_json, trim, trim_start};
+use crate::tree::{Entry, Key};
+use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
 
 /// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
 /// as a field with the name `a:`.
@@ -52,7 +52,7 @@ impl<'d> Splicer<'d, '_> {
     fn flow_piece(&self, entry: &Entry<'d>, places: &[Place]) -> Option<String> {
         let new = Piece::of(entry)?;
         let Some(was) = entry.was else { return Some(self.layout().flow_child(&new)) };
-        let place = &places[was.place];
+        let place = &places[was.place()];
         let mut inner = self.inner();
         inner.flow_value(place, was, entry);
         let text = inner.finish().apply(self.text(), place.lead..place.end);
@@ -120,17 +120,17 @@ impl<'d> Splicer<'d, '_> {
         for entry in entries {
             match (entry.was, &entry.value) {
                 (Some(was), None) => {
-                    removed.get_or_insert(was.place);
-                    last = was.place;
+                    removed.get_or_insert(was.place());
+                    last = was.place();
                 }
                 (Some(was), Some(_)) => {
-                    let place = &places[was.place];
+                    let place = &places[was.place()];
                     if let Some(first) = removed.take() {
                         self.edit(places[first].lead..place.lead, "");
                     }
                     self.flow_value(place, was, entry);
-                    last_kept = Some(was.place);
-                    last = was.place;
+                    last_kept = Some(was.place());
+                    last = was.place();
                 }
                 (None, _) => {
                     let Some(new) = Piece::of(entry) else { continue };
@@ -207,7 +207,8 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    fn flow_value(&mut self, place: &Place, Was { key, value, .. }: Was<'d>, entry: &Entry<'d>) {
+    fn flow_value(&mut self, place: &Place, was: WrittenChild<'d>, entry: &Entry<'d>) {
+        let (key, value) = (was.key(), was.value());
         if let Some((old, new)) = key.zip(entry.new_key()) {
             self.rename(place, old, new);
         }

@@ -10,11 +10,11 @@
 use super::last_block;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
-use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, Was};
+use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
-    comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, lines, needs_escapes, plain_or_quoted,
-    quoted, quoted_json, trim, trim_start, without_break,
+    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, WrittenChild, below, comment_of,
+    comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, lines, needs_escapes,
+    plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -426,7 +426,8 @@ impl Layout<'_> {
             return out;
         }
         let places = Place::of_children(node);
-        let own = |Was { place: index, key, value }: Was<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
+        let own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
+            let (index, key, value) = (was.place(), was.key(), was.value());
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
@@ -459,7 +460,7 @@ impl Layout<'_> {
             }
             _ => {
                 for (place, (key, value)) in node.written().enumerate() {
-                    own(Was { place, key, value }, &Piece::value(&Tree::Node(value)), &mut out);
+                    own(WrittenChild::new(place, key, value), &Piece::value(&Tree::Node(value)), &mut out);
                 }
             }
         }

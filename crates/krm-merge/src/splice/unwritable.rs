@@ -8,7 +8,7 @@ use crate::edits::Overlap;
 use crate::limit::Exceeded;
 use crate::path::{FieldPath, Step};
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Kind, NodeRef, Number, Scalar};
+use crate::yaml::{Kind, NodeRef, Number, Scalar, WrittenChild};
 
 /// New text that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn of_branch<'a>(branch: &Branch<'a>, old: Option<NodeRef<'_>>, path: &mut Field
     let stays = old.is_some_and(|old| branch.like.is(old) && old.kind() != Kind::Alias);
     let present = branch.entries.iter().filter_map(|entry| Some((entry, entry.value.as_ref()?)));
     for (index, (entry, value)) in present.enumerate() {
-        let old = entry.was.filter(|_| stays).map(|was| was.value);
+        let old = entry.was.filter(|_| stays).map(WrittenChild::value);
         let step = entry.key.map_or(Step::Index(index), |key| Step::Field(key.name().into()));
         path.push(step, None);
         of_tree(value, old, path)?;

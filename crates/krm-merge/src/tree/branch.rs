@@ -4,7 +4,7 @@ use super::{Entry, Key, Tree, View};
 use crate::child::{By, ChildId, Index, Keyed};
 use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, WrittenChild};
 
 /// A map or list after a merge.
 #[derive(Clone, Debug)]
@@ -235,7 +235,7 @@ impl<'a> Branch<'a> {
     /// Gives fields of the map new keys. `new` says the key for one that is written.
     pub fn rename(&mut self, new: impl Fn(NodeRef<'a>) -> Option<NodeRef<'a>>) {
         for entry in &mut self.entries {
-            if let Some(key) = entry.was.and_then(|was| was.key).and_then(&new) {
+            if let Some(key) = entry.was.and_then(WrittenChild::key).and_then(&new) {
                 entry.source = entry.key_of_value();
                 entry.key = Some(Key::Node(key));
             }

@@ -2,13 +2,13 @@
 
 use super::Tree;
 use crate::child::ChildId;
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, WrittenChild};
 
 /// A child of a map or list.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// The child of `like` that it is; `None` for a new one.
-    pub was: Option<Was<'a>>,
+    pub was: Option<WrittenChild<'a>>,
     /// The key of a field. If its name differs from the one in `like`, the field is renamed.
     pub key: Option<Key<'a>>,
     /// The key that the value is written with, if the value comes from another field; it shows the layout of the value.
@@ -19,17 +19,6 @@ pub struct Entry<'a> {
     pub comments: Comments<'a>,
     /// The layout of its value, if that comes from another document.
     pub layout: Layout,
-}
-
-/// A child of a map or list as it is written.
-#[derive(Clone, Copy, Debug)]
-pub struct Was<'a> {
-    /// Its place among the children.
-    pub place: usize,
-    /// Its key, if it is a field.
-    pub key: Option<NodeRef<'a>>,
-    /// Its value.
-    pub value: NodeRef<'a>,
 }
 
 /// The layout of a value that comes from another document.
@@ -93,7 +82,7 @@ impl<'a> Entry<'a> {
     /// A child that stays as it is written.
     pub fn kept(place: usize, key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Self {
         Self {
-            was: Some(Was { place, key, value }),
+            was: Some(WrittenChild::new(place, key, value)),
             key: key.map(Key::Node),
             source: None,
             value: Some(Tree::Node(value)),
@@ -143,20 +132,20 @@ impl<'a> Entry<'a> {
 
     /// Its place among the children of `like`, as they are written; `None` for a new one.
     pub fn place(&self) -> Option<usize> {
-        self.was.map(|was| was.place)
+        self.was.map(WrittenChild::place)
     }
 
     /// Whether it stays as it is written.
     pub fn is_untouched(&self) -> bool {
         let Some(was) = &self.was else { return false };
-        self.value.as_ref().is_some_and(|value| value.is(was.value))
+        self.value.as_ref().is_some_and(|value| value.is(was.value()))
             && self.comments == Comments::default()
             && self.new_key().is_none()
     }
 
     /// Its key, if the field is written with another name.
     pub fn new_key(&self) -> Option<Key<'a>> {
-        let (key, written) = (self.key?, self.was?.key?);
+        let (key, written) = (self.key?, self.was?.key()?);
         let is_same = || ChildId::of_field(written).zip(key.id()).is_none_or(|(old, new)| old == new);
         (!key.node().is_some_and(|key| key.is(written)) && !is_same()).then_some(key)
     }

@@ -124,7 +124,7 @@ impl<'a> Branch<'a> {
             self.reorder(|mut entries| {
                 entries.retain(|entry| entry.was.is_some());
                 for entry in entries.iter_mut().filter(|entry| is_gone(entry)) {
-                    entry.value = entry.was.map(|was| Tree::Node(was.value));
+                    entry.value = entry.was.map(|was| Tree::Node(was.value()));
                 }
                 entries
             });
