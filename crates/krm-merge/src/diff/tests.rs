@@ -400,7 +400,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 19] = [
+const RENAMED: [[&str; 5]; 20] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
@@ -475,6 +475,7 @@ const RENAMED: [[&str; 5]; 19] = [
         "volumeMounts: [{mountPath: /b, name: v}]",
         "0",
     ],
+    ["a: {x: 1, y: 2, z: 3, v: 4}", "b: {x: 1, y: 2, z: 3, v: 4}", "b: {x: 1}", "b: {x: 1}", "0"],
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "a: {x: 5, y: 6, z: 7, v: 4}",

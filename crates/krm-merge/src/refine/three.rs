@@ -108,21 +108,20 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
 /// Puts each removed or added stretch as far back as it goes, as git does: of several equal items, the last one is the one that came or went.
 /// So two sides that removed one of them removed the same one. A stretch that replaces another one stays in its place.
 fn slide<T: Eq>(items: &[T], matches: &mut Matches) {
-    let mut from = 0;
-    while let Some(start) = (from..items.len()).find(|at| matches[*at].is_none()) {
-        let end_of = |matches: &Matches, start: usize| {
-            (start..items.len()).find(|at| matches[*at].is_some()).unwrap_or(items.len())
-        };
-        let (mut start, mut end) = (start, end_of(matches, start));
-        while let Some(Some(next)) = matches.get(end).copied()
-            && items[start] == items[end]
-            && next == start.checked_sub(1).map_or(0, |before| matches[before].map_or(0, |before| before + 1))
-        {
-            (matches[start], matches[end]) = (Some(next), None);
+    let behind =
+        |matches: &Matches, at: usize| (at..items.len()).find(|at| matches[*at].is_some()).unwrap_or(items.len());
+    // The items without a match from `start` to `end` are one stretch.
+    let mut end = 0;
+    while let Some(mut start) = (end..items.len()).find(|at| matches[*at].is_none()) {
+        end = behind(matches, start);
+        // The place on the other side after the item before the stretch. If the next item is there, nothing replaces the stretch.
+        let mut place = start.checked_sub(1).and_then(|before| matches[before]).map_or(0, |before| before + 1);
+        while matches.get(end) == Some(&Some(place)) && items[start] == items[end] {
+            (matches[start], matches[end]) = (Some(place), None);
+            place += 1;
             start += 1;
-            end = end_of(matches, start);
+            end = behind(matches, end);
         }
-        from = end;
     }
 }
 
@@ -190,6 +189,13 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn a_long_stretch_of_equal_items_is_put_back_at_once() {
+        let (long, short) = (vec![0; 200_000], vec![0; 100_000]);
+        let found = matches(&long, &short);
+        assert!(found[..100_000].iter().enumerate().all(|(at, other)| *other == Some(at)));
     }
 
     #[test]
