@@ -29,8 +29,8 @@ const FEWEST: usize = 2;
 /// From how many equal values on it is enough that half are equal. With fewer, at most one value in three may differ: the name.
 const FEW: usize = 3;
 
-/// Two thirds, in thousandths.
-const MOST: u32 = 666;
+/// In thousandths.
+const TWO_THIRDS: u32 = 666;
 
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
@@ -127,7 +127,7 @@ fn partners<K: Clone + Eq + Hash>(
                 Some(left) => left,
                 None => return HashMap::new(),
             };
-            let least = if old.common(new) < FEW { MOST } else { HALF };
+            let least = if old.common(new) < FEW { TWO_THIRDS } else { HALF };
             let share = old.share(new).filter(|share| *share >= least && old.common(new) >= FEWEST);
             share.into_iter().for_each(|share| pairs.offer(*i, j, share));
         }
