@@ -73,7 +73,7 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
             let is_twice = updated != dest && updated != name && dest != name;
             (is_renamed && is_one && !is_twice).then_some(sides)
         };
-        Self(children.original.iter().filter_map(joined).collect())
+        Self(each_once(children.original.iter().filter_map(joined).collect()))
     }
 
     /// The name in dest of the child with this name on a side.
@@ -94,6 +94,17 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Sides<K>> {
         self.0.iter()
     }
+}
+
+/// The children whose names no other child has: each side may take another child for the one that was renamed.
+fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>> {
+    let counts = Sides::of(|side| {
+        let mut counts: HashMap<K, usize> = HashMap::new();
+        children.iter().for_each(|names| *counts.entry(names[side].clone()).or_default() += 1);
+        counts
+    });
+    children.retain(|names| Side::ALL.into_iter().all(|side| counts[side].get(&names[side]) == Some(&1)));
+    children
 }
 
 /// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like

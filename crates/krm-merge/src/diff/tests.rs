@@ -400,7 +400,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 20] = [
+const RENAMED: [[&str; 5]; 21] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
@@ -482,6 +482,14 @@ const RENAMED: [[&str; 5]; 20] = [
         "b: {x: 5, y: 6, z: 7, v: 4}",
         "b: {x: 5, y: 6, z: 7, v: 4}",
         "0",
+    ],
+    // Each side gave another field the same new name, so it is ambiguous which one it is.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}\nb: {x: 5, y: 6, z: 7, v: 8}",
+        "p: {x: 1, y: 2, z: 3, v: 4}",
+        "p: {x: 5, y: 6, z: 7, v: 8}",
+        "p: {x: 1, y: 2, z: 3, v: 4}",
+        "4",
     ],
     // Dest already has a field of the new name.
     [
