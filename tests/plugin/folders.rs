@@ -174,7 +174,7 @@ fn a_copy_of_a_release_in_dest_is_told_if_both_releases_lie_elsewhere() {
     for (path, n) in files.into_iter().chain(copies) {
         folder.write(&format!("{path}.yaml"), map(&path[path.len() - 1..], &[("x", &format!("'{n}'"))]));
     }
-    // Neither a patch in a folder of dest's own nor a folder that upstream has, too, is a release.
+    // A patch in a folder of dest's own is no release, and neither is a folder that upstream has as well.
     folder.write("here/prod/a.yaml", map("a", &[("x", "'4'")]));
     let told = folder.run(&["three-way", "--original", "v1", "--updated", "v2", "-d", "here", "-o", "diff"]).stderr;
     let warning = |folder: &str, file: &str| {

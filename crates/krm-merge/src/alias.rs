@@ -70,7 +70,7 @@ fn in_the_way<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
 struct Changed<'a> {
     /// The nodes that are removed or replaced.
     gone: Vec<NodeRef<'a>>,
-    /// The nodes of which children are added or removed.
+    /// The nodes whose children are added or removed.
     within: Vec<NodeRef<'a>>,
     /// The nodes whose children change places. An alias may end up before its anchor.
     moved: Vec<NodeRef<'a>>,

@@ -76,11 +76,19 @@ pub fn renamed<'a, K: Clone + Eq + Hash>(
     renames: Renames,
     children: impl FnOnce() -> Option<sides::Sides<Vec<(K, NodeRef<'a>)>>>,
 ) -> Vec<sides::Sides<K>> {
+    followed(containers, renames, children).into_names()
+}
+
+fn followed<'a, K: Clone + Eq + Hash>(
+    containers: sides::Sides<Option<NodeRef<'a>>>,
+    renames: Renames,
+    children: impl FnOnce() -> Option<Named<'a, K>>,
+) -> Renamed<K> {
     let has_merges = |side: Side| containers[side].is_none_or(|container| container.resolve().has_merge_entry());
     if renames == Renames::Ignore || Side::ALL.into_iter().any(has_merges) {
-        return Vec::new();
+        return Renamed::default();
     }
-    children().map(|children| Renamed::of(&children).into_names()).unwrap_or_default()
+    children().map(|children| Renamed::of(&children)).unwrap_or_default()
 }
 
 /// An element that all sides have.
@@ -411,7 +419,7 @@ impl<'a> Differ<'a> {
         children: impl FnOnce() -> Option<Named<'a, K>>,
     ) -> Renamed<K> {
         let containers = sides::Sides { original: sides.original, updated: sides.updated, dest: sides.dest };
-        renamed(containers, self.renames, children).into()
+        followed(containers, self.renames, children)
     }
 
     /// Reports that the changes of both sides are made in a child that one side renamed.
@@ -557,10 +565,10 @@ impl<'a> Differ<'a> {
             }
         }
         let mut repeated = HashSet::new();
-        let in_dest = || sides.dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| element_key(e, keys));
-        if sides.dest.is_some_and(|list| list.elements().nth(dest.len()).is_some()) {
+        if let Some(list) = sides.dest.filter(|list| list.elements().nth(dest.len()).is_some()) {
             let mut seen = HashSet::new();
-            repeated.extend(in_dest().filter(|key| !seen.insert(key.clone())));
+            let in_dest = list.elements().filter_map(|element| element_key(element, keys));
+            repeated.extend(in_dest.filter(|key| !seen.insert(key.clone())));
         }
         Children { of: sides::Sides { original, updated, dest }, renamed, repeated }
     }

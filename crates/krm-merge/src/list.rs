@@ -81,7 +81,10 @@ impl<'a> Part<'a> {
             return Self::Neither;
         }
         // Most are resources, and are asked once.
-        match kind_of(node).and_then(|_| items_of(node)) {
+        if kind_of(node).is_none() {
+            return Self::Resource;
+        }
+        match items_of(node) {
             Some(items) => Self::List(items),
             None if is_open(node) => Self::Neither,
             None => Self::Resource,

@@ -21,6 +21,7 @@ mod quote;
 mod same;
 mod scalar;
 mod unresolved;
+mod written_child;
 
 pub use blank::{is_blank, trim, trim_end, trim_start};
 pub use encoding::utf_16_or_32;
@@ -32,7 +33,7 @@ pub use line::{
     LineStarts, ends_line, find_byte, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
     without_break,
 };
-pub use node::{Document, Kind, NodeRef, Style, WrittenChild};
+pub use node::{Document, Kind, NodeRef, Style};
 pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
@@ -44,6 +45,7 @@ pub use quote::{plain_or_quoted, quoted_json};
 pub use same::same;
 pub use scalar::{Number, Scalar};
 pub use unresolved::RESOLVE;
+pub use written_child::WrittenChild;
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 

@@ -41,12 +41,6 @@ impl<K> Default for Renamed<K> {
     }
 }
 
-impl<K> From<Vec<Sides<K>>> for Renamed<K> {
-    fn from(names: Vec<Sides<K>>) -> Self {
-        Self(names)
-    }
-}
-
 impl<K: Clone + Eq + Hash> Renamed<K> {
     /// Finds the children that original, updated and dest all have, but not under one name.
     pub(super) fn of(children: &Named<'_, K>) -> Self {

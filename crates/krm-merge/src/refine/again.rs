@@ -42,10 +42,7 @@ impl<'a> Outcome<'_, 'a> {
             return true;
         }
         let Compared { parts, in_dest } = compared(original, other, self.ways);
-        let is_apart = |part: &Part| match part {
-            Part::Hunk(hunk) => hunk.changed(original.0, other.elements().0, this.0) == Changed::Apart,
-            Part::Anchor(_) => false,
-        };
+        let is_apart = |part: &Part| part.changed(original.0, other.elements().0, this.0) == Changed::Apart;
         if !parts.iter().any(is_apart) && any_comes_back([original.0, other.elements().0, this.0], this.0) {
             return false;
         }

@@ -47,10 +47,7 @@ pub(super) fn compared(original: Elements<'_, '_>, updated: &Ways<'_, '_>, dest:
     let [of_updated, of_dest] = [updated, dest].map(|side| side.elements().0);
     let of = |updated: &Found<'_, '_>, dest: &Found<'_, '_>| {
         let compared = in_one_way(original, updated, dest);
-        let is_apart = |part: &&Part| match part {
-            Part::Anchor(_) => false,
-            Part::Hunk(hunk) => hunk.changed(original.0, of_updated, of_dest) == Changed::Apart,
-        };
+        let is_apart = |part: &&Part| part.changed(original.0, of_updated, of_dest) == Changed::Apart;
         (compared.parts.iter().filter(is_apart).count(), compared)
     };
     let first = of(&updated.forward, &dest.forward);

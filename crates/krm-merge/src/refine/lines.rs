@@ -23,12 +23,8 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
     let [in_updated, in_dest] = [matches(&on, &un), matches(&on, &dn)];
     let by_updated = through(&in_updated, &matches(&un, &dn));
-    let has_all = || {
-        parts(&in_updated, &by_updated, u.len(), d.len()).iter().all(|part| match part {
-            Part::Anchor(_) => true,
-            Part::Hunk(hunk) => !matches!(hunk.changed(&on, &un, &dn), Changed::Updated | Changed::Apart),
-        })
-    };
+    let has = |part: &Part| !matches!(part.changed(&on, &un, &dn), Changed::Updated | Changed::Apart);
+    let has_all = || parts(&in_updated, &by_updated, u.len(), d.len()).iter().all(has);
     let in_dest = if count(&by_updated) >= count(&in_dest) && has_all() { by_updated } else { in_dest };
     for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {

@@ -431,7 +431,8 @@ impl Layout<'_> {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above = &text[gap_from(doc, limit, doc.line_start(place.lead))..doc.line_start(place.lead)];
+                let line = doc.line_start(place.lead);
+                let above = &text[gap_from(doc, limit, line)..line];
                 let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));

@@ -1,7 +1,7 @@
 //! The white space of YAML: blanks, tabs and line breaks.
 //!
-//! All other white space of Unicode is text: a key may begin with U+00A0, and a comment may end with it. So nothing here or above may ask
-//! `str::trim` where a document ends and its white space begins.
+//! All other white space of Unicode is text: a key may begin with U+00A0, and a comment may end with it. So what is
+//! copied or cut is trimmed here, and not by `str::trim`.
 
 const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
 
