@@ -123,6 +123,8 @@ impl<'a> Change<'a> {
 /// The comments that the other side wants for a node; `None` if it asks for no change of a comment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes<'a> {
+    /// The lines above it that belong to no child. They are new there, or dest has those of original.
+    pub gap: Option<&'a str>,
     /// The comment lines above it.
     pub above: Option<NoteChange<'a>>,
     /// The comment on its line.
@@ -134,7 +136,7 @@ pub struct Notes<'a> {
 impl<'a> Notes<'a> {
     /// Whether it asks for no change.
     pub fn is_empty(&self) -> bool {
-        self.above.is_none() && self.behind.is_none() && self.below.is_none()
+        self.gap.is_none() && self.above.is_none() && self.behind.is_none() && self.below.is_none()
     }
 
     /// The comments that a child lost or got.
@@ -143,6 +145,7 @@ impl<'a> Notes<'a> {
             (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
         };
         Self {
+            gap: None,
             above: changed(old.above, new.above),
             behind: changed(old.behind, new.behind),
             below: old.below.zip(new.below).and_then(|(old, new)| changed(old, new)),
@@ -322,6 +325,15 @@ impl<'a> Inside<'a> {
     pub fn name_after(&self, side: Side, id: ChildId<'a>) -> ChildId<'a> {
         let Some(names) = self.names.iter().find(|names| names[side] == id) else { return id };
         if names.updated == names.original { names.dest.clone() } else { names.updated.clone() }
+    }
+
+    /// Asks for no other lines between the children if the other side put them into another order: then no lines are between the same
+    /// children as before.
+    pub fn keep_gaps_in_new_order(&mut self) {
+        if self.children.iter().any(|child| child.change.notes.gap.is_some()) && self.has_new_order() {
+            self.children.iter_mut().for_each(|child| child.change.notes.gap = None);
+            self.children.retain(|child| child.change.asks());
+        }
     }
 
     /// Whether the other side put children into another order.

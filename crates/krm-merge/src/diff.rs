@@ -3,6 +3,7 @@
 //! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers two questions that the other sides cannot: how an
 //! unknown list merges (inference looks at all sides), and where an explicit null of dest clears a value that original has.
 
+mod gap;
 mod renamed;
 
 use std::hash::Hash;
@@ -22,9 +23,7 @@ use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{
-    BlockScalar, Error, Kind, NodeRef, Place, Style, comments_above, gap_above, same, same_lines, same_words,
-};
+use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, same, same_lines};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -142,7 +141,8 @@ impl<'a> Sides<'a> {
         let sides = [self.original, self.updated, self.dest];
         let has_no_order = inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(has_merges);
         let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
-        let inside = Inside { order, ..inside };
+        let mut inside = Inside { order, ..inside };
+        inside.keep_gaps_in_new_order();
         let says_nothing = inside.children.is_empty() && inside.new_names().next().is_none() && !inside.has_new_order();
         if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
             return None;
@@ -335,6 +335,21 @@ impl<'a> Differ<'a> {
             let change = self.field(name, Sides { original: Some(old), updated: None, dest }, cursor)?;
             children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
         }
+        gap::remove(&mut children, sides.updated, || {
+            let placed = |(key, value)| (Place::of_entry(key, value), value);
+            let of_original = fields.of.original.fields.iter().enumerate();
+            let known = of_original.map(|(i, &was)| {
+                let name = *fields.renamed.in_dest(Side::Original, &was.0.string());
+                let other = |side: Side| fields.of[side].get(name, i).map(placed);
+                let on_sides = sides::Sides {
+                    original: Some(placed(was)),
+                    updated: other(Side::Updated),
+                    dest: other(Side::Dest),
+                };
+                (ChildId::Field(name), on_sides)
+            });
+            known.collect()
+        });
         let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
         let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
@@ -376,17 +391,25 @@ impl<'a> Differ<'a> {
         let name = *fields.renamed.in_dest(Side::Updated, &key.string());
         let (old, there) = (fields.of.original.get(name, i), fields.of.dest.get(name, i));
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
-        if old.is_some_and(|old| !may_clear && same_entry(old, (key, new))) {
-            return Ok(None);
-        }
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let placed = |(key, value)| (Place::of_entry(key, value), value);
+        if let Some(old) = old.filter(|old| !may_clear && may_be_same(old.1, new)) {
+            let (was, is) = (placed(old), placed((key, new)));
+            if same_child(was, is) {
+                let gap = gap::taken(Some(was), there.map(placed), is, sides.updated);
+                return Ok(gap.map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
+            }
+        }
         let (was, in_dest, is) = (old.map(placed), there.map(placed), placed((key, new)));
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { Fit::Elsewhere } else { self.fit };
         if sides.are_blocks() && !is_walked(&self.trail, name) && is_left_alone(was, in_dest, is, around) {
-            return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
+            return Ok(Some(Child {
+                id,
+                node,
+                change: of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated)),
+            }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
         let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
@@ -397,9 +420,9 @@ impl<'a> Differ<'a> {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
         let notes = match (was, in_dest) {
-            (Some(was), _) => changed_remarks(was, is),
+            (Some(was), _) => changed_remarks(was, in_dest, is, sides.updated),
             (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
-            (None, None) => Notes::default(),
+            (None, None) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
         };
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let change = match change {
@@ -509,11 +532,12 @@ impl<'a> Differ<'a> {
             let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
             self.trail.push(id.step(&By::Index), Some(pair.place));
             let placed = |list, element| (Place::of_element(list, element), element);
-            let (was, is) = (placed(original, pair.original), placed(updated, pair.updated));
-            let fit = self.fit.below(Some(placed(dest, pair.dest)), Some(is));
+            let [was, there, is] = [(original, pair.original), (dest, pair.dest), (updated, pair.updated)]
+                .map(|(list, e)| placed(list, e));
+            let fit = self.fit.below(Some(there), Some(is));
             let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
             self.trail.pop();
-            let notes = changed_remarks(was, is);
+            let notes = changed_remarks(was, Some(there), is, Some(updated));
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
@@ -538,6 +562,20 @@ impl<'a> Differ<'a> {
                 children.extend(self.element(element, key, &keys, &elements, sides, cursor)?);
             }
         }
+        gap::remove(&mut children, sides.updated, || {
+            let of_original = sides.original.into_iter().flat_map(NodeRef::elements);
+            let known = of_original.filter_map(|element| {
+                let key = elements.renamed.in_dest(Side::Original, &element_key(element, &keys)?).clone();
+                let lists = sides::Sides { original: sides.original, updated: sides.updated, dest: sides.dest };
+                let placed = |side: Side| {
+                    let (list, element) = (lists[side]?, elements.of[side].get(&key)?.1);
+                    Some((Place::of_element(list, element), element))
+                };
+                let on_sides = sides::Sides::of(placed);
+                Some((ChildId::Key(key), on_sides))
+            });
+            known.collect()
+        });
         let names = elements.renamed.iter().map(|names| names.clone().map(ChildId::Key)).collect();
         Ok((children, names))
     }
@@ -595,9 +633,16 @@ impl<'a> Differ<'a> {
             (placed(sides.original, old), placed(sides.dest, inner.dest), placed(sides.updated, new));
         let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
         match is {
-            Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => return Ok(None),
+            Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => {
+                let gap = gap::taken(was, there, is, sides.updated);
+                return Ok(gap.map(|gap| Child {
+                    id,
+                    node: Some((None, is.1)),
+                    change: of_gap(Wants::Same, Some(gap)),
+                }));
+            }
             Some(is) if sides.are_blocks() && is_left_alone(was, there, is, self.fit) => {
-                let change = Change::patch(Wants::Text(is.1), None);
+                let change = of_gap(Wants::Text(is.1), gap::taken(was, there, is, sides.updated));
                 return Ok(Some(Child { id, node: Some((None, is.1)), change }));
             }
             Some(_) | None => {}
@@ -631,8 +676,9 @@ impl<'a> Differ<'a> {
             self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
         }
         let notes = match (was, there, is) {
-            (Some(was), _, Some(is)) => changed_remarks(was, is),
+            (Some(was), _, Some(is)) => changed_remarks(was, there, is, sides.updated),
             (None, Some(there), Some(is)) => notes_of_added(remarks(there), remarks(is)),
+            (None, None, Some(is)) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
             _ => Notes::default(),
         };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
@@ -691,9 +737,10 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     for (value, new) in values(sides.updated).filter(|(value, _)| seen.insert(value.clone())) {
         let change = match old.get(&value) {
             None => Change::patch(Wants::Value(new.1), None),
-            Some(old) => {
-                Change { notes: changed_remarks(placed(*old), placed(new)), ..Change::patch(Wants::Same, None) }
-            }
+            Some(old) => Change {
+                notes: changed_remarks(placed(*old), None, placed(new), sides.updated),
+                ..Change::patch(Wants::Same, None)
+            },
         };
         if change.asks() {
             children.push(Child { id: ChildId::Value(value), node: Some((None, new.1)), change });
@@ -733,12 +780,6 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: [Option<NodeRef<'a>>; 2]) -> Result<
     Ok(())
 }
 
-/// Whether two entries have the same lines, comments included: the cheap way to know that nothing changed.
-fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
-    let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
-    may_be_same(a.1, b.1) && same_child((placed(a), a.1), (placed(b), b.1))
-}
-
 /// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
 fn is_walked(trail: &Trail<'_>, name: &str) -> bool {
     (trail.is_empty() && name == "metadata") || (trail.is_fields(&["metadata"]) && name == "annotations")
@@ -757,16 +798,12 @@ fn is_left_alone(original: Option<Placed<'_>>, dest: Option<Placed<'_>>, updated
     };
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
-    // A comment that a blank line takes from the child is not in its text.
-    let above = |(place, value): Placed<'_>| comments_above(&place, value.document()).len();
-    let loses_comment = || above(original) != above(updated) && has_same_words_above(original, updated);
     !has_no_lines
         && !updated.1.has_nulls()
         && !dest.1.has_nulls()
         && !is_linked()
         && same_child(original, dest)
         && !is_open()
-        && !loses_comment()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.
@@ -808,16 +845,21 @@ fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
     Remarks::at(&place, value)
 }
 
-/// The comments of a child that upstream changed. A blank line below a comment takes it from the child, but changes no word, so it asks for
-/// nothing.
-fn changed_remarks<'a>(was: Placed<'a>, is: Placed<'a>) -> Notes<'a> {
-    let notes = Notes::between(remarks(was), remarks(is));
-    Notes { above: notes.above.filter(|_| !has_same_words_above(was, is)), ..notes }
+/// The comments of a child that upstream changed, and the lines above them.
+fn changed_remarks<'a>(
+    was: Placed<'a>,
+    there: Option<Placed<'a>>,
+    is: Placed<'a>,
+    container: Option<NodeRef<'a>>,
+) -> Notes<'a> {
+    let notes = Notes { gap: gap::taken(Some(was), there, is, container), ..Notes::between(remarks(was), remarks(is)) };
+    // A blank line below a comment takes it from the child. Where dest keeps its lines, that asks for nothing.
+    Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
 }
 
-/// Whether only blank lines differ above a child, among the comments that belong to it and those above that do not.
-fn has_same_words_above(was: Placed<'_>, is: Placed<'_>) -> bool {
-    same_words(gap_above(&was.0, was.1.document()), gap_above(&is.0, is.1.document()))
+/// A change that also asks for other lines above a child.
+fn of_gap<'a>(wants: Wants<'a>, gap: Option<&'a str>) -> Change<'a> {
+    Change { notes: Notes { gap, ..Notes::default() }, ..Change::patch(wants, None) }
 }
 
 /// The comments of a node that both sides added, if both have one and they differ.
@@ -826,6 +868,7 @@ fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
         (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
     };
     Notes {
+        gap: None,
         above: added(there.above, new.above),
         behind: added(there.behind, new.behind),
         below: there.below.zip(new.below).and_then(|(there, new)| added(there, new)),

@@ -16,8 +16,8 @@ use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, split_after_feeds,
-    without_break,
+    BlockScalar, Document, Kind, NodeRef, Place, Style, below, below_all, byte_order_mark, ends_line, gap_above,
+    is_blank, same_lines, split_after_feeds, without_break,
 };
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
@@ -50,7 +50,7 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &
 
 /// Whether two resources have the same lines except for the annotations of the host; `None` if one is not on lines of its own.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
-    let (of_a, of_b) = (Lines::of(a)?, Lines::of(b)?);
+    let (of_a, of_b) = Lines::of_both(a, b)?;
     // Nothing needs to be printed if both have the same layout and the host's lines can be removed.
     if of_a.column == of_b.column
         && of_a.dash.is_some() == of_b.dash.is_some()
@@ -59,7 +59,7 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
         // Mostly the host's lines part both texts at the same places.
         return Some(a == b || same_lines(&a.concat(), &b.concat()));
     }
-    Some(same_lines(&own_text(a, budget)?, &own_text(b, budget)?))
+    Some(same_lines(&own_text(a, &of_a, budget)?, &own_text(b, &of_b, budget)?))
 }
 
 /// Whose text a resource has after a merge.
@@ -98,7 +98,7 @@ fn upstreams<'a>(
     own: &TextEdits,
     budget: &Budget,
 ) -> Result<Option<TextEdits>, Unwritable> {
-    let (Some(place), Some(from)) = (Lines::of(dest), Lines::of(like)) else { return Ok(None) };
+    let Some((place, from)) = Lines::of_both(dest, like) else { return Ok(None) };
     let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
     let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
     // Mostly upstream changed only values, so this is the end.
@@ -124,9 +124,9 @@ fn upstreams<'a>(
 }
 
 /// The lines of a resource without the annotations of the host.
-fn own_text(node: NodeRef<'_>, budget: &Budget) -> Option<String> {
+fn own_text(node: NodeRef<'_>, lines: &Lines<'_>, budget: &Budget) -> Option<String> {
     let own = transport::without_host(Tree::Node(node));
-    Lines::of(node)?.text(&splice::edits(node, &own, budget).ok()?)
+    lines.text(&splice::edits(node, &own, budget).ok()?)
 }
 
 /// The places of the host's annotations in a resource, or of all annotations if there are no others, in the order of the text.
@@ -198,6 +198,29 @@ enum Head {
     BehindDash,
 }
 
+/// What is above or below the lines of a document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    /// Another document, or its mark.
+    Document,
+    /// Nothing: they are the first or the last lines of the text.
+    Nothing,
+}
+
+/// The start of the comments at the top of a document, and what is above them.
+fn top(root: NodeRef<'_>) -> (usize, Beyond) {
+    let doc = root.document();
+    let above = Place::of_first(root).map(|first| gap_above(&first, doc).map_or(first.lead, |gap| gap.start));
+    let start = above.unwrap_or(root.start());
+    (start, if start == byte_order_mark(doc.source()) { Beyond::Nothing } else { Beyond::Document })
+}
+
+/// The end of the comments at the end of a document, and what is below them.
+fn end(root: NodeRef<'_>) -> (usize, Beyond) {
+    let end = below_all(root);
+    (end, if is_blank(&root.document().source()[end..]) { Beyond::Nothing } else { Beyond::Document })
+}
+
 /// The lines of a resource, which is a document or an element of a list, with its own comments.
 struct Lines<'d> {
     doc: &'d Document<'d>,
@@ -225,6 +248,22 @@ impl<'d> Lines<'d> {
             _ => root.start(),
         };
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
+    }
+
+    /// The lines of two resources. If both are documents, comments at the top and the end of a document count, too: there they may belong to
+    /// the text, so either both documents begin or end their texts, or neither does.
+    fn of_both(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Self, Self)> {
+        let (mut of_a, mut of_b) = (Self::of(a)?, Self::of(b)?);
+        if a.is_root() && b.is_root() {
+            let (tops, ends) = ([top(a), top(b)], [end(a), end(b)]);
+            if tops[0].1 == tops[1].1 {
+                (of_a.range.start, of_b.range.start) = (tops[0].0, tops[1].0);
+            }
+            if ends[0].1 == ends[1].1 {
+                (of_a.range.end, of_b.range.end) = (ends[0].0, ends[1].0);
+            }
+        }
+        Some((of_a, of_b))
     }
 
     /// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
@@ -313,7 +352,12 @@ mod tests {
         let doc = Document::parse(text).expect("valid");
         let root = doc.roots().next().expect("a root");
         let all: Vec<_> = if root.is_list() { root.elements().collect() } else { doc.roots().collect() };
-        all.iter().map(|node| own_text(*node, &Budget::default()).expect("on lines of its own")).collect()
+        all.into_iter().map(text_of).collect()
+    }
+
+    fn text_of(resource: NodeRef<'_>) -> String {
+        let lines = Lines::of(resource).expect("on lines of its own");
+        own_text(resource, &lines, &Budget::default()).expect("no line is too far left")
     }
 
     #[test]
@@ -340,7 +384,7 @@ mod tests {
             let doc = Document::parse(text.as_str()).expect("valid");
             let items: Vec<_> = doc.roots().flat_map(NodeRef::elements).collect();
             assert_eq!(is_written_alike(items[0], items[1], &Budget::default()), Some(want), "{text}");
-            let own = |i: usize| own_text(items[i], &Budget::default());
+            let own = |i: usize| text_of(items[i]);
             assert!(!want || own(0) == own(1), "{text}");
         }
     }

@@ -314,7 +314,7 @@ impl<'a> Walk<'a> {
         let own = key.map_or_else(|| Place::behind_dash(node), |k| Some(Place::of_entry(k, node)));
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
-        let comments = Comments { behind, ..Comments::default() };
+        let comments = Comments { gap: child.change.notes.gap, behind, ..Comments::default() };
         Ok(value.map(|value| Entry { was, comments, ..Entry::new(key.map(Key::Node), value) }))
     }
 
@@ -441,7 +441,11 @@ impl<'a> Walk<'a> {
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
         if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
             *entry = as_written(entry, key, node);
+            entry.comments.gap = child.change.notes.gap;
             return Ok(());
+        }
+        if entry.value.is_none() && child.change.removes() {
+            entry.comments.gap = child.change.notes.gap;
         }
         self.annotate(entry, (old_key, before), parent, child);
         Ok(())
@@ -506,6 +510,7 @@ impl<'a> Walk<'a> {
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.was.is_none();
         entry.comments = Comments {
+            gap: notes.gap.filter(|_| !child.change.removes()).or(asked.gap),
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
             below: wanted(note_below, below, entry.comments.below).filter(|_| is_inside),

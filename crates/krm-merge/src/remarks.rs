@@ -29,7 +29,7 @@ impl<'a> Remarks<'a> {
 
     /// The comments that a child gets along with its value. Those at the end of its block are a part of the value.
     pub fn along_with_value(self) -> Comments<'a> {
-        Comments { above: Some(self.above), behind: Some(self.behind), below: None }
+        Comments { above: Some(self.above), behind: Some(self.behind), ..Comments::default() }
     }
 
     /// The comments of a field, or of an element of a list; none for a root.

@@ -17,8 +17,8 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Entry, Tree, View};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, comment_of, comment_place,
-    comment_text, comments_above, ends_line, foot, is_blank, line_end, lines, next_line, same, starts_line, trim,
-    trim_start, without_break,
+    comment_text, comments_above, ends_line, foot, gap_above, is_blank, line_end, lines, next_line, same, starts_line,
+    trim, trim_start, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
@@ -503,6 +503,14 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edit(place.top(self.doc)..self.doc.line_start(place.lead), lines);
     }
 
+    /// Sets the lines above a child that belong to no child. `above` is the block scalar that then ends above them.
+    fn set_gap(&mut self, place: &Place, lines: &str, above: impl FnOnce(&Self) -> Option<BlockScalar>) {
+        let Some(old) = gap_above(place, self.doc) else { return };
+        let lines = comment_lines(lines, place.column(self.doc), self.budget);
+        let lines: String = not_taken(lines, || above(self)).into_iter().map(|line| line + "\n").collect();
+        self.edit(old, lines);
+    }
+
     /// Sets the comment lines at the end of a block, whose new value is a tree.
     fn set_comments_below(&mut self, host: Host, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>, comments: &str) {
         let Some(first) = Place::of_first(value) else { return };
@@ -532,7 +540,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return self.root_anew(node, entries);
         };
         let (before, rest) = entries.split_at(at);
-        let removed: Vec<Place> = before.iter().filter_map(|entry| entry.was).map(place_of).collect();
+        let removed = before.iter().filter_map(|entry| Some((place_of(entry.was?), entry.comments.gap)));
+        let (removed, gaps): (Vec<Place>, Vec<Option<&str>>) = removed.unzip();
         let mut lines = Vec::new();
         for new in news(before) {
             lines.extend(self.layout().new_child(&new, column));
@@ -550,6 +559,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
             // The new comments of that child move with it. The comments that they replace are a part of this edit.
             let to = above.map_or(top, |_| next.lead);
+            if rest[0].comments.gap.is_some() {
+                rest.to_mut()[0].comments.gap = None;
+            }
             if let Some(above) = above {
                 lines.extend(comment_lines(above, column, self.budget));
                 let child = &mut rest.to_mut()[0];
@@ -563,35 +575,44 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.edit(from..to, text);
         } else {
             self.insert_lines(first.top(self.doc), &lines);
-            for place in removed {
+            for (place, gap) in removed.into_iter().zip(gaps) {
+                if let Some(gap) = gap {
+                    self.set_gap(&place, gap, |_| None);
+                }
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
         }
         let mut last = kept;
-        let mut above = &rest[0];
+        let mut above = before.iter().rfind(|entry| entry.value.is_some());
         for (i, entry) in rest.iter().enumerate() {
             let is_other = match (entry.was, &entry.value) {
                 (Some(was), None) => {
                     last = was;
                     let place = place_of(was);
+                    if let Some(gap) = entry.comments.gap {
+                        self.set_gap(&place, gap, |s| s.end_of(host, column, above?));
+                    }
                     self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                     true
                 }
                 (Some(was), Some(tree)) => {
-                    (last, above) = (was, entry);
+                    if let Some(gap) = entry.comments.gap {
+                        self.set_gap(&place_of(was), gap, |s| s.end_of(host, column, above?));
+                    }
+                    (last, above) = (was, Some(entry));
                     self.child(host, || place_of(was), was, entry);
                     self.is_set(was.value(), tree)
                 }
                 (None, _) => {
-                    above = entry;
+                    above = Some(entry);
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
                     self.insert_lines(place_of(last).bottom(self.doc), &lines.unwrap_or_default());
                     true
                 }
             };
             if is_other && rest.get(i + 1).is_none_or(|next| next.was.is_some()) {
-                self.clear_below(place_of(last).bottom(self.doc), |s| s.end_of(host, column, above));
+                self.clear_below(place_of(last).bottom(self.doc), |s| s.end_of(host, column, above?));
             }
         }
     }

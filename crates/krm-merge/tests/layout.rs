@@ -161,7 +161,7 @@ fn a_part_that_is_indented_otherwise_keeps_dests_indentation() {
     let original = text("  l:\n  - 'x'\n  m:\n  - name: a\n    n:\n    - 1\n     # of 1\n");
     let updated = text("  l:\n    - x\n  m:\n    - name: a\n\n      n:\n        - 1\n         # of 1\n");
     let dest = original.replace("- name: a\n", "- name: a\n    own: 1\n");
-    let want = dest.replace("  - 'x'", "    - x");
+    let want = dest.replace("  - 'x'", "    - x").replace("own: 1\n", "own: 1\n\n");
     assert_eq!(merged(&original, &updated, &dest), want);
     assert_eq!(merged(&original, &updated, &want), want, "again");
 }
@@ -268,4 +268,33 @@ fn a_comment_below_a_text_goes_with_the_text_that_a_list_replaces() {
     let updated = text("    d:\n      - |\n        x\n");
     let dest = text("    d: 'x'\n     # of d");
     assert_eq!(merged(&original, &updated, &dest), updated);
+}
+
+#[test]
+fn the_comments_around_a_document_are_those_of_upstream_if_dest_left_them_alone() {
+    let text = |above: &str, a: u8, b: u8, below: &str| {
+        format!("{above}apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n  a: {a}\n  b: {b}\n{below}")
+    };
+    let more = "---\napiVersion: v1\nkind: A\nmetadata:\n  name: b\n";
+    for [original, updated, dest, want] in [
+        // Dest left the document alone, or changed a value in it.
+        [text("# 1\n\n", 1, 1, ""), text("# 2\n\n", 1, 2, ""), text("# 1\n\n", 1, 1, ""), text("# 2\n\n", 1, 2, "")],
+        [text("# 1\n\n", 1, 1, ""), text("# 2\n\n", 1, 1, ""), text("# 1\n\n", 2, 1, ""), text("# 2\n\n", 2, 1, "")],
+        [text("", 1, 1, ""), text("# 2\n\n", 1, 1, ""), text("", 2, 1, ""), text("# 2\n\n", 2, 1, "")],
+        [text("# 1\n\n", 1, 1, ""), text("# 2\n\n", 1, 1, ""), text("# 3\n\n", 2, 1, ""), text("# 3\n\n", 2, 1, "")],
+        [text("", 1, 1, "# 1\n"), text("", 1, 2, "# 2\n"), text("", 1, 1, "# 1\n"), text("", 1, 2, "# 2\n")],
+        [text("", 1, 1, ""), text("", 1, 1, "\n# 2\n"), text("", 1, 1, ""), text("", 1, 1, "\n# 2\n")],
+        // TODO: dest should also have upstream's comments at the end of a document in which it changed a value.
+        [text("", 1, 1, "# 1\n"), text("", 1, 1, "# 2\n"), text("", 2, 1, "# 1\n"), text("", 2, 1, "# 1\n")],
+    ] {
+        let once = merged(&original, &updated, &dest);
+        assert_eq!(once, want, "{original}{updated}{dest}");
+        assert_eq!(merged(&original, &updated, &once), once, "again: {want}");
+        // The same with another document below, and above.
+        let [original, updated, dest, want] = [&original, &updated, &dest, &want].map(|text| format!("{text}{more}"));
+        assert_eq!(merged(&original, &updated, &dest), want, "{original}{updated}{dest}");
+        let turned = |text: &str| format!("{}---\n{}", &more[4..], text.strip_suffix(more).unwrap_or_default());
+        let [original, updated, dest, want] = [&original, &updated, &dest, &want].map(|text| turned(text));
+        assert_eq!(merged(&original, &updated, &dest), want, "{original}{updated}{dest}");
+    }
 }

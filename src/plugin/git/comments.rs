@@ -68,10 +68,11 @@ pub struct Free<'a> {
 
 impl<'a> Free<'a> {
     /// The comments among the children of a map or list that all sides have. Each comment is inserted above the next child that ours has,
-    /// or else below the previous child.
-    pub fn of(container: &Spot<'a>, children: &[Spot<'a>]) -> Vec<Self> {
+    /// or else below the previous child. The merge itself takes those in the lines `taken` of theirs.
+    pub fn of(container: &Spot<'a>, children: &[Spot<'a>], taken: &[Range<usize>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
         let mut all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
+        all.updated.retain(|(at, _)| !taken.iter().any(|lines| lines.contains(at)));
         // The merge itself takes what only theirs has at the end of a block.
         let ends = Sides::of(|side| end_of_children(side, children));
         let foot = |side: Side| all[side].iter().filter(move |(at, _)| *at >= ends[side]).map(|(_, text)| *text);

@@ -95,18 +95,21 @@ impl<'a, 'd> Halves<'a, 'd> {
 
     /// The halves of a map or list of ours, from the halves of its children.
     fn children(&mut self, branch: Branch<'a>, container: &Spot<'a>, children: &[Spot<'a>]) -> Sides<Tree<'a>> {
-        let free = Free::of(container, children);
+        let new = children.iter().enumerate().filter_map(|(n, spot)| Some((spot.here.updated?.value.start(), n)));
+        let new: HashMap<usize, usize> = new.collect();
+        // Children of ours come first, in their order.
+        let number = |entry: &Entry<'a>| entry.place().or_else(|| new.get(&theirs(entry)?.start()).copied());
+        let taken = branch.entries.iter().filter(|entry| entry.comments.gap.is_some());
+        let taken = taken.filter_map(|entry| children.get(number(entry)?)?.here.updated?.gap());
+        let free = Free::of(container, children, &taken.collect::<Vec<_>>());
         for disputed in free.iter().filter(|free| free.is_disputed) {
             self.asked.push(Asked { path: container.path.keyed(), lines: Some(disputed.lines()), why: Why::Apart });
         }
         self.free.extend(free);
-        let new = children.iter().enumerate().filter_map(|(n, spot)| Some((spot.here.updated?.value.start(), n)));
-        let new: HashMap<usize, usize> = new.collect();
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
         let mut seen = HashSet::new();
         for entry in branch.entries {
-            // Children of ours come first, in their order.
-            let number = entry.place().or_else(|| new.get(&theirs(&entry)?.start()).copied());
+            let number = number(&entry);
             let halves = match number.and_then(|number| children.get(number)) {
                 Some(spot) => self.entry(entry, spot),
                 None => Sides::of(|_| entry.clone()),
@@ -157,7 +160,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             if spot.is_alike(Side::Original, Side::Dest) && spot.here.updated.is_some() {
                 return Sides::of(|side| {
                     self.feet[side].extend(spot.foot(Side::Updated));
-                    spot.entry(Side::Updated, entry.was)
+                    whole(&entry, spot, Side::Updated)
                 });
             }
             if lost.is_beside(spot) {
@@ -172,7 +175,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             let grain = if spot.is_text() { Grain::Lines } else { Grain::Whole };
             self.places.push(Lines { range: ours.lines(), grain, finer: finer(&entry, ours) });
         }
-        Sides::of(|side| spot.entry(side, entry.was))
+        Sides::of(|side| whole(&entry, spot, side))
     }
 
     /// Whether each half has the side's whole child: if the child is in conflict, or if conflicts inside of it share a line.
@@ -209,9 +212,9 @@ impl<'a, 'd> Halves<'a, 'd> {
             None => was,
         };
         Sides::of(|side| {
-            let Comments { above, behind, below } = halves[side].comments;
-            let (above, behind) = (chosen(side, lost.above, above), chosen(side, lost.behind, behind));
-            let comments = Comments { above, behind, below };
+            let own = halves[side].comments;
+            let (above, behind) = (chosen(side, lost.above, own.above), chosen(side, lost.behind, own.behind));
+            let comments = Comments { above, behind, ..own };
             Entry { comments, layout: Layout::Host, ..halves[side].clone() }
         })
     }
@@ -279,6 +282,12 @@ fn pick(side: Side) -> Pick {
         Side::Updated => Pick::Updated,
         Side::Dest => Pick::Dest,
     }
+}
+
+/// A side's whole child in the place of a merged one. The lines above it that belong to no child are merged for all sides.
+fn whole<'a>(merged: &Entry<'a>, spot: &Spot<'a>, side: Side) -> Entry<'a> {
+    let own = spot.entry(side, merged.was);
+    Entry { comments: Comments { gap: merged.comments.gap, ..own.comments }, ..own }
 }
 
 /// The node in theirs of a child that ours lacks.

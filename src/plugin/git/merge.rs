@@ -317,7 +317,11 @@ impl<'r, 'a> Merge<'r, 'a> {
         if tree.is(ours) {
             return Some(Item::Stays);
         }
-        Some(Item::Edited(splice::edits(ours, &tree, self.rules.budget).ok()?))
+        let mut edits = splice::edits(ours, &tree, self.rules.budget).ok()?.into_vec();
+        // The comments around all resources are a part of their own.
+        let top = Margins::of(self.documents.dest.source()).top;
+        edits.retain(|edit| edit.range.start >= top);
+        Some(Item::Edited(TextEdits::of(edits).ok()?))
     }
 
     /// Builds the text in parts, and adds the messages about comments.

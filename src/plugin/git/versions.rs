@@ -15,8 +15,8 @@ use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{
-    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, line_start, lines,
-    next_line, whole_lines,
+    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above, line_start,
+    lines, next_line, whole_lines,
 };
 
 /// A place in a resource, with the resource, field or element that each version has there.
@@ -214,7 +214,12 @@ impl<'a> Here<'a> {
         let Some(place) = self.place else { return Comments::default() };
         let above = comments_above(&place, self.value.document());
         let behind = comment_text(&place, self.value).unwrap_or_default();
-        Comments { above: Some(above), behind: Some(behind), below: None }
+        Comments { above: Some(above), behind: Some(behind), ..Comments::default() }
+    }
+
+    /// The lines above the child that belong to no child.
+    pub fn gap(&self) -> Option<Range<usize>> {
+        gap_above(&self.place?, self.value.document())
     }
 
     /// All comments in the lines of the child.

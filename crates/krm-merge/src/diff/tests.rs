@@ -535,16 +535,109 @@ fn a_child_that_a_side_renamed_is_one_child() {
 }
 
 #[test]
-fn a_blank_line_below_a_comment_takes_or_brings_no_comment() {
-    for (original, updated) in
-        [("# why\n", "# why\n\n"), ("# why\n\n", "# why\n"), ("# why\n# so\n", "# why\n\n# so\n")]
-    {
+fn the_lines_above_a_child_are_merged_as_git_merges_them() {
+    for [original, updated, dest, want] in [
+        // A blank line decides whether a comment belongs to the field below it.
+        ["# why\n", "# why\n\n", "# why\n", "# why\n\n"],
+        ["# why\n\n", "# why\n", "# why\n\n", "# why\n"],
+        ["# why\n# so\n", "# why\n\n# so\n", "# why\n# so\n", "# why\n\n# so\n"],
+        ["# why\n", "# why\n\n", "# mine\n", "# mine\n"],
+        // A comment that belongs to no field is added, changed, removed.
+        ["", "# of all\n\n", "", "# of all\n\n"],
+        ["# of all\n\n", "# of none\n\n", "# of all\n\n", "# of none\n\n"],
+        ["# of all\n\n", "", "# of all\n\n", ""],
+        ["# of all\n\n# own\n", "# of none\n\n# own\n", "# of all\n\n# mine\n", "# of none\n\n# mine\n"],
+        ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# own\n", "# of none\n\n# new\n"],
+        ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# mine\n", "# of all\n\n# mine\n"],
+        ["# of all\n\n", "# of none\n\n", "# mine\n\n", "# mine\n\n"],
+        ["# of all\n\n", "# of all\n\n", "# mine\n\n", "# mine\n\n"],
+        // A comment that is deeper than the field belongs to the one above.
+        ["", "  # of a\n\n# of all\n\n", "", "  # of a\n\n# of all\n\n"],
+        // Blank lines alone.
+        ["", "\n", "", "\n"],
+        ["\n\n", "\n", "\n\n", "\n"],
+        ["\n", "", "\n\n", "\n\n"],
+    ] {
         for b in ["x", "z"] {
-            let [original, updated] = [(original, "x"), (updated, b)].map(|(gap, b)| format!("a: x\n{gap}b: {b}\n"));
-            let dest = original.replace("a: x", "a: y");
-            let (merged, conflicts) = merged([&original, &updated, &dest], OnConflict::TakeUpdated);
-            assert_eq!((merged, conflicts.len()), (dest.replace("b: x", &format!("b: {b}")), 0), "{original}{updated}");
+            let text = |a: &str, gap: &str, b: &str| format!("a:\n  c: {a}\n{gap}b: {b}\n");
+            let texts = [text("x", original, "x"), text("x", updated, b), text("y", dest, "x")];
+            let [original, updated, dest] = &texts;
+            let (once, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
+            assert_eq!((&once, conflicts.len()), (&text("y", want, b), 0), "{texts:?}");
+            assert_eq!(merged([original, updated, &once], OnConflict::TakeUpdated).0, once, "again: {texts:?}");
         }
+    }
+}
+
+#[test]
+fn the_lines_above_a_child_come_and_stay_with_its_place() {
+    for [original, updated, dest, want] in [
+        // A new field brings them. Dest's own fields keep theirs.
+        [
+            "a: 1\n",
+            "a: 1\n\n# part 2\n\n# of b\nb: 1\n",
+            "a: 1\nown: 1\n",
+            "a: 1\nown: 1\n\n# part 2\n\n# of b\nb: 1\n",
+        ],
+        ["a: 1\nb: 1\n", "a: 1\n\nb: 1\n", "a: 1\nown: 1\nb: 1\n", "a: 1\nown: 1\n\nb: 1\n"],
+        // Upstream removes the field above.
+        [
+            "a: 1\nb: 1\n\nc: 1\n",
+            "a: 1\n\n# of c and d\n\nc: 1\n",
+            "a: 2\nb: 1\n\nc: 1\n",
+            "a: 2\n\n# of c and d\n\nc: 1\n",
+        ],
+        [
+            "a: 1\n\n# part 2\n\nb: 1\n\n# part 3\n\nc: 1\n",
+            "a: 1\n\n# part 3\n\nc: 1\n",
+            "a: 2\n\n# part 2\n\nb: 1\n\n# part 3\n\nc: 1\n",
+            "a: 2\n\n# part 3\n\nc: 1\n",
+        ],
+        [
+            "a: 1\n\n# part 2\n\nb: 1\nc: 1\n",
+            "a: 1\n\n# part 2\n\nc: 1\n",
+            "a: 2\n\n# part 2\n\nb: 1\nc: 1\n",
+            "a: 2\n\n# part 2\n\nc: 1\n",
+        ],
+        [
+            "a: 1\n\n# part 2\n\nb: 1\nc: 1\n",
+            "a: 1\n\n# part 2\n\nc: 1\n",
+            "a: 2\n\n# part 2\n\nb: 1\n\nc: 1\n",
+            "a: 2\n\n# part 2\n\n\nc: 1\n",
+        ],
+        ["a: 1\n\n# part 2\n\nb: 1\n", "a: 1\n", "a: 2\n\n# part 2\n\nb: 1\n", "a: 2\n"],
+        ["a: 1\n\n# part 2\n\nb: 1\n", "a: 1\n\n# part 2\n", "a: 2\n\n# part 2\n\nb: 1\n", "a: 2\n\n# part 2\n\n"],
+        ["a: 1\n\nb: 1\n", "a: 1\n", "a: 2\n\nb: 1\n", "a: 2\n"],
+        [
+            "k:\n  # part 1\n\n  a: 1\n\n  # part 2\n\n  b: 1\n",
+            "k:\n  # part 2\n\n  b: 1\n",
+            "k:\n  # part 1\n\n  a: 1\n\n  # part 2\n\n  b: 2\n",
+            "k:\n\n  # part 2\n\n  b: 2\n",
+        ],
+        // Dest has other lines below the field that upstream removes.
+        ["a: 1\n\n# part 2\n\nb: 1\nc: 1\n", "a: 1\nc: 1\n", "a: 1\n\n# part 2\n\nb: 1\n\nc: 2\n", "a: 1\n\nc: 2\n"],
+        // In another order, no lines are between the same fields.
+        ["a: 1\nb: 1\nc: 1\n", "b: 1\n\na: 1\nc: 1\n", "a: 2\nb: 1\nc: 1\n", "b: 1\na: 2\nc: 1\n"],
+        // Blank lines are a part of the value above.
+        ["a: x\nb: 1\n", "a: x\n\n# c\n\nb: 1\n", "a: |+\n  x\nb: 1\n", "a: |+\n  x\n# c\n\nb: 1\n"],
+        ["a: |\n  x\nb: 1\n", "a: |\n  x\n\nb: 1\n", "a: |\n  y\nb: 1\n", "a: |\n  y\n\nb: 1\n"],
+        // Elements.
+        [
+            "a:\n- name: x\n- name: y\n",
+            "a:\n- name: x\n\n# z\n\n- name: y\n",
+            "a:\n- name: x\n  o: 1\n- name: y\n",
+            "a:\n- name: x\n  o: 1\n\n# z\n\n- name: y\n",
+        ],
+        [
+            "a:\n- {}\n- {b: 1}\n",
+            "a:\n- {}\n\n- {b: 2}\n",
+            "a:\n- {}\n- {b: 1}\nc: 1\n",
+            "a:\n- {}\n\n- {b: 2}\nc: 1\n",
+        ],
+    ] {
+        let (once, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
+        assert_eq!((once.as_str(), conflicts.len()), (want, 0), "{original}{updated}{dest}");
+        assert_eq!(merged([original, updated, want], OnConflict::TakeUpdated).0, want, "again: {want}");
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn comments_of_sides<'a>(
     };
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
+        gap: None,
         above: other(remarks.above, written.above),
         behind: other(remarks.behind, written.behind),
         below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),

@@ -302,15 +302,12 @@ impl Layout<'_> {
     /// A new entry or element, whose key or dash is at `column`, as lines.
     pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
-        let mut out = match place {
-            _ if new.comments.above.is_some() => {
-                comment_lines(new.comments.above.unwrap_or_default(), column, self.budget)
-            }
-            Some((place, value)) if !place.is_inline(value.document()) => {
-                comment_lines(comments_above(&place, value.document()), column, self.budget)
-            }
-            _ => Vec::new(),
+        let own = match place {
+            Some((place, value)) if !place.is_inline(value.document()) => comments_above(&place, value.document()),
+            _ => "",
         };
+        let mut out = comment_lines(new.comments.gap.unwrap_or_default(), column, self.budget);
+        out.extend(comment_lines(new.comments.above.unwrap_or(own), column, self.budget));
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.

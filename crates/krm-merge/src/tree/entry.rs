@@ -44,6 +44,8 @@ pub enum Key<'a> {
 /// The comments that a child is to have, as they are written. An empty text removes a comment; `None` keeps the comment that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comments<'a> {
+    /// The blank lines and comments above it that belong to no child.
+    pub gap: Option<&'a str>,
     /// The comment lines above it.
     pub above: Option<&'a str>,
     /// The comment on its line.

@@ -49,7 +49,7 @@ impl<'a> Entry<'a> {
             let (value, has_lost) = settled(value, pick);
             self.value = value;
             if has_lost {
-                self.comments = Comments::default();
+                self.set_comments(Comments::default());
             }
             return has_lost;
         };
@@ -58,10 +58,10 @@ impl<'a> Entry<'a> {
             return false;
         };
         match (picked, conflict.comments) {
-            (Pick::Updated, Some(comments)) => self.comments = comments.updated,
+            (Pick::Updated, Some(comments)) => self.set_comments(comments.updated),
             (Pick::Updated, None) => {}
-            (Pick::Original, Some(comments)) => self.comments = comments.original,
-            (Pick::Original, None) | (Pick::Dest, _) => self.comments = Comments::default(),
+            (Pick::Original, Some(comments)) => self.set_comments(comments.original),
+            (Pick::Original, None) | (Pick::Dest, _) => self.set_comments(Comments::default()),
         }
         if picked == Pick::Updated {
             self.source = conflict.key.or(self.source);
@@ -69,6 +69,11 @@ impl<'a> Entry<'a> {
         }
         self.value = conflict.won_by(picked);
         picked != Pick::Updated
+    }
+
+    /// Sets the comments that belong to the child. The lines above them belong to no value, so they do not depend on who wins it.
+    fn set_comments(&mut self, comments: Comments<'a>) {
+        self.comments = Comments { gap: self.comments.gap, ..comments };
     }
 }
 

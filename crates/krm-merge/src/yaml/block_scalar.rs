@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::blank::is_blank;
 use super::line::{ends_line, line_break_before, line_end, line_start, next_line};
-use super::node::{NodeRef, Style};
+use super::node::{Document, NodeRef, Style};
 
 /// How a block scalar is written.
 #[derive(Clone, Debug)]
@@ -88,6 +88,13 @@ impl BlockScalar {
         let header = node.start()..header_end(text, node.start());
         let found = blocks.binary_search_by_key(&node.id, |block| block.0).ok()?;
         Some(Self { chomping: Chomping::of(&text[header.clone()]), header, indent: blocks[found].1 as usize })
+    }
+
+    /// The last block scalar that begins above an offset, and where it ends.
+    pub fn above(doc: &Document<'_>, at: usize) -> Option<(Self, usize)> {
+        let count = doc.blocks.partition_point(|(id, _)| (doc.nodes[*id as usize].start as usize) < at);
+        let node = NodeRef { doc, id: doc.blocks.get(count.checked_sub(1)?)?.0 };
+        Some((Self::of(node)?, node.end()))
     }
 
     /// The block scalar at the end of a node, if there is one, and where it ends.

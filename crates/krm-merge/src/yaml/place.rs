@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::blank::{is_blank, trim_end, trim_start};
-use super::block_scalar::header_end;
+use super::block_scalar::{BlockScalar, header_end};
 use super::line::{byte_order_mark, line_break_before, line_end, next_line};
 use super::node::{Document, NodeRef, Style};
 
@@ -169,13 +169,23 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
 
 /// The offset after the line that holds `end`, and after the comment lines below it that are indented deeper than `column`.
 pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
+    end_of_comments(doc, doc.next_line(end), |other| other > column)
+}
+
+/// The offset after the comment lines at the end of a document, below everything else.
+pub(crate) fn below_all(root: NodeRef<'_>) -> usize {
+    let doc = root.document();
+    end_of_comments(doc, doc.next_line(root.end()), |_| true)
+}
+
+/// The offset after the comment lines in these columns, from a line on; this line, if there are none.
+fn end_of_comments(doc: &Document<'_>, mut line: usize, is_meant: impl Fn(usize) -> bool) -> usize {
     let text = doc.source();
-    let mut bottom = doc.next_line(end);
-    let mut line = bottom;
+    let mut bottom = line;
     while line < text.len() {
         let at = line + text.as_bytes()[line..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         match text.as_bytes().get(at) {
-            Some(b'#') if at - line > column && doc.is_comment(at) => {
+            Some(b'#') if is_meant(at - line) && doc.is_comment(at) => {
                 line = next_line(text, line);
                 bottom = line;
             }
@@ -199,9 +209,16 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
-/// The blank lines and comment lines above a child, whether they belong to it or not; empty if the child is not the first in its line.
-pub fn gap_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
-    place.own_line(doc).map_or("", |line| &doc.source()[gap_from(doc, 0, line)..line])
+/// The lines above a child that belong to no child: blank lines, and comments that a blank line sets apart. They come before the comments
+/// that belong to it, after those that belong to the child before it, and after the blank lines that a block scalar above takes. `None` if
+/// the child begins on a line of another token.
+pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
+    let line = place.own_line(doc)?;
+    let top = place.comments_from(doc, 0, line);
+    let block = BlockScalar::above(doc, top);
+    let floor = block.as_ref().map_or(0, |(block, end)| block.below(doc.source(), doc.next_line(*end)).min(top));
+    let from = gap_from(doc, floor, top);
+    Some(end_of_comments(doc, from, |column| column > place.lead - line).min(top)..top)
 }
 
 /// The start of the first of the blank lines and comment lines directly above a line, at `floor` or after it.
@@ -221,6 +238,14 @@ pub(crate) fn gap_from(doc: &Document<'_>, floor: usize, line: usize) -> usize {
 /// block.
 pub fn comments_below<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
     &value.document().source()[foot(place, value)]
+}
+
+/// The comment lines below the last child of a block, in its column or deeper, and the blank lines among them.
+pub(crate) fn comments_at_end<'a>(block: NodeRef<'a>) -> &'a str {
+    let (doc, last) = (block.document(), block.written().last().filter(|_| block.style() == Style::Block));
+    let Some(place) = last.map(|last| Place::of_child(block, last)) else { return "" };
+    let (start, column) = (doc.next_line(place.end), place.column(doc));
+    &doc.source()[start..end_of_comments(doc, start, |other| other >= column)]
 }
 
 /// Whether comments can be at the end of a child's block, and belong to the child. In a list whose dashes are in the column of its key, they

@@ -1,0 +1,110 @@
+//! The lines between the children of a map or list that belong to no child: blank lines, and comments that a blank line sets apart.
+//!
+//! They are merged as git merges lines: what only upstream changed is taken. A licence at the top of a file and the title of a section are
+//! such comments, and nothing else of the merge speaks of them. A gap is what is above one child. So a gap comes with a new child, and goes
+//! with a child that upstream removes.
+
+use super::Placed;
+use crate::change::Child;
+use crate::child::ChildId;
+use crate::hashed::HashMap;
+use crate::sides::{Side, Sides};
+use crate::yaml::{
+    NodeRef, Place, byte_order_mark, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment,
+    same_words, trim,
+};
+
+/// The text above a child that belongs to no child; `None` if the child begins on a line of another token.
+fn text<'a>((place, value): Placed<'a>) -> Option<&'a str> {
+    Some(&value.document().source()[gap_above(&place, value.document())?])
+}
+
+/// The gap that dest takes above a child of updated, if any: that of a new child, or the one that upstream changed and dest left alone.
+/// `container` is updated's map or list.
+pub(super) fn taken<'a>(
+    was: Option<Placed<'a>>,
+    there: Option<Placed<'a>>,
+    is: Placed<'a>,
+    container: Option<NodeRef<'a>>,
+) -> Option<&'a str> {
+    let wants = text(is)?;
+    let Some((was, there)) = was.zip(there) else {
+        return (was.is_none() && there.is_none() && !wants.is_empty()).then_some(wants);
+    };
+    let [expects, has] = [text(was)?, text(there)?];
+    if same_comment(expects, wants) || !same_comment(expects, has) {
+        return None;
+    }
+    // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.
+    let own = |(place, value): Placed<'a>| comments_above(&place, value.document());
+    let is_own_alone = same_comment(own(was), own(is)) || same_comment(own(was), own(there));
+    // Blank lines at the top of a map or list are layout, which dest need not share.
+    let is_first = || container.and_then(Place::of_first).is_some_and(|first| first.lead == is.0.lead);
+    let is_layout = || same_from_first_comment(expects, wants) && is_first();
+    (is_own_alone && are_in_one_place([was, there, is]) && !is_layout()).then_some(wants)
+}
+
+/// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
+/// child, where dest has another one, or to the end of the map or list. `of_original` gives the children of original, in order.
+pub(super) fn remove<'a>(
+    children: &mut [Child<'a>],
+    updated: Option<NodeRef<'a>>,
+    of_original: impl FnOnce() -> Vec<(ChildId<'a>, Sides<Option<Placed<'a>>>)>,
+) {
+    if !children.iter().any(|child| child.change.removes()) {
+        return;
+    }
+    let places: HashMap<ChildId<'a>, usize> = children.iter().enumerate().map(|(at, c)| (c.id.clone(), at)).collect();
+    // Whether dest gets updated's gap above the next child; `None` if there is no next child.
+    let mut is_next_taken = None;
+    for (id, on_sides) in of_original().into_iter().rev() {
+        let at = places.get(&id).copied();
+        let texts = on_sides.map(|side| side.and_then(text));
+        let both = |other: Side| texts.original.zip(texts[other]);
+        match (on_sides.updated, on_sides.dest) {
+            (Some(_), Some(_)) => {
+                let is_new = at.is_some_and(|at| children[at].change.notes.gap.is_some());
+                is_next_taken = Some(is_new || both(Side::Updated).is_some_and(|(a, b)| same_from_first_comment(a, b)));
+            }
+            (None, Some(_)) if both(Side::Dest).is_some_and(|(a, b)| same_comment(a, b)) => {
+                let goes = is_next_taken.unwrap_or_else(|| !texts.original.is_some_and(|gap| is_at_end(gap, updated)));
+                if let Some(at) = at.filter(|at| goes && children[*at].change.removes()) {
+                    children[at].change.notes.gap = Some("");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a comment of a gap is at the end of a map or list.
+fn is_at_end(gap: &str, container: Option<NodeRef<'_>>) -> bool {
+    let at_end = container.map(comments_at_end).unwrap_or_default();
+    lines(gap).into_iter().any(|line| !is_blank(line) && at_end.contains(trim(line)))
+}
+
+/// Whether only blank lines differ above a child, among the comments that belong to it and those that do not.
+pub(super) fn has_same_words(was: Placed<'_>, is: Placed<'_>) -> bool {
+    fn all<'a>((place, value): Placed<'a>) -> &'a str {
+        let doc = value.document();
+        gap_above(&place, doc).map_or("", |gap| &doc.source()[gap.start..doc.line_start(place.lead)])
+    }
+    same_words(all(was), all(is))
+}
+
+/// Whether two gaps differ at most in the blank lines at their begin.
+fn same_from_first_comment(a: &str, b: &str) -> bool {
+    let [a, b] = [a, b].map(|gap| gap.trim_start_matches([' ', '\t', '\r', '\n']));
+    same_comment(a, b)
+}
+
+/// Whether the gaps above children are all at the top of their texts, or none of them. At the top, a comment belongs to the text, and on
+/// another side it may be above another resource.
+fn are_in_one_place(children: [Placed<'_>; 3]) -> bool {
+    let is_at_top = |(place, value): Placed<'_>| {
+        let doc = value.document();
+        gap_above(&place, doc).is_some_and(|gap| gap.start == byte_order_mark(doc.source()))
+    };
+    let [was, there, is] = children.map(is_at_top);
+    was == there && there == is
+}
