@@ -8,7 +8,7 @@ mod support;
 use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice::edits;
-use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -197,7 +197,7 @@ fn the_field_that_slides_up_to_a_dash_brings_its_new_comments() {
         let mut outer = Branch::of(list, By::Index);
         let mut inner = Branch::of(list.elements().next().expect("an element"), By::Field);
         inner.entries[0].value = None;
-        inner.entries[1].comments.above = Some("# new");
+        inner.entries[1].comments = Comments { above: Some("# new"), ..*inner.entries[1].comments }.into();
         outer.entries[0].value = Some(Tree::Branch(Box::new(inner)));
         let edits = edits(list, &Tree::Branch(Box::new(outer)), &Budget::default()).expect("small");
         assert_eq!(edits.apply(text, 0..text.len()), want, "{text}");
@@ -208,7 +208,7 @@ fn the_field_that_slides_up_to_a_dash_brings_its_new_comments() {
 fn the_child_that_moves_down_from_a_dash_gets_its_new_comments() {
     let text = "l:\n- - a\n  - b\n";
     let after = splice(text, &[0, 0], "z: c", |branch, (_, value)| {
-        branch.entries[0].comments.above = Some("# new");
+        branch.entries[0].comments = Comments { above: Some("# new"), ..*branch.entries[0].comments }.into();
         branch.entries.insert(0, Entry::new(None, Tree::Node(value)));
     });
     assert_eq!(after, "l:\n- - c\n  # new\n  - a\n  - b\n");
@@ -220,8 +220,8 @@ fn the_comments_at_a_dash_get_lines() {
         let text = "l:\n- - a\n  - b\n";
         splice(text, &[0], "z: 1", move |branch, _| {
             let mut inner = Branch::of(children(branch.like)[0].1, By::Index);
-            inner.entries[0].comments.above = Some(above);
-            branch.entries[0].comments.behind = Some(behind);
+            inner.entries[0].comments = Comments { above: Some(above), ..*inner.entries[0].comments }.into();
+            branch.entries[0].comments = Comments { behind: Some(behind), ..*branch.entries[0].comments }.into();
             branch.entries[0].value = Some(Tree::Branch(Box::new(inner)));
         })
     };
@@ -235,7 +235,7 @@ fn the_comments_at_a_dash_get_lines() {
 fn the_first_child_after_a_dash_gets_its_new_comments_where_others_move() {
     for text in ["l:\n- a: 1\n  b: 2\n  c: 3\n", "l:\n- - a\n  - b\n  - c\n"] {
         let after = splice(text, &[0, 0], "z: 1", |branch, _| {
-            branch.entries[0].comments.above = Some("# new");
+            branch.entries[0].comments = Comments { above: Some("# new"), ..*branch.entries[0].comments }.into();
             branch.entries.swap(1, 2);
         });
         let [head, a, b, c] = <[&str; 4]>::try_from(text.lines().collect::<Vec<_>>()).expect("four lines");

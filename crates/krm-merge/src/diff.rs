@@ -323,8 +323,9 @@ impl<'a> Differ<'a> {
         }
         let fields = self.fields(sides);
         let mut children = Vec::new();
+        let mut ends = None;
         for (i, field) in fields.of.updated.fields.iter().enumerate() {
-            children.extend(self.field_of_updated(i, *field, &fields, sides, cursor)?);
+            children.extend(self.field_of_updated(i, *field, &mut ends, &fields, sides, cursor)?);
         }
         for (i, &(key, old)) in fields.of.original.fields.iter().enumerate() {
             let name = *fields.renamed.in_dest(Side::Original, &key.string());
@@ -379,11 +380,12 @@ impl<'a> Differ<'a> {
         Children { of: sides::Sides { original, updated, dest }, renamed, repeated: HashSet::new() }
     }
 
-    /// The request for the i-th field of updated's map.
+    /// The request for the i-th field of updated's map. `ends` are the ends of the last field that is the same in original and updated.
     fn field_of_updated(
         &mut self,
         i: usize,
         (key, new): (NodeRef<'a>, NodeRef<'a>),
+        ends: &mut Option<[usize; 2]>,
         fields: &Children<Fields<'a>, &'a str>,
         sides: Sides<'a>,
         cursor: Cursor<'a>,
@@ -395,7 +397,12 @@ impl<'a> Differ<'a> {
         let placed = |(key, value)| (Place::of_entry(key, value), value);
         if let Some(old) = old.filter(|old| !may_clear && may_be_same(old.1, new)) {
             let (was, is) = (placed(old), placed((key, new)));
-            if same_child(was, is) {
+            if let Some(lines) = lines_of_same(was, is) {
+                let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
+                if ends.replace(own_ends) == Some(starts) {
+                    // Mostly nothing is between two fields.
+                    return Ok(None);
+                }
                 let gap = gap::taken(Some(was), there.map(placed), is, sides.updated);
                 return Ok(gap.map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
             }
@@ -809,30 +816,35 @@ fn is_left_alone(original: Option<Placed<'_>>, dest: Option<Placed<'_>>, updated
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.
 fn lines_of((place, value): Placed<'_>) -> Range<usize> {
     let doc = value.document();
-    let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
-    top..place.bottom(doc)
+    place.lines(doc, 0).unwrap_or_else(|| place.lead..place.bottom(doc))
 }
 
 /// Whether two children have the same lines, comments included, and mean the same. It makes no difference whether a child is on the line of a
 /// dash. An anchor, alias or tag in them may mean something else elsewhere.
 fn same_child(a: Placed<'_>, b: Placed<'_>) -> bool {
-    if !may_be_same(a.1, b.1) {
-        return false;
+    lines_of_same(a, b).is_some()
+}
+
+/// The lines of two children, if they are the same: see [`same_child`].
+fn lines_of_same(a: Placed<'_>, b: Placed<'_>) -> Option<[Range<usize>; 2]> {
+    if !may_be_same(a.1, b.1) || !in_same_column(a, b) {
+        return None;
     }
     let (doc, other) = (a.1.document(), b.1.document());
     let (range, other_range) = (lines_of(a), lines_of(b));
     let (mut lines, mut others) = (&doc.source()[range.clone()], &other.source()[other_range.clone()]);
-    if a.0.is_inline(doc) != b.0.is_inline(other) {
+    // A child on the line of a dash has no blanks before it. In the first column, none has.
+    if (range.start == a.0.lead) != (other_range.start == b.0.lead) {
         (lines, others) = (lines.trim_start_matches(' '), others.trim_start_matches(' '));
     }
     // The last line of a text may lack its line break.
     let is_last = || range.end == doc.source().len() || other_range.end == other.source().len();
     let may_differ = || doc.line_break() != other.line_break() || is_last();
     let are_cut_off = || BlockScalar::is_cut_off(a.1) || BlockScalar::is_cut_off(b.1);
-    in_same_column(a, b)
-        && (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
-        && !doc.has_props_in(range)
-        && !other.has_props_in(other_range)
+    let is_same = (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
+        && !doc.has_props_in(range.clone())
+        && !other.has_props_in(other_range.clone());
+    is_same.then_some([range, other_range])
 }
 
 /// Whether two values may have the same lines: a check that costs nothing.

@@ -143,9 +143,10 @@ impl<'a> Extraction<'a> {
         }
         entries.extend(tree.map(|tree| match field.old {
             Some(_) if !has_comment => uncommented(field.key, tree),
-            Some(_) => {
-                Entry { comments: Comments { above: Some(""), ..Comments::default() }, ..named_entry(field.key, tree) }
-            }
+            Some(_) => Entry {
+                comments: Comments { above: Some(""), ..Comments::default() }.into(),
+                ..named_entry(field.key, tree)
+            },
             None => named_entry(field.key, tree),
         }));
         entries
@@ -245,7 +246,7 @@ impl<'a> Extraction<'a> {
         elements: Vec<Tree<'a>>,
     ) -> Option<Entry<'a>> {
         let key = Key::Made(which(self.directives.0.get(name)?));
-        let bare = |tree| Entry { comments: NO_COMMENTS, ..Entry::new(None, tree) };
+        let bare = |tree| Entry { comments: NO_COMMENTS.into(), ..Entry::new(None, tree) };
         Some(Entry::new(Some(key), Branch::with(like, By::Index, elements.into_iter().map(bare).collect()).into()))
     }
 }
@@ -407,7 +408,7 @@ fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
 
 /// A field without its own comments.
 fn uncommented<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
-    Entry { comments: NO_COMMENTS, ..named_entry(key, tree) }
+    Entry { comments: NO_COMMENTS.into(), ..named_entry(key, tree) }
 }
 
 /// The rest of each path that begins with this field.

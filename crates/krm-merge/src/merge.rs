@@ -315,7 +315,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let comments = Comments { gap: child.change.notes.gap, behind, ..Comments::default() };
-        Ok(value.map(|value| Entry { was, comments, ..Entry::new(key.map(Key::Node), value) }))
+        Ok(value.map(|value| Entry { was, comments: comments.into(), ..Entry::new(key.map(Key::Node), value) }))
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
@@ -441,11 +441,11 @@ impl<'a> Walk<'a> {
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
         if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
             *entry = as_written(entry, key, node);
-            entry.comments.gap = child.change.notes.gap;
+            entry.comments = Comments { gap: child.change.notes.gap, ..*entry.comments }.into();
             return Ok(());
         }
         if entry.value.is_none() && child.change.removes() {
-            entry.comments.gap = child.change.notes.gap;
+            entry.comments = Comments { gap: child.change.notes.gap, ..Comments::default() }.into();
         }
         self.annotate(entry, (old_key, before), parent, child);
         Ok(())
@@ -495,7 +495,7 @@ impl<'a> Walk<'a> {
         }
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let below = below.unwrap_or_default();
-        let asked = entry.comments;
+        let asked = *entry.comments;
         // The comments at the end of a block come with the block that replaces it.
         let is_inside = !is_replaced && has_room();
         let note_below = notes.below.filter(|_| is_inside);
@@ -511,10 +511,11 @@ impl<'a> Walk<'a> {
         let is_new = entry.was.is_none();
         entry.comments = Comments {
             gap: notes.gap.filter(|_| !child.change.removes()).or(asked.gap),
-            above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
-            behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
-            below: wanted(note_below, below, entry.comments.below).filter(|_| is_inside),
-        };
+            above: wanted(notes.above, above, asked.above).or_else(|| stays(above).filter(|_| is_new)),
+            behind: wanted(notes.behind, behind, asked.behind).or_else(|| stays(behind)),
+            below: wanted(note_below, below, asked.below).filter(|_| is_inside),
+        }
+        .into();
     }
 
     /// Removes the children without a request that `others` does not let stay. Takes their marks, which begin at `outer`.
@@ -549,7 +550,7 @@ fn new_key<'a>(in_dest: NodeRef<'a>, inside: &Inside<'a>) -> Option<NodeRef<'a>>
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
     Entry {
         was: entry.was,
-        comments: Remarks::of((key, node)).along_with_value(),
+        comments: Remarks::of((key, node)).along_with_value().into(),
         layout: Layout::Own,
         source: key,
         ..Entry::new(entry.key, Tree::Node(node))

@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Entry, Tree, View};
+use crate::tree::{self, Branch, Comments, Entry, Tree, View};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, comment_of, comment_place,
     comment_text, comments_above, ends_line, foot, gap_above, is_blank, line_end, lines, next_line, same, starts_line,
@@ -560,12 +560,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
             // The new comments of that child move with it. The comments that they replace are a part of this edit.
             let to = above.map_or(top, |_| next.lead);
             if rest[0].comments.gap.is_some() {
-                rest.to_mut()[0].comments.gap = None;
+                let child = &mut rest.to_mut()[0];
+                child.comments = Comments { gap: None, ..*child.comments }.into();
             }
             if let Some(above) = above {
                 lines.extend(comment_lines(above, column, self.budget));
                 let child = &mut rest.to_mut()[0];
-                child.comments.above = None;
+                child.comments = Comments { above: None, ..*child.comments }.into();
                 if !removed.is_empty() {
                     // Its lines begin in this edit, so they cannot be taken over as they are written.
                     child.layout = tree::Layout::Host;

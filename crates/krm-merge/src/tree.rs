@@ -15,7 +15,7 @@ use crate::path::FieldPath;
 use crate::sides::Sides;
 use crate::yaml::NodeRef;
 pub use branch::{Branch, Contested, fields_in};
-pub use entry::{Comments, Entry, Key, Layout};
+pub use entry::{Asked, Comments, Entry, Key, Layout};
 pub use settle::{decide, settle};
 pub use view::{List, View};
 

@@ -212,10 +212,10 @@ impl<'a, 'd> Halves<'a, 'd> {
             None => was,
         };
         Sides::of(|side| {
-            let own = halves[side].comments;
+            let own = *halves[side].comments;
             let (above, behind) = (chosen(side, lost.above, own.above), chosen(side, lost.behind, own.behind));
             let comments = Comments { above, behind, ..own };
-            Entry { comments, layout: Layout::Host, ..halves[side].clone() }
+            Entry { comments: comments.into(), layout: Layout::Host, ..halves[side].clone() }
         })
     }
 
@@ -267,7 +267,7 @@ impl<'a, 'd> Halves<'a, 'd> {
                 other => (Sides::of(|_| other.clone()), None),
             };
             Side::ALL.iter().for_each(|side| {
-                let comments = comments.map_or(entry.comments, |comments| comments[*side]);
+                let comments = comments.map_or_else(|| entry.comments.clone(), |comments| comments[*side].into());
                 out[*side].push(Entry { value: values[*side].clone(), comments, ..entry.clone() });
             });
         }
@@ -287,7 +287,7 @@ fn pick(side: Side) -> Pick {
 /// A side's whole child in the place of a merged one. The lines above it that belong to no child are merged for all sides.
 fn whole<'a>(merged: &Entry<'a>, spot: &Spot<'a>, side: Side) -> Entry<'a> {
     let own = spot.entry(side, merged.was);
-    Entry { comments: Comments { gap: merged.comments.gap, ..own.comments }, ..own }
+    Entry { comments: Comments { gap: merged.comments.gap, ..*own.comments }.into(), ..own }
 }
 
 /// The node in theirs of a child that ours lacks.
@@ -338,7 +338,7 @@ impl<'a> Lost<'a> {
         let comments = spot.here.map(|here| here.map(|here| here.comments()).unwrap_or_default());
         let lost = |of: fn(Comments<'a>) -> Option<&'a str>| {
             let texts = comments.map(|own| of(own).unwrap_or_default());
-            let stands = of(entry.comments).unwrap_or(texts.dest);
+            let stands = of(*entry.comments).unwrap_or(texts.dest);
             let is_new = |own: &str| !own.is_empty() && !same_comment(own, texts.original);
             let is_lost = |own: &str| is_new(own) && !same_comment(own, stands);
             (is_lost(texts.updated) || is_lost(texts.dest)).then_some(texts)

@@ -133,7 +133,7 @@ impl<'a> Spot<'a> {
             key: here.and_then(|here| here.key).map(Key::Node),
             source: None,
             value: here.map(|here| Tree::Node(here.value)),
-            comments: comments.unwrap_or_default(),
+            comments: comments.unwrap_or_default().into(),
             layout: Layout::Host,
         }
     }

@@ -31,8 +31,8 @@ pub(super) fn taken<'a>(
     let Some((was, there)) = was.zip(there) else {
         return (was.is_none() && there.is_none() && !wants.is_empty()).then_some(wants);
     };
-    let [expects, has] = [text(was)?, text(there)?];
-    if same_comment(expects, wants) || !same_comment(expects, has) {
+    let expects = text(was)?;
+    if same_comment(expects, wants) || !same_comment(expects, text(there)?) {
         return None;
     }
     // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.

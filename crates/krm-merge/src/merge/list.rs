@@ -136,7 +136,8 @@ fn spliced<'a>(
             let Some(mut entry) = entries.next() else { break };
             if entry.value.is_some() {
                 let value = replacing.next();
-                entry.comments = value.map(|value| coming.of_replaced(Remarks::of((None, *value)))).unwrap_or_default();
+                entry.comments =
+                    value.map(|value| coming.of_replaced(Remarks::of((None, *value))).into()).unwrap_or_default();
                 entry.value = value.map(|value| Tree::Node(*value));
                 at += 1;
             }

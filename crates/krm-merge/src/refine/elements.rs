@@ -21,7 +21,7 @@ use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
-use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
+use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, WrittenChild, same};
 
@@ -240,7 +240,7 @@ impl<'a> Refiner<'a, '_> {
         };
         let value = Some(self.visit(conflict.into(), cursor));
         let was = place.zip(dest).map(|(place, value)| WrittenChild::new(place, None, value));
-        Entry { was, key: None, source: None, value, comments: Comments::default(), layout: Layout::Host }
+        Entry { was, key: None, source: None, value, comments: Asked::default(), layout: Layout::Host }
     }
 }
 

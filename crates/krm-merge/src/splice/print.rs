@@ -122,7 +122,7 @@ impl<'t, 'a> Piece<'t, 'a> {
     /// The child of an entry; `None` if it is removed.
     pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
         let (key, source) = (entry.key, entry.key_of_value());
-        Some(Self { key, source, tree: entry.value.as_ref()?, comments: entry.comments, layout: entry.layout })
+        Some(Self { key, source, tree: entry.value.as_ref()?, comments: *entry.comments, layout: entry.layout })
     }
 
     /// A value without its key.

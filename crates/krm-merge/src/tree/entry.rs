@@ -1,5 +1,7 @@
 //! [`Entry`]: a child of a map or list after a merge, with its key and its comments.
 
+use std::ops::Deref;
+
 use super::Tree;
 use crate::child::ChildId;
 use crate::yaml::{NodeRef, WrittenChild};
@@ -16,7 +18,7 @@ pub struct Entry<'a> {
     /// Its value; `None` if it is removed.
     pub value: Option<Tree<'a>>,
     /// The comments that it is to have.
-    pub comments: Comments<'a>,
+    pub comments: Asked<'a>,
     /// The layout of its value, if that comes from another document.
     pub layout: Layout,
 }
@@ -54,6 +56,35 @@ pub struct Comments<'a> {
     pub below: Option<&'a str>,
 }
 
+/// The comments of an entry. They are in a box, because few entries ask for any, and a tree has many entries.
+#[derive(Clone, Debug, Default)]
+pub struct Asked<'a>(Option<Box<Comments<'a>>>);
+
+impl Asked<'_> {
+    /// Whether all comments stay as they are.
+    pub fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl<'a> From<Comments<'a>> for Asked<'a> {
+    fn from(comments: Comments<'a>) -> Self {
+        Self((comments != Comments::NONE).then(|| Box::new(comments)))
+    }
+}
+
+impl<'a> Deref for Asked<'a> {
+    type Target = Comments<'a>;
+
+    fn deref(&self) -> &Comments<'a> {
+        self.0.as_deref().unwrap_or(&Comments::NONE)
+    }
+}
+
+impl Comments<'_> {
+    const NONE: Self = Self { gap: None, above: None, behind: None, below: None };
+}
+
 impl<'a> Key<'a> {
     /// The name of the field.
     pub fn name(&self) -> &'a str {
@@ -88,7 +119,7 @@ impl<'a> Entry<'a> {
             key: key.map(Key::Node),
             source: None,
             value: Some(Tree::Node(value)),
-            comments: Comments::default(),
+            comments: Asked::default(),
             layout: Layout::Host,
         }
     }
@@ -124,7 +155,7 @@ impl<'a> Entry<'a> {
 
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
-        Self { was: None, key, source: None, value: Some(value), comments: Comments::default(), layout: Layout::Host }
+        Self { was: None, key, source: None, value: Some(value), comments: Asked::default(), layout: Layout::Host }
     }
 
     /// The key that its value is written with.
@@ -141,7 +172,7 @@ impl<'a> Entry<'a> {
     pub fn is_untouched(&self) -> bool {
         let Some(was) = &self.was else { return false };
         self.value.as_ref().is_some_and(|value| value.is(was.value()))
-            && self.comments == Comments::default()
+            && self.comments.is_nothing()
             && self.new_key().is_none()
     }
 

@@ -73,7 +73,7 @@ impl<'a> Entry<'a> {
 
     /// Sets the comments that belong to the child. The lines above them belong to no value, so they do not depend on who wins it.
     fn set_comments(&mut self, comments: Comments<'a>) {
-        self.comments = Comments { gap: self.comments.gap, ..comments };
+        self.comments = Comments { gap: self.comments.gap, ..comments }.into();
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a> Branch<'a> {
             let is_key = entry.key.zip(other.key).is_some_and(|(a, b)| a.name() == b.name());
             let value = other.value.as_ref().and_then(Tree::like);
             is_key
-                && entry.comments == Comments::default()
+                && entry.comments.is_nothing()
                 && value.is_some_and(|v| entry.value.as_ref().is_some_and(|e| e.is(v)))
         };
         let brought_in = whole.brought_in();

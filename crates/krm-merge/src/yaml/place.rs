@@ -22,6 +22,15 @@ pub struct Place {
     pub end: usize,
 }
 
+/// What is above a child and its comments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    /// A blank line, or a comment that does not belong to the child.
+    Gap,
+    /// Another line, or none.
+    Content,
+}
+
 impl Place {
     /// The place of a map's entry.
     pub fn of_entry(key: NodeRef<'_>, value: NodeRef<'_>) -> Self {
@@ -116,16 +125,22 @@ impl Place {
 
     /// The start of the first comment line that belongs to a child, at `floor` or after it. The child begins on a line of its own.
     fn comments_from(&self, doc: &Document<'_>, floor: usize, own_line: usize) -> usize {
+        self.own_comments(doc, floor, own_line).0
+    }
+
+    /// The same, and what is above it.
+    fn own_comments(&self, doc: &Document<'_>, floor: usize, own_line: usize) -> (usize, Above) {
         let column = self.lead - own_line;
         let mut top = own_line;
         while top > floor {
             let line = doc.line_start(line_break_before(doc.source(), top));
             match own_line_comment(doc, line) {
                 Some(at) if at - line == column => top = line,
-                _ => break,
+                None if !is_blank(&doc.source()[line..top]) => break,
+                _ => return (top, Above::Gap),
             }
         }
-        top
+        (top, Above::Content)
     }
 
     /// The offset after the last line of the child, and after the comment lines below it that belong to it.
@@ -214,10 +229,14 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
 /// the child begins on a line of another token.
 pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
     let line = place.own_line(doc)?;
-    let top = place.comments_from(doc, 0, line);
-    let block = BlockScalar::above(doc, top);
-    let floor = block.as_ref().map_or(0, |(block, end)| block.below(doc.source(), doc.next_line(*end)).min(top));
-    let from = gap_from(doc, floor, top);
+    let (top, above) = place.own_comments(doc, 0, line);
+    if above == Above::Content {
+        return Some(top..top);
+    }
+    let mut from = gap_from(doc, 0, top);
+    if let Some((block, end)) = BlockScalar::above(doc, top) {
+        from = from.max(block.below(doc.source(), doc.next_line(end)).min(top));
+    }
     Some(end_of_comments(doc, from, |column| column > place.lead - line).min(top)..top)
 }
 
