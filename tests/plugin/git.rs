@@ -724,6 +724,51 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     assert!(ran.status.code() == Some(1) && told.contains("error: caf\\xe9: git has merged its lines"), "{told}");
 }
 
+/// Many editors leave out the line break at the end of a file.
+#[test]
+fn what_comes_after_a_last_line_without_a_break_begins_on_a_line_of_its_own() {
+    if !has("git") {
+        return;
+    }
+    let map = |name: &str, x: &str| crate::support::map(name, &[("x", x), (name, name)]);
+    let open = |all: &[String]| all.join("---\n").trim_end().to_owned();
+    let [old, new, ours, theirs] = [map("a", "1"), map("a", "2"), map("ours", "1"), map("theirs", "1")];
+    // Theirs appends a document.
+    let base = open(std::slice::from_ref(&old));
+    let with_theirs = open(&[old.clone(), theirs.clone()]);
+    let want = [new.clone(), theirs.clone()].join("---\n");
+    assert_eq!(merges(&base, &open(std::slice::from_ref(&new)), &with_theirs), want);
+    // So do both sides.
+    let want = [old.clone(), ours.clone(), theirs.clone()].join("---\n");
+    assert_eq!(merges(&base, &open(&[old.clone(), ours]), &with_theirs), want);
+    // The lines of ours end with `\r\n`.
+    let break_with = |text: &str| text.replace('\n', "\r\n");
+    let out = merges(&break_with(&base), &break_with(&open(std::slice::from_ref(&new))), &break_with(&with_theirs));
+    assert_eq!(out, break_with(&[new.clone(), theirs].join("---\n")));
+    // The documents are JSON.
+    let json = |name: &str, x: u8| {
+        format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}"}},"data":{{"x":"{x}"}}}}"#)
+    };
+    let out = merges(&json("a", 1), &json("a", 2), &format!("{}\n---\n{}", json("a", 1), json("b", 1)));
+    assert_eq!(out, format!("{}\n---\n{}\n", json("a", 2), json("b", 1)));
+    // Theirs appends a comment.
+    assert_eq!(merges(&base, &open(std::slice::from_ref(&new)), &format!("{base}\n# end")), format!("{new}# end"));
+    // A document comes after a comment, and its own comments come along.
+    let foot = |text: &str| format!("{text}# end");
+    let out = merges(&foot(&old), &foot(&new), &format!("{}\n---\n{}", foot(&old), foot(&map("theirs", "1"))));
+    assert!(out.starts_with(&format!("{new}# end\n")) && out.contains("\n---\n"), "{out}");
+    // A text of several lines keeps its value.
+    let script = |x: &str| format!("{}  s: |\n    echo", map("a", x));
+    let out =
+        merges(&script("1"), &script("2"), &format!("{}\n---\n{}", script("1").replace('|', "|-"), map("theirs", "1")));
+    assert!(out.contains("  s: |-\n    echo\n---\n"), "{out}");
+    // Ours deleted the last document, and theirs changed it.
+    let both = |x: &str| open(&[old.clone(), map("b", x)]);
+    let out = conflicts(&both("1"), &base, &both("2"));
+    let half = map("b", "2");
+    assert_eq!(out, format!("{old}<<<<<<< HEAD\n=======\n---\n{half}>>>>>>> topic\n"));
+}
+
 /// A comment is no value, so the merge of the resources has no say in it: one that nobody sees any more is lost.
 #[test]
 fn no_comment_that_a_side_added_is_lost() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::alias;
-use krm_merge::documents::{Item, changes};
+use krm_merge::documents::{Item, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::merge;
@@ -16,7 +16,7 @@ use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{Outcome, contradicting};
@@ -331,6 +331,9 @@ impl<'r, 'a> Merge<'r, 'a> {
         let body = margins.body();
         let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
         let mut inserted = self.inserted(&roots, &mut draft);
+        let above = self.margin(|text, margins| &text[..margins.top]);
+        let below = self.margin(|text, margins| &text[margins.bottom..]);
+        let is_followed = !draft.added.is_empty() || below.iter().any(Part::is_written);
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         for side in Side::ALL {
             let fates = &draft.fates[side];
@@ -340,14 +343,13 @@ impl<'r, 'a> Merge<'r, 'a> {
             }
             let free = draft.free.iter().filter(|free| side == Side::Updated || !free.is_disputed);
             let free = free.map(|free| free.edit(source, ours.line_break()));
-            let is_open = !draft.added.is_empty() && !source.ends_with(['\n', '\r']);
-            let end = splice::closed_end(ours).filter(|_| is_open);
+            let is_open = is_followed && !ends_line(source);
+            let is_there = |edit: &Edit| !own.iter().any(|other| other.range.contains(&edit.range.start));
+            let end = splice::closed_end(ours).filter(|end| is_open && is_there(end));
             let more = free.chain(std::mem::take(&mut draft.feet[side])).chain(std::mem::take(&mut inserted[side]));
             let more: Vec<Edit> = more.chain(end).collect();
             edits[side] = with_more(own, more)?;
         }
-        let above = self.margin(|text, margins| &text[..margins.top]);
-        let below = self.margin(|text, margins| &text[margins.bottom..]);
         for (parts, place) in [(&above, "above"), (&below, "below")] {
             told.asked.extend(asked_around(parts, place, names).map(|what| (name.to_owned(), what)));
         }
@@ -367,6 +369,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             out.push(Part::of(Choice { texts, grain: Grain::Whole }));
             is_first = false;
         }
+        end_lines(&mut out, ours.line_break());
         told.parts = out;
         Some(())
     }
@@ -430,8 +433,9 @@ impl<'r, 'a> Merge<'r, 'a> {
         let lines = &here.value.document().source()[here.lines()];
         let text = lines.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')));
         let text = text.unwrap_or(lines);
-        let is_whole = tree.is(here.value) && text.ends_with('\n') && !text.starts_with(['%', '\u{feff}']);
-        if is_whole { Some(text.to_owned()) } else { splice::standalone(tree, self.rules.budget).ok() }
+        let own = Some(text).filter(|text| tree.is(here.value) && !text.starts_with(['%', '\u{feff}']));
+        let own = own.map(|text| ended(text.to_owned())).filter(|text| text.ends_with('\n'));
+        own.or_else(|| splice::standalone(tree, self.rules.budget).ok())
     }
 
     /// New text with the line breaks of ours.
@@ -528,6 +532,18 @@ fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<Strin
 fn called(member: &Member<'_, '_>) -> String {
     let own = member.sides.dest.or(member.sides.updated);
     own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default()
+}
+
+/// Ends the last line of each part that another one follows. Otherwise the part after it would begin in the middle of a line.
+fn end_lines(parts: &mut [Part], line_break: &str) {
+    let mut is_followed = false;
+    for part in parts.iter_mut().rev() {
+        let is_written = part.is_written();
+        for text in part.texts_mut().into_iter().filter(|text| is_followed && !text.is_empty() && !ends_line(text)) {
+            text.push_str(line_break);
+        }
+        is_followed |= is_written;
+    }
 }
 
 /// Merges two lists of edits, sorted; `None` if edits overlap.

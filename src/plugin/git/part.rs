@@ -35,4 +35,20 @@ impl Part {
     pub fn of(choice: Choice) -> Self {
         if choice.texts.dest == choice.texts.updated { Self::Same(choice.texts.dest) } else { Self::Choice(choice) }
     }
+
+    /// Whether a side has text here.
+    pub fn is_written(&self) -> bool {
+        match self {
+            Self::Same(text) => !text.is_empty(),
+            Self::Choice(choice) => choice.texts.iter().any(|(_, text)| !text.is_empty()),
+        }
+    }
+
+    /// The texts: one for each side that may win, or one alone.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Same(text) => vec![text],
+            Self::Choice(Choice { texts: Sides { original, updated, dest }, .. }) => vec![original, updated, dest],
+        }
+    }
 }
