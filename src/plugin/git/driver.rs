@@ -111,6 +111,13 @@ fn means_the_same(
     document.is_ok_and(|document| self::resources(name, &document).is_some() && agrees(&document, merge, sides))
 }
 
+/// Whether a text has this many resources and nothing else. This finds a fault in how the text was put together, before a resource is lost
+/// without a word.
+fn has_resources(name: &str, text: &str, count: usize) -> bool {
+    let document = parse(name, text.as_bytes().to_vec());
+    document.is_ok_and(|document| resources(name, &document).is_some_and(|all| all.len() == count))
+}
+
 /// Writes the result of a merge, with markers around the parts that a person must decide.
 fn by_field(
     args: &GitDriver,
@@ -144,6 +151,11 @@ fn by_field(
     let text = marks.text(&told.parts);
     if !is_clean && is_any_lost(&text, documents, &told.waived) {
         return by_line(args);
+    }
+    if !is_open && !has_resources(name, &text, merge.kept().len()) {
+        by_line(args)?;
+        screen::tell(&format!("error: {name}: the merged text must have each resource once: someone must decide"));
+        return Ok(End::Differs);
     }
     merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
     told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
@@ -269,5 +281,16 @@ mod tests {
         let clean =
             ["  a: 0\n  x: 0\n  y: 0\n", "  n: 1\n  a: 0\n  x: 0\n  y: 0\n", "  a: 0\n  x: 0\n  m: 1\n  y: 0\n"];
         assert!(parses("clean", clean) <= 4);
+    }
+
+    #[test]
+    fn a_text_with_documents_glued_together_lacks_a_resource() {
+        let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  y: two");
+        let [a, b] = ["a", "b"].map(map);
+        let has_two = |text: &str| has_resources("all.yaml", text, 2);
+        assert!(has_two(&format!("{a}\n---\n{b}")));
+        assert!(!has_two(&format!("{a}---\n{b}")));
+        assert!(!has_two(&format!("{a}\n---\n{a}")));
+        assert!(!has_two(&format!("{a}\n--- # {b}")));
     }
 }
