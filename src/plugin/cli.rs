@@ -568,6 +568,9 @@ pub struct GitDriver {
     /// %Y: the label of their version
     #[arg(long, value_name = "LABEL", default_value = "theirs", value_parser = label())]
     pub theirs_label: String,
+    /// Merge common ancestors of the sides, as git does first where branches merged each other: no rule decides, and nothing is printed
+    #[arg(long)]
+    pub common_ancestor: bool,
 }
 
 /// A label of a version, such as the first line of a commit message, which need not be UTF-8.

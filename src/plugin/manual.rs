@@ -155,7 +155,7 @@ const RULES: Section = Section {
 `.krm-merge.yaml` at the root of the repository is a functionConfig without sides: its `rules` decide conflicts (Dest is ours, Updated \
 theirs), and `mergeKeys`, `openapi`, `inferMergeKeys` and `conflictLevel` say how lists and texts merge. Conflicts that it does not decide \
 stay between markers. The driver reads the file of the work tree. If it cannot be read, a warning says so, and files are merged without it. \
-The driver reads CustomResourceDefinitions from git's index.",
+The driver reads CustomResourceDefinitions from git's index. If branches merged each other, no rule decides in their common ancestors.",
 };
 
 const EXIT_OF_RESOLVE: Section = Section {

@@ -3,6 +3,10 @@
 //! Each side is parsed once, and the merge is done once. One tree gives both halves of each choice. The driver takes the text of git's own
 //! merge by line if that merge is clean and means the same, because the text also has the sides' changes to comments, layout and order. The
 //! driver also takes it if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
+//!
+//! If branches merged each other, they have several common ancestors. git merges these first, and the result is the original of the merge.
+//! If it had the value of one side, the other side's value would win. So no rule decides there, nothing is printed, and a conflict stays
+//! between markers, as in git's own merge.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,12 +19,14 @@ use krm_merge::alias;
 use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::mode::Mode;
+use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::shown;
 use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Config;
+use krm_merge_function::decision::Decisions;
 
 use super::comments::is_any_lost;
 use super::definitions::nodes;
@@ -71,7 +77,7 @@ fn merged(
     resources: &Sides<Vec<Resource<'_>>>,
 ) -> Result<End> {
     let repository = Repository::here();
-    let file = repository.as_ref().and_then(Repository::rules);
+    let file = repository.as_ref().and_then(|repository| repository.rules(|message| tell(args, message)));
     let Config { types, task, new_elements, limit, .. } = match &file {
         Some(file) => config_of(file)?,
         None => without_rules()?,
@@ -82,12 +88,14 @@ fn merged(
     let input = documents.iter().map(|(_, document)| document.source().len()).sum();
     let budget = Budget::new(limit.with_input(input));
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: task.policy(new_elements), budget: &budget };
-    let Some(merge) = Merge::of(documents, resources, rules, &mut task.decisions()) else { return by_line(args) };
+    let mut decisions =
+        if args.common_ancestor { Decisions::new(&[], OnConflict::Fail.into()) } else { task.decisions() };
+    let Some(merge) = Merge::of(documents, resources, rules, &mut decisions) else { return by_line(args) };
     let by_git = git_merge_file(args, &["-p"])?;
     let is_clean = by_git.status.success();
     let lines = String::from_utf8(by_git.stdout).ok().filter(|_| is_clean);
     if let Some(lines) = lines.filter(|lines| means_the_same(lines, name, &merge, documents, resources)) {
-        merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
+        merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
         write(args, &lines)?;
         return Ok(End::Done);
     }
@@ -154,16 +162,23 @@ fn by_field(
     }
     if !is_open && !has_resources(name, &text, merge.kept().len()) {
         by_line(args)?;
-        screen::tell(&format!("error: {name}: the merged text must have each resource once: someone must decide"));
+        tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
         return Ok(End::Differs);
     }
-    merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
-    told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
+    merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
+    told.conflicts.iter().for_each(|conflict| tell(args, &told::line(conflict)));
     for (of, what) in &told.asked {
-        screen::tell(&format!("error: {of}: {what}; someone must decide"));
+        tell(args, &format!("error: {of}: {what}; someone must decide"));
     }
     write(args, &text)?;
     Ok(if is_open { End::Differs } else { End::Done })
+}
+
+/// Tells the user something about a merge, but nothing about a merge of common ancestors.
+fn tell(args: &GitDriver, message: &str) {
+    if !args.common_ancestor {
+        screen::tell(message);
+    }
 }
 
 /// Writes the result over our file.
@@ -220,9 +235,10 @@ fn by_line(args: &GitDriver) -> Result<End> {
         return Ok(End::Done);
     }
     let name = name(args);
-    screen::tell(&format!(
-        "error: {name}: git has merged its lines, and left conflicts between markers: someone must decide"
-    ));
+    tell(
+        args,
+        &format!("error: {name}: git has merged its lines, and left conflicts between markers: someone must decide"),
+    );
     Ok(End::Differs)
 }
 
@@ -264,6 +280,7 @@ mod tests {
             original_label: "original".to_owned(),
             ours_label: "ours".to_owned(),
             theirs_label: "theirs".to_owned(),
+            common_ancestor: false,
         };
         let before = parsed();
         drive(&args).expect("git runs");

@@ -20,6 +20,10 @@ use crate::walk::{c_quoted, path_of, shown};
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
 
+/// The name of the driver that merges common ancestors. git has a setting for such a driver, and every git knows it. An old git does not
+/// tell a driver by labels that it merges ancestors.
+const ANCESTORS: &str = "krm-merge-ancestors";
+
 /// Writes the missing configuration and attributes, and reports them.
 ///
 /// # Errors
@@ -30,15 +34,16 @@ pub fn install(args: &GitInstall) -> Result<End> {
     }
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
+    let command = |option: &str| {
+        let labels = "--marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y";
+        format!("{} git-driver{option} {labels} -- %O %A %B %P", program())
+    };
     let settings = [
-        ("name", "merge of Kubernetes resources by field".to_owned()),
-        (
-            "driver",
-            format!(
-                "{} git-driver --marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y -- %O %A %B %P",
-                program()
-            ),
-        ),
+        (DRIVER, "name", "merge of Kubernetes resources by field".to_owned()),
+        (DRIVER, "driver", command("")),
+        (DRIVER, "recursive", ANCESTORS.to_owned()),
+        (ANCESTORS, "name", "merge of common ancestors by field".to_owned()),
+        (ANCESTORS, "driver", command(" --common-ancestor")),
     ];
     let old = read(&attributes)?;
     let text = old.as_deref().unwrap_or_default();
@@ -50,7 +55,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .collect();
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
-    let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
+    let settings = settings.map(|(driver, key, value)| (format!("merge.{driver}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
     if !missing.is_empty() {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -84,9 +89,10 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     if !went.is_empty() {
         replace(&attributes, old.as_deref(), Some(new.as_str()).filter(|new| !new.is_empty()), args)?;
     }
-    let section = format!("merge.{DRIVER}");
-    let is_set = git(&["config", scope, "--get-regexp", &format!("^merge\\.{DRIVER}\\.")]).is_ok();
-    if is_set {
+    let is_set = |driver: &&str| git(&["config", scope, "--get-regexp", &format!("^merge\\.{driver}\\.")]).is_ok();
+    let set: Vec<&str> = [DRIVER, ANCESTORS].into_iter().filter(is_set).collect();
+    for driver in &set {
+        let section = format!("merge.{driver}");
         if !args.dry_run {
             git(&["config", scope, "--remove-section", &section])?;
         }
@@ -95,7 +101,7 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     if !args.global && !args.dry_run {
         forget();
     }
-    if !is_set && went.is_empty() {
+    if set.is_empty() && went.is_empty() {
         page.line(&format!(
             "nothing changed: neither the configuration of git nor {} names the driver",
             shown(&attributes)

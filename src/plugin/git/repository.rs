@@ -19,7 +19,6 @@ use super::definitions::{Index, definitions};
 use crate::config_file::ConfigFile;
 use crate::regular;
 use crate::resolve::has_markers;
-use crate::screen;
 use crate::told;
 use crate::walk;
 
@@ -47,14 +46,14 @@ impl Repository {
         Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
     }
 
-    /// The rules of the repository. If they cannot be read, the reason is reported, and the merge goes on without them.
-    pub fn rules(&self) -> Option<ConfigFile> {
+    /// The rules of the repository. If they cannot be read, `tell` gets the reason, and the merge goes on without them.
+    pub fn rules(&self, tell: impl FnOnce(&str)) -> Option<ConfigFile> {
         let file = self.top.join(RULES);
         fs::symlink_metadata(&file).ok()?;
         match self.read(&file) {
             Ok(rules) => Some(rules),
             Err(e) => {
-                screen::tell(&format!("warning: {}: this file is merged without these rules", told::chain(&e)));
+                tell(&format!("warning: {}: this file is merged without these rules", told::chain(&e)));
                 None
             }
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::{Repository, WEB};
-use crate::support::has;
+use crate::support::{Ran, has};
 
 /// A definition whose list has keys that nobody would guess.
 const DEFINITION: &str = "\
@@ -251,6 +251,58 @@ fn rules_of_the_repository_decide_conflicts() {
     // The mode may be said.
     let (code, text, _) = with_rules(&rules("  mode: ThreeWay\n  onConflict: KeepDest\n"), "web.yaml", sides);
     assert_eq!((code, text), (Some(0), ours.clone()));
+}
+
+/// Two branches that merged each other, and that both set this, each to its own value.
+fn crossed(rules: &str, line: &str, [old, ours, theirs]: [&str; 3]) -> Repository {
+    let web = |value: &str| WEB.replace(line, &line.replace(old, value));
+    let repository = Repository::new("web.yaml", &web(old));
+    repository.0.write(".krm-merge.yaml", rules);
+    repository.commit("rules");
+    repository.branch("web.yaml", &web(ours), &web(theirs));
+    repository.git(&["branch", "ours"]);
+    for (branch, other, value) in [("main", "topic", ours), ("topic", "ours", theirs)] {
+        repository.git(&["checkout", "-q", branch]);
+        // Each branch keeps its own value, whatever the merge says.
+        repository.command(&["merge", "-q", "--no-commit", other]).output().expect("git");
+        repository.0.write("web.yaml", web(value));
+        repository.commit("merged");
+    }
+    repository.git(&["checkout", "-q", "main"]);
+    repository
+}
+
+/// git merges the ancestors of such branches first. If a rule decided there, one side's value would be the original of the merge.
+#[test]
+fn rules_decide_nothing_in_common_ancestors() {
+    if !has("git") {
+        return;
+    }
+    for take in ["Dest", "Updated"] {
+        let rules = rules(&format!("  rules:\n  - {{path: spec.replicas, take: {take}}}\n"));
+        let repository = crossed(&rules, "replicas: 1", ["1", "2", "3"]);
+        let ran = repository.fails(&["merge", "topic"]);
+        assert!(!ran.stderr.contains("took"), "{ran:?}");
+        let text = repository.0.read("web.yaml");
+        assert!(text.contains("<<<<<<< HEAD\n  replicas: 2\n=======\n  replicas: 3\n>>>>>>> topic\n"), "{text}");
+    }
+}
+
+#[test]
+fn nobody_is_told_to_decide_in_common_ancestors() {
+    if !has("git") {
+        return;
+    }
+    let repository = crossed(&rules("  conflictLevel: Value\n"), "replicas: 1", ["1", "2", "3"]);
+    let web = WEB.replace("replicas: 1", "replicas: 5");
+    for (branch, image) in [("topic", "web:1"), ("main", "web:2")] {
+        repository.git(&["checkout", "-q", branch]);
+        repository.0.write("web.yaml", web.replace("web:1", image));
+        repository.commit("decided");
+    }
+    let ran = Ran::of(repository.command(&["merge", "-q", "topic", "-m", "last"]).output().expect("git"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    assert_eq!(repository.0.read("web.yaml"), web.replace("web:1", "web:2"));
 }
 
 #[test]
