@@ -34,7 +34,7 @@ use crate::walk::shown;
 use about::about;
 use answers::Place;
 use changes::changes;
-use find::{File, Why, files, staged};
+use find::{File, Files, Unmarked, What, Why, files, staged};
 use marked::{Answer, Fault, Marked, Wrong};
 use record::record;
 use rule::{Book, Rule};
@@ -64,7 +64,8 @@ pub fn has_markers(text: &[u8]) -> bool {
 /// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
     let book = args.record.as_deref().map(Book::open).transpose()?;
-    let held = held(&args.files)?;
+    let found = files(&args.files)?;
+    let held = held(&found)?;
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
     for (held, marked) in held.iter().zip(&marked) {
         marked.faults.iter().for_each(|fault| screen::tell(&told(held, *fault)));
@@ -72,12 +73,16 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     let spots: Vec<Spot> = (0..held.len())
         .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| Spot { file, conflict }))
         .collect();
-    let has_faults = marked.iter().any(|marked| !marked.faults.is_empty());
+    found.unmarked.iter().for_each(|unmarked| screen::tell(&told_of(unmarked)));
+    let is_any_left = !found.unmarked.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
     if spots.is_empty() {
+        if is_any_left {
+            return Ok(End::Differs);
+        }
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
         page.line("no conflict to resolve");
         page.print()?;
-        return Ok(if has_faults { End::Differs } else { End::Done });
+        return Ok(End::Done);
     }
     let run = Run { held: &held, marked: &marked, spots: &spots };
     let signals = Signals::hold()?;
@@ -89,15 +94,14 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
     run.write(&answers, recorded, &signals)?;
     broken.iter().for_each(|broken| screen::tell(&format!("error: {broken}")));
-    let is_all = answers.iter().all(Option::is_some) && !has_faults && broken.is_empty();
+    let is_all = answers.iter().all(Option::is_some) && !is_any_left && broken.is_empty();
     Ok(if is_all { End::Done } else { End::Differs })
 }
 
 /// The files that have markers.
-fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
-    let found = files(named)?;
+fn held(found: &Files) -> Result<Vec<Held>> {
     let mut held = Vec::new();
-    for file in found.files {
+    for file in &found.files {
         let text = match fs::read(&file.disk) {
             Ok(text) => text,
             // The user did not name this file, and it may have no conflict.
@@ -108,7 +112,7 @@ fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
         // In a file that nobody named, a single line of `<` may be something else than a marker.
         let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
         if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
-            held.push(Held { file, text });
+            held.push(Held { file: file.clone(), text });
         }
     }
     Ok(held)
@@ -122,6 +126,19 @@ fn told(held: &Held, fault: Fault) -> String {
         }
     };
     format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
+}
+
+/// The message about a conflict that markers cannot show.
+fn told_of(unmarked: &Unmarked) -> String {
+    let what = match unmarked.what {
+        What::Ours => "only ours has the file: run `git add` to keep it, or `git rm` to delete it",
+        What::Theirs => "only theirs has the file: run `git add` to keep it, or `git rm` to delete it",
+        What::Neither => "neither side has the file: run `git rm` to delete it",
+        What::NoText => {
+            "it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`"
+        }
+    };
+    format!("error: {}: {what}", shown(&unmarked.name))
 }
 
 /// The decisions that a run records.

@@ -380,6 +380,24 @@ fn what_is_no_kubernetes_goes_back_to_git() {
 }
 
 #[test]
+fn a_file_that_is_not_text_has_no_markers() {
+    if !has("git") {
+        return;
+    }
+    let [original, ours, theirs] = ["0", "1", "2"].map(|x| format!("a\0: {x}\n"));
+    let folder = Folder::with(&[("o", &original), ("a", &ours), ("b", &theirs)]);
+    let error = folder.run(&["git-driver", "o", "a", "b", "u.yaml"]).failed(1);
+    assert_eq!(
+        error,
+        "error: u.yaml: git cannot merge its lines, and leaves our version without markers: someone must decide\n"
+    );
+    assert_eq!(folder.read("a"), ours);
+    // git itself takes the original if it merges common ancestors.
+    let ran = folder.run(&["git-driver", "--common-ancestor", "o", "a", "b", "u.yaml"]);
+    assert_eq!((ran.code, ran.stderr.as_str(), folder.read("a")), (Some(0), "", original));
+}
+
+#[test]
 fn a_file_that_both_sides_added_is_merged_without_an_original() {
     if !has("git") {
         return;

@@ -109,6 +109,48 @@ fn the_files_are_those_that_git_lists_as_unmerged() {
     }
 }
 
+#[test]
+fn unmerged_files_without_markers_are_named() {
+    if !has("git") {
+        return;
+    }
+    let (text, bytes) = ("a: 0\n", "a\0b: 0\n");
+    let folder = Folder::with(&[("gone.yaml", text), ("here.yaml", text), ("u.yaml", bytes), ("w.yaml", text)]);
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.hooksPath=/dev/null"];
+        Command::new("git").args(who).args(args).current_dir(&folder.0).output().expect("git runs").status.success()
+    };
+    let commit = || assert!(git(&["add", "--all", "."]) && git(&["commit", "-q", "-m", "x"]));
+    let change = |to: &str, gone: &str, files: &[&str]| {
+        std::fs::remove_file(folder.path(gone)).expect("removed");
+        files.iter().for_each(|file| folder.write(file, folder.read(file).replace('0', to)));
+        commit();
+    };
+    assert!(git(&["init", "-q", "-b", "main"]));
+    commit();
+    assert!(git(&["checkout", "-q", "-b", "topic"]));
+    change("2", "here.yaml", &["gone.yaml", "u.yaml", "w.yaml"]);
+    assert!(git(&["checkout", "-q", "main"]));
+    change("1", "gone.yaml", &["here.yaml", "u.yaml", "w.yaml"]);
+    assert!(!git(&["merge", "-q", "topic"]));
+    let [gone, here, no_text] = [
+        "error: gone.yaml: only theirs has the file: run `git add` to keep it, or `git rm` to delete it\n",
+        "error: here.yaml: only ours has the file: run `git add` to keep it, or `git rm` to delete it\n",
+        "error: u.yaml: it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`\n",
+    ];
+    let ran = folder.run(&["resolve", "--take", "theirs"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "resolved w.yaml: 1 of 1 conflict\n"), "{ran:?}");
+    assert_eq!(ran.stderr, [gone, here, no_text].concat());
+    // Nothing else is left, so the file with markers is resolved.
+    let ran = folder.run(&["resolve", "--take", "theirs"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (Some(1), "", [gone, here, no_text].concat()));
+    let ran = folder.run(&["resolve", "u.yaml", "w.yaml"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(1), "", no_text));
+    assert_eq!(folder.run(&["resolve", "w.yaml"]).passed(), "no conflict to resolve\n");
+    assert!(git(&["rm", "-q", "gone.yaml"]) && git(&["add", "here.yaml", "u.yaml"]));
+    assert_eq!(folder.run(&["resolve"]).passed(), "no conflict to resolve\n");
+}
+
 /// Other systems refuse such names.
 #[cfg(target_os = "linux")]
 #[test]

@@ -230,15 +230,18 @@ fn named(word: &str, label: &str) -> String {
 
 /// Runs git's own merge by line, which writes our file.
 fn by_line(args: &GitDriver) -> Result<End> {
-    let output = git_merge_file(args, &[])?;
-    if output.status.success() {
-        return Ok(End::Done);
-    }
-    let name = name(args);
-    tell(
-        args,
-        &format!("error: {name}: git has merged its lines, and left conflicts between markers: someone must decide"),
-    );
+    let what = match git_merge_file(args, &[])?.status.code() {
+        Some(0) => return Ok(End::Done),
+        // The number of conflicts. git counts no further than this.
+        Some(1..=127) => "git has merged its lines, and left conflicts between markers",
+        // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
+        _ if args.common_ancestor => {
+            fs::copy(&args.original, &args.ours).with_context(|| walk::shown(&args.ours))?;
+            return Ok(End::Done);
+        }
+        _ => "git cannot merge its lines, and leaves our version without markers",
+    };
+    tell(args, &format!("error: {}: {what}: someone must decide", name(args)));
     Ok(End::Differs)
 }
 

@@ -1,7 +1,10 @@
 //! Finds the files that may have conflict markers: the named ones; without names, those that git lists as unmerged; or else all.
+//!
+//! git lists some files as unmerged that have no markers: files that a side lacks, and files that are not text.
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,6 +22,50 @@ pub struct Files {
     pub files: Vec<File>,
     /// Why they are searched.
     pub why: Why,
+    /// The unmerged files among the named ones whose conflict markers cannot show.
+    pub unmarked: Vec<Unmarked>,
+}
+
+/// An unmerged file whose conflict markers cannot show.
+#[derive(Debug)]
+pub struct Unmarked {
+    /// Its path relative to the current folder.
+    pub name: PathBuf,
+    /// Its conflict.
+    pub what: What,
+}
+
+/// A conflict that markers cannot show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Only ours has the file.
+    Ours,
+    /// Only theirs has the file.
+    Theirs,
+    /// Neither side has the file.
+    Neither,
+    /// Both sides have the file, and it is not text.
+    NoText,
+}
+
+/// A file that git lists as unmerged.
+#[derive(Debug)]
+struct Unmerged {
+    name: PathBuf,
+    /// Whether each side has it.
+    is_there: Sides<bool>,
+}
+
+impl Unmerged {
+    /// Its conflict, if markers cannot show it.
+    fn unmarked(&self) -> Option<What> {
+        match (self.is_there.dest, self.is_there.updated) {
+            (true, true) => is_no_text(&self.name).then_some(What::NoText),
+            (true, false) => Some(What::Ours),
+            (false, true) => Some(What::Theirs),
+            (false, false) => Some(What::Neither),
+        }
+    }
 }
 
 /// A file as the user knows it.
@@ -56,9 +103,11 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
             bail!("{}: it must be a file or a folder", shown(name));
         }
     }
+    let unmerged = unmerged(named);
     if named.is_empty() {
-        files = unmerged().iter().filter(|name| is_file(name)).map(|name| file(name)).collect::<Result<_>>()?;
-        if files.is_empty() {
+        let names = unmerged.iter().map(|unmerged| &*unmerged.name);
+        files = names.filter(|name| is_file(name)).map(file).collect::<Result<_>>()?;
+        if unmerged.is_empty() {
             (files, why) = (below(Path::new("."))?, Why::There);
         }
     }
@@ -66,7 +115,8 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
-    Ok(Files { files, why })
+    let unmarked = unmerged.into_iter().filter_map(|one| Some(Unmarked { what: one.unmarked()?, name: one.name }));
+    Ok(Files { files, why, unmarked: unmarked.collect() })
 }
 
 fn file(name: &Path) -> Result<File> {
@@ -76,6 +126,18 @@ fn file(name: &Path) -> Result<File> {
 /// Whether a path is a file. A symbolic link to a file does not count.
 fn is_file(name: &Path) -> bool {
     fs::symlink_metadata(name).is_ok_and(|found| found.is_file())
+}
+
+/// Whether a path is there and git writes no markers into it: a file with a zero byte near its beginning, or no file.
+fn is_no_text(name: &Path) -> bool {
+    // As many bytes as git looks at.
+    const NEAR: u64 = 8000;
+    let Ok(found) = fs::symlink_metadata(name) else { return false };
+    let head = || {
+        let mut head = Vec::new();
+        fs::File::open(name)?.take(NEAR).read_to_end(&mut head).map(|_| head)
+    };
+    !found.is_file() || head().is_ok_and(|head: Vec<u8>| head.contains(&0))
 }
 
 /// The files below a folder that git does not ignore, including hidden ones.
@@ -103,16 +165,33 @@ fn shown_error(error: &ignore::Error) -> String {
     krm_merge::shown::line(&error.to_string()).into_owned()
 }
 
-/// The files below the current folder that git lists as unmerged; empty without git or outside of a repository.
-fn unmerged() -> Vec<PathBuf> {
-    let output = Command::new("git").args(["ls-files", "--unmerged", "-z"]).output();
+/// The files that git lists as unmerged, among the named ones; without names, below the current folder. Without git or outside of a
+/// repository, there are none.
+fn unmerged(named: &[PathBuf]) -> Vec<Unmerged> {
+    let list = ["--literal-pathspecs", "ls-files", "--unmerged", "-z", "--"];
+    let output = Command::new("git").args(list).args(named).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
-    let entries = output.stdout.split(|byte| *byte == 0);
+    let mut all: Vec<Unmerged> = Vec::new();
     // An entry is mode, object and stage, a tab, and the path.
-    let mut paths: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(path_of(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
-    paths.dedup();
-    paths
+    for (version, path) in output.stdout.split(|byte| *byte == 0).filter_map(split_at_tab) {
+        let name = path_of(path);
+        if all.last().is_none_or(|last| last.name != name) {
+            all.push(Unmerged { name, is_there: Sides::default() });
+        }
+        let Some(last) = all.last_mut() else { continue };
+        match version.last() {
+            Some(b'1') => last.is_there.original = true,
+            Some(b'2') => last.is_there.dest = true,
+            Some(b'3') => last.is_there.updated = true,
+            _ => {}
+        }
+    }
+    all
+}
+
+fn split_at_tab(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = entry.iter().position(|byte| *byte == b'\t')?;
+    Some((&entry[..at], &entry[at + 1..]))
 }
 
 /// The versions of an unmerged file in git's index; `None` if ours or theirs is missing there.
