@@ -9,7 +9,7 @@ mod laws;
 mod repository;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 use std::time::Duration;
 
@@ -377,6 +377,49 @@ fn what_is_no_kubernetes_goes_back_to_git() {
             }
         }
     }
+}
+
+/// Blocks that are alike change places, and one of them gets another value: only some algorithms find the right block.
+#[test]
+fn lines_are_merged_by_the_algorithm_of_git_s_own_merge() {
+    if !has("git") {
+        return;
+    }
+    let block = |name: &str, cpu: u8| {
+        format!(
+            "{name}:\n  enabled: true\n  image:\n    repository: {name}\n    tag: v1\n  resources:\n    limits:\n      cpu: {cpu}\n      memory: 1Gi\n  env:\n  - name: A\n    value: {name}\n\n"
+        )
+    };
+    let file = |blocks: &[(&str, u8)]| blocks.iter().map(|(name, cpu)| block(name, *cpu)).collect::<String>();
+    let original = file(&[("web", 1), ("api", 1), ("mail", 1), ("jobs", 1)]);
+    let ours = file(&[("web", 1), ("api", 1), ("mail", 1), ("jobs", 4)]);
+    let theirs = file(&[("web", 1), ("api", 1), ("jobs", 1), ("mail", 1)]);
+    let repository = Repository::new("values.yaml", &original);
+    repository.branch("values.yaml", &ours, &theirs);
+    // An old git cannot merge a file by this algorithm.
+    let help = repository.command(&["merge-file", "-h"]).output().expect("git");
+    if [help.stdout, help.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--diff-algorithm")) {
+        repository.git(&["merge", "-q", "topic"]);
+        assert_eq!(repository.0.read("values.yaml"), file(&[("web", 1), ("api", 1), ("jobs", 4), ("mail", 1)]));
+    }
+}
+
+#[test]
+fn an_old_git_that_knows_no_other_algorithm_merges_lines() {
+    if !has("git") {
+        return;
+    }
+    let folder = Folder::with(&[
+        ("o", "a: 1\nb\nc\nd: 1\n"),
+        ("a", "a: 2\nb\nc\nd: 1\n"),
+        ("b", "a: 1\nb\nc\nd: 2\n"),
+        ("bin/git", "#!/bin/sh\ncase \"$*\" in *--diff-algorithm*) exit 129;; esac\nPATH=${PATH#*:} exec git \"$@\"\n"),
+    ]);
+    fs::set_permissions(folder.path("bin/git"), fs::Permissions::from_mode(0o755)).expect("set");
+    let path = std::env::var("PATH").expect("PATH");
+    let mut driver = folder.command(&["git-driver", "o", "a", "b"]);
+    let ran = driver.env("PATH", format!("{}:{path}", folder.path("bin").display())).output().expect("runs");
+    assert_eq!((ran.status.code(), folder.read("a")), (Some(0), "a: 2\nb\nc\nd: 2\n".to_owned()));
 }
 
 #[test]

@@ -245,18 +245,26 @@ fn by_line(args: &GitDriver) -> Result<End> {
     Ok(End::Differs)
 }
 
+/// Runs git's merge by line with the algorithm of `git merge`. An old git knows only another one here, and refuses the option.
 fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
-    Command::new("git")
-        .arg("merge-file")
-        .arg("-q")
-        .args(more)
-        .arg(format!("--marker-size={}", args.marker_size))
-        .args(["-L", &label("ours", "%X", &args.ours_label)])
-        .args(["-L", &label("original", "%S", &args.original_label)])
-        .args(["-L", &label("theirs", "%Y", &args.theirs_label)])
-        .args([&args.ours, &args.original, &args.theirs])
-        .output()
-        .context("git must be on PATH")
+    /// git's exit code for an option that it does not know.
+    const USAGE: i32 = 129;
+    let run = |algorithm: &[&str]| {
+        Command::new("git")
+            .arg("merge-file")
+            .arg("-q")
+            .args(algorithm)
+            .args(more)
+            .arg(format!("--marker-size={}", args.marker_size))
+            .args(["-L", &label("ours", "%X", &args.ours_label)])
+            .args(["-L", &label("original", "%S", &args.original_label)])
+            .args(["-L", &label("theirs", "%Y", &args.theirs_label)])
+            .args([&args.ours, &args.original, &args.theirs])
+            .output()
+            .context("git must be on PATH")
+    };
+    let output = run(&["--diff-algorithm=histogram"])?;
+    if output.status.code() == Some(USAGE) { run(&[]) } else { Ok(output) }
 }
 
 #[cfg(test)]
