@@ -277,10 +277,11 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     if merge.has_failed() {
         return Ok(merge);
     }
-    let mut changes = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
-    // A file without resources may replace a file whose resources all moved.
-    changes.retain(|change| change.new.is_some() || merge.changes.iter().all(|plain| plain.path != change.path));
-    merge.changes.append(&mut changes);
+    merge.changes.append(&mut of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?);
+    // Another file may come to the path of a file whose resources all moved.
+    let written: HashSet<String> =
+        merge.changes.iter().filter(|change| change.new.is_some()).map(|change| change.path.clone()).collect();
+    merge.changes.retain(|change| change.new.is_some() || !written.contains(&change.path));
     merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
     if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);

@@ -1,7 +1,7 @@
 //! Moves between the files of dest: of whole files, or of some resources of a file.
 //!
 //! If all resources of a file move to one new file, the file is renamed, with all other text in it. If dest did not change the file, it
-//! becomes upstream's file, byte for byte.
+//! becomes upstream's file, byte for byte. The path may be that of a file whose own resources all leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -51,9 +51,11 @@ impl<'m> Moved<'m> {
                 moved.sources.entry(to).or_default().insert(*file);
             }
         }
+        let left = moved.left(of_file);
+        let is_free = |to: &&str| dest.at(to).is_none() || left.contains(to);
         for (file, fates) in of_file {
             let is_alone = |to: &&str| moved.sources.get(to).is_some_and(|from| from.len() == 1);
-            match whole(fates).filter(is_alone).filter(|to| dest.at(to).is_none()) {
+            match whole(fates).filter(is_alone).filter(is_free) {
                 Some(to) => _ = moved.renamed.insert(*file, to),
                 None => {
                     for (to, piece) in pieces_of(&dest.files[*file], fates, budget)? {
@@ -70,6 +72,11 @@ impl<'m> Moved<'m> {
         self.renamed.get(&file).copied()
     }
 
+    /// Whether a file of dest is renamed to this path.
+    pub fn is_replaced(&self, path: &str) -> bool {
+        self.renamed.values().any(|to| *to == path)
+    }
+
     /// The files of dest whose resources all leave, at least one of them for another file.
     pub fn left(&self, of_file: &BTreeMap<usize, Vec<Fate<'m>>>) -> BTreeSet<&'m str> {
         let leaves = |fate: &Fate<'_>| *fate.item == Item::Goes || fate.to.is_some();
@@ -83,7 +90,7 @@ impl<'m> Moved<'m> {
         self.sources.keys().copied()
     }
 
-    /// The change that makes a new file. Its content is `text`. It is upstream's file instead if that has the same resources and dest did
+    /// The change that makes a new file, or one in the place of a file that leaves its path. Its content is `text`. It is upstream's file instead if that has the same resources and dest did
     /// not change the files that they come from. The executable bit comes from upstream's file, or else from the file `like`.
     ///
     /// # Errors
@@ -93,7 +100,8 @@ impl<'m> Moved<'m> {
             Some(updated) => (updated.bytes()?.into_owned(), updated.disk.clone()),
             None => (text.into_bytes(), like),
         };
-        Ok(Change { path: path.to_owned(), old: None, new: Some(new), like })
+        let old = self.dest.at(path).map(|held| Ok::<_, anyhow::Error>(held.bytes()?.into_owned())).transpose()?;
+        Ok(Change { path: path.to_owned(), old, new: Some(new), like })
     }
 
     /// Upstream's file at a path, if the new file may be a copy of it. This requires that dest did not change the files that the resources

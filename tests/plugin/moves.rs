@@ -183,6 +183,47 @@ fn resources_go_to_the_files_to_which_upstream_took_them() {
 }
 
 #[test]
+fn a_file_comes_to_the_path_that_another_file_leaves() {
+    let of = |name: &str, x: &str| map(name, &[("x", x), ("y", "'1'"), ("z", "'1'")]);
+    let one = |name: &str| of(name, "'1'");
+    let v1 = package([
+        ("a.yaml", one("one")),
+        ("10-two.yaml", format!("# of two\n\n{}", one("two"))),
+        ("20-three.yaml", format!("# of three\n\n{}", one("three"))),
+        ("left.yaml", one("left")),
+        ("right.yaml", one("right")),
+        ("many.yaml", format!("{}---\n{}", one("many"), one("more"))),
+        ("few.yaml", one("few")),
+    ]);
+    let v2 = package([
+        ("a.yaml", of("zero", "'0'")),
+        ("b.yaml", one("one")),
+        ("10-two.yaml", format!("# of three\n\n{}", one("three"))),
+        ("20-two.yaml", format!("# of two\n\n{}", one("two"))),
+        ("left.yaml", one("right")),
+        ("right.yaml", one("left")),
+        ("many.yaml", one("few")),
+        ("more.yaml", one("more")),
+        ("most.yaml", one("many")),
+    ]);
+    let folder = versions(&v1, &v2, &v1);
+    let (stdout, stderr) = upgraded(&folder);
+    assert_eq!(stderr, "");
+    assert!(stdout.contains("changed 10-two.yaml\n") && stdout.contains("deleted 20-three.yaml\n"), "{stdout}");
+    assert_eq!(read(&folder), v2);
+    // Changed here: the edits go along.
+    let ours = |package: &Package| -> Package {
+        let text = |text: &String| text.replace("z: '1'", "z: '7' # ours");
+        package.iter().map(|(path, own)| (path.clone(), text(own))).collect()
+    };
+    let folder = versions(&v1, &v2, &ours(&v1));
+    assert_eq!(upgraded(&folder).1, "");
+    let mut want = ours(&v2);
+    want.insert("a.yaml".into(), of("zero", "'0'"));
+    assert_eq!(read(&folder), want);
+}
+
+#[test]
 fn what_has_another_name_and_another_file_upstream_is_followed_there() {
     let data = |x: &'static str, y: &'static str| [("x", x), ("y", y)];
     let v1 = package([("a.yaml", map("a", &data("'1'", "'1'")))]);

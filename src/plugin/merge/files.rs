@@ -33,7 +33,8 @@ pub(super) fn of_files<'m>(
     added.values_mut().for_each(|added| added.sort_by_key(|added| added.spot));
     let parts = dest.files.iter().enumerate().map(|(file, held)| {
         let to = moved.renamed(file);
-        let added = added.remove(to.unwrap_or(&held.path)).unwrap_or_default();
+        let own = Some(held.path.as_str()).filter(|path| !moved.is_replaced(path));
+        let added = to.or(own).and_then(|path| added.remove(path)).unwrap_or_default();
         FilePart { held, fates: of_file.remove(&file).unwrap_or_default(), to, added }
     });
     let parts: Vec<FilePart<'_, 'm>> = parts.collect();
