@@ -224,6 +224,21 @@ fn a_file_comes_to_the_path_that_another_file_leaves() {
 }
 
 #[test]
+fn what_comes_to_another_file_stands_there_as_upstream() {
+    let one = |name: &str| map(name, &[("x", "'1'"), ("y", "'1'"), ("z", "'1'")]);
+    for order in [["one", "three", "four"], ["three", "one", "four"], ["three", "four", "one"]] {
+        let v1 = package([
+            ("a.yaml", format!("{}---\n{}", one("one"), one("two"))),
+            ("c.yaml", format!("{}---\n{}", one("three"), one("four"))),
+        ]);
+        let v2 = package([("a.yaml", one("two")), ("c.yaml", order.map(one).join("---\n"))]);
+        let folder = versions(&v1, &v2, &v1);
+        assert_eq!(upgraded(&folder).1, "");
+        assert_eq!(read(&folder), v2, "{order:?}");
+    }
+}
+
+#[test]
 fn what_has_another_name_and_another_file_upstream_is_followed_there() {
     let data = |x: &'static str, y: &'static str| [("x", x), ("y", y)];
     let v1 = package([("a.yaml", map("a", &data("'1'", "'1'")))]);

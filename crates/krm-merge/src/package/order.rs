@@ -58,7 +58,7 @@ struct File {
     updated: Vec<usize>,
 }
 
-/// The new order of each file. A file is left out if dest's order holds and its new resources come last.
+/// The new order of each file. A file is left out if dest's order holds, its new resources come last, and none comes from another file.
 pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     let mut files: BTreeMap<Option<&str>, File> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
@@ -95,7 +95,8 @@ pub fn number_of(resource: &Resource<'_>) -> u64 {
 }
 
 impl File {
-    /// The new order of the file; `None` if the present order holds and the added resources come last.
+    /// The new order of the file; `None` if the present order holds and the added resources come last. The present order says nothing about a
+    /// resource that comes from another file.
     fn order(mut self, members: &[Member<'_, '_>], end: NewElements) -> Option<FileOrder> {
         if self.own.len() + self.moved.len() + self.new.len() < 2 {
             return None;
@@ -116,6 +117,7 @@ impl File {
         if is_whole {
             sort(&mut self.moved, of_dest);
         }
+        let is_any_from_elsewhere = !is_whole && !self.moved.is_empty();
         let (come, stay): (Vec<usize>, Vec<usize>) =
             self.moved.into_iter().partition(|number| !is_whole && self.updated.contains(number));
         let known = self.own.len() + stay.len();
@@ -123,7 +125,7 @@ impl File {
         let at: HashMap<usize, usize> = all.iter().enumerate().map(|(at, number)| (*number, at)).collect();
         let local = |numbers: &[usize]| numbers.iter().filter_map(|number| at.get(number).copied()).collect();
         let order = in_one(known, local(&self.original), local(&self.updated), end);
-        (!order.is_sorted()).then(|| order.into_iter().map(|at| all[at]).collect())
+        (is_any_from_elsewhere || !order.is_sorted()).then(|| order.into_iter().map(|at| all[at]).collect())
     }
 }
 
