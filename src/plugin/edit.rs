@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
-use krm_merge::documents::{Item, changes, ended, rewrite, sorted};
+use krm_merge::documents::{Item, below_header, changes, ended, rewrite, sorted};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Budget;
 use krm_merge::list;
@@ -13,7 +13,7 @@ use krm_merge::package::Spot;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, next_line, same};
+use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, same, without_break};
 
 use crate::side::Held;
 
@@ -64,7 +64,8 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
-        return Ok((!added.is_empty()).then(|| Edited { text: joined(added), edits: None }));
+        let text = || with_header(document.source(), &joined(added), document.line_break());
+        return Ok((!added.is_empty()).then(|| Edited { text: text(), edits: None }));
     }
     let mut new: HashMap<Option<usize>, Vec<&Added>> = HashMap::new();
     for added in added {
@@ -177,28 +178,19 @@ fn elements(added: &[&Added]) -> String {
     out
 }
 
-/// The range of the text that each document takes when it is edited or removed. Text above the first removed document stays in the file if
-/// a blank line separates it from the document. If there is no text above it, the `---` of the first remaining document is removed, too.
+/// The range of the text that each document takes when it is edited or removed. The comments at the top that belong to the file stay in it
+/// if the first document goes. The `---` of the first remaining document is removed, too, unless it ends these comments.
 pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
     let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();
     let (Some(root), Some(last)) = (roots.first(), leading.checked_sub(1)) else { return ranges };
-    let document = root.document();
-    let source = document.source();
+    let source = root.document().source();
     let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let first = &mut ranges[0];
-    first.start = first.start.max(bom);
-    let text = &source[first.clone()];
-    if first.start > bom || text.starts_with("---") || text.starts_with('%') {
-        return ranges;
-    }
-    let top = match root.style() {
-        Style::Block => Place::of_children(*root).first().map(|place| place.top(document)),
-        _ => None,
-    };
-    let top = top.unwrap_or(first.start).max(first.start);
-    if !source[first.start..top].trim().is_empty() {
-        first.start = top;
+    first.start = first.start.max(bom).max(below_header(source));
+    let (above, text) = (&source[bom..first.start], &source[first.clone()]);
+    let is_open = lines(above).into_iter().any(|line| line == "---");
+    if text.starts_with("---") || text.starts_with('%') || !(is_open || above.trim().is_empty()) {
         return ranges;
     }
     let mut mark = ranges[last].end;
@@ -213,6 +205,21 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
         }
     }
     ranges
+}
+
+/// The text of a resource that comes from another file, without the comments that belong to that file.
+pub fn without_header(text: &str, resource: NodeRef<'_>) -> String {
+    let first = resource.document().roots().find(|root| !root.is_null());
+    let is_first = first.is_some_and(|first| first.is(resource));
+    text[if is_first { below_header(text) } else { 0 }..].to_owned()
+}
+
+/// Documents below the comments of a text that belong to its file.
+fn with_header(of: &str, documents: &str, line_break: &str) -> String {
+    let header = &of[..below_header(of)];
+    let is_apart = lines(without_break(header)).last().is_none_or(|line| line.trim().is_empty());
+    let mark = if is_apart { "" } else { "---\n" };
+    format!("{header}{}", format!("{mark}{documents}").replace('\n', line_break))
 }
 
 /// Appends new resources to the text of a file.
@@ -230,16 +237,20 @@ fn joined(added: &[&Added]) -> String {
     added.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("---\n")
 }
 
-/// The text of a new file. If the file has all resources of a source file, unchanged, it gets the text of that file.
+/// The text of a new file. If the file has all resources of a source file, unchanged, it gets the text of that file. Otherwise it gets only
+/// the comments that belong to that file.
 pub fn created(added: &[&Added], source: Option<&Held>) -> String {
-    let copy = source.and_then(Held::document).filter(|document| {
-        let roots: Vec<NodeRef<'_>> = document.roots().filter(|r| !r.is_null()).collect();
-        roots.len() == added.len()
-            && roots.iter().zip(added).all(|(root, added)| {
-                Document::parse(added.text.as_str()).is_ok_and(|d| d.roots().next().is_some_and(|new| same(*root, new)))
-            })
-    });
-    copy.map_or_else(|| joined(added), |document| document.source().to_owned())
+    let Some(document) = source.and_then(Held::document) else { return joined(added) };
+    let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
+    let is_same = |(root, added): (&NodeRef<'_>, &&Added)| {
+        Document::parse(added.text.as_str()).is_ok_and(|d| d.roots().next().is_some_and(|new| same(*root, new)))
+    };
+    let source = document.source();
+    if roots.len() == added.len() && roots.iter().zip(added).all(is_same) {
+        return source.to_owned();
+    }
+    let header = source[..below_header(source)].trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    with_header(&header, &joined(added), "\n")
 }
 
 #[cfg(test)]
@@ -295,6 +306,8 @@ mod tests {
             ("# one\na: 1\n---\nb: 2\n", &[0], Some("b: 2\n")),
             ("a: 1\n--- # two\nb: 2\n", &[0], Some("--- # two\nb: 2\n")),
             ("# licence\n---\na: 1\n---\nb: 2\n", &[0], Some("# licence\n---\nb: 2\n")),
+            ("---\n# licence\n\na: 1\n---\nb: 2\n", &[0], Some("---\n# licence\n\nb: 2\n")),
+            ("# licence\n\n{a: 1}\n---\nb: 2\n", &[0], Some("# licence\n\n---\nb: 2\n")),
             ("a: 1\n...\n---\nb: 2\n", &[0], Some("b: 2\n")),
             ("---\na: 1\n---\nb: 2\n---\nc: 3\n", &[1], Some("---\na: 1\n---\nc: 3\n")),
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[0], Some("\u{feff}b: 2\r\n")),
@@ -341,6 +354,8 @@ mod tests {
         assert_eq!(without("a: 1\r\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\r\n---\r\nn: 1\r\n"));
         assert_eq!(without("a: 1\n---\nb: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("b: 1\n---\nn: 1\n"));
         assert_eq!(without("a: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("n: 1\n"));
+        assert_eq!(without("# f\n\n# a\na: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("# f\n\nn: 1\n"));
+        assert_eq!(without("# f\r\n---\r\na: 1\r\n", &[0], Some("n: 1\n")).as_deref(), Some("# f\r\n---\r\nn: 1\r\n"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::beside;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
 use crate::cores;
-use crate::edit::{Added, Fate};
+use crate::edit::{Added, Fate, without_header};
 use crate::moved::Moved;
 use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
 use crate::told;
@@ -159,7 +159,8 @@ fn run<'a>(
     let (merged, results) = job.run()?;
     let added = merged.added.iter().map(|new| {
         let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
-        Ok(Added { path, origin, text, spot: new.spot })
+        let own = new.tree.like().map(|like| without_header(&text, like));
+        Ok(Added { path, origin, text: own.unwrap_or(text), spot: new.spot })
     });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
     let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();

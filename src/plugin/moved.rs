@@ -17,7 +17,7 @@ use krm_merge::yaml::{Document, NodeRef, same};
 use krm_merge_function::config::Role;
 
 use crate::carry::is_unread;
-use crate::edit::{Added, Fate};
+use crate::edit::{Added, Fate, without_header};
 use crate::merge::{Change, is_empty, is_original};
 use crate::side::{Held, Root, Side, resource_nodes};
 
@@ -104,6 +104,12 @@ impl<'m> Moved<'m> {
         Ok(Change { path: path.to_owned(), old, new: Some(new), like })
     }
 
+    /// Upstream's file at a path.
+    pub fn updated_at(&self, path: &str) -> Option<&'m Held> {
+        let updated = self.given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+        updated.filter(|side| side.is_folder()).find_map(|side| side.at(path))
+    }
+
     /// Upstream's file at a path, if the new file may be a copy of it. This requires that dest did not change the files that the resources
     /// come from, and that `text` has the same resources.
     fn upstream(&self, path: &str, text: &str) -> Result<Option<&'m Held>> {
@@ -113,10 +119,7 @@ impl<'m> Moved<'m> {
                 return Ok(None);
             }
         }
-        let updated = self.given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
-        let Some(updated) = updated.filter(|side| side.is_folder()).find_map(|side| side.at(path)) else {
-            return Ok(None);
-        };
+        let Some(updated) = self.updated_at(path) else { return Ok(None) };
         let document = Document::parse(text.to_owned())?;
         let mut left: Vec<NodeRef<'_>> = resource_nodes(&document).collect();
         let is_all = updated.resources().all(|resource| {
@@ -147,7 +150,10 @@ fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(St
     let pieces = pieces.filter_map(|(node, fate)| {
         let to = fate.to?.to_owned();
         let origin = Origin::File { name: held.name.clone(), item: None };
-        let added = |text| (to.clone(), Added { path: Some(to), origin, text, spot: fate.spot });
+        let added = |text: String| {
+            let text = without_header(&text, node);
+            (to.clone(), Added { path: Some(to), origin, text, spot: fate.spot })
+        };
         Some(splice::standalone(&Tree::Node(node), budget).map(added))
     });
     Ok(pieces.collect::<Result<_, _>>()?)

@@ -224,6 +224,51 @@ fn a_file_comes_to_the_path_that_another_file_leaves() {
 }
 
 #[test]
+fn comments_at_the_top_of_a_file_stay_in_it() {
+    let one = |name: &str| map(name, &[("x", "'1'"), ("y", "'1'"), ("z", "'1'")]);
+    for header in ["# licence\n\n", "# licence\n---\n", "---\n# licence\n\n", "# licence\n\n# more\n\n"] {
+        // Upstream puts a resource at the top.
+        let v1 = package([("a.yaml", format!("{header}{}---\n{}", one("one"), one("two")))]);
+        let v2 = package([("a.yaml", format!("{header}{}---\n{}---\n{}", one("zero"), one("one"), one("two")))]);
+        let ours = |package: &Package| package.iter().map(|(k, v)| (k.clone(), v.clone() + "  own: '1'\n")).collect();
+        let folder = versions(&v1, &v2, &ours(&v1));
+        assert_eq!(upgraded(&folder).1, "");
+        assert_eq!(read(&folder), ours(&v2), "{header:?}");
+        // Upstream takes the first resource to another file, and brings another one to its place.
+        let v1 = package([
+            ("a.yaml", format!("{header}{}", one("one"))),
+            ("b.yaml", format!("{}---\n{}", one("x"), one("two"))),
+            ("c.yaml", one("three")),
+        ]);
+        let v2 = package([
+            ("a.yaml", format!("{header}{}", one("two"))),
+            ("b.yaml", one("x")),
+            ("c.yaml", format!("{}---\n{}", one("three"), one("one"))),
+        ]);
+        let folder = versions(&v1, &v2, &v1);
+        assert_eq!(upgraded(&folder).1, "");
+        assert_eq!(read(&folder), v2, "{header:?}");
+        // Upstream takes it to a new file, which has comments of its own.
+        let v1 = package([("a.yaml", format!("{header}{}---\n{}", one("one"), one("two")))]);
+        let v2 = package([
+            ("a.yaml", format!("{header}{}", one("two"))),
+            ("b.yaml", format!("# of b\n\n{}---\n{}", one("zero"), one("one"))),
+        ]);
+        let edit = |package: &Package| -> Package {
+            let text = |text: &String| text.replace("y: '1'", "y: '7'");
+            package.iter().map(|(path, own)| (path.clone(), text(own))).collect()
+        };
+        let folder = versions(&v1, &v2, &edit(&v1));
+        assert_eq!(upgraded(&folder).1, "");
+        let now = read(&folder);
+        let has_header = now["a.yaml"].strip_prefix(header).is_some_and(|rest| !rest.contains('#'));
+        assert!(has_header && now["a.yaml"].ends_with(&edit(&v2)["a.yaml"][header.len()..]), "{now:?}");
+        let edited = one("one").replace("y: '1'", "y: '7'");
+        assert_eq!(now["b.yaml"], format!("# of b\n\n{}---\n{edited}", one("zero")));
+    }
+}
+
+#[test]
 fn what_comes_to_another_file_stands_there_as_upstream() {
     let one = |name: &str| map(name, &[("x", "'1'"), ("y", "'1'"), ("z", "'1'")]);
     for order in [["one", "three", "four"], ["three", "one", "four"], ["three", "four", "one"]] {

@@ -11,7 +11,7 @@ use crate::limit::Budget;
 use crate::list;
 use crate::splice::{self, Unwritable};
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line, trim_end};
+use crate::yaml::{Document, NodeRef, ends_line, extent, next_line, trim_end};
 
 /// What happens to one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,23 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
     }
     out.push_str(&text[written..]);
     (out, TextEdits::sorted(all))
+}
+
+/// The offset after the comments at the top of a text that belong to the text as a whole; 0 if there are none. A blank line or a `---`
+/// separates them from the first resource.
+pub fn below_header(text: &str) -> usize {
+    let (mut at, mut below) = (0, 0);
+    while at < text.len() {
+        let next = next_line(text, at);
+        match trim_end(text[at..next].trim_start_matches('\u{feff}')) {
+            "" => below = next,
+            "---" => below = at,
+            line if line.starts_with('#') => {}
+            _ => break,
+        }
+        at = next;
+    }
+    below
 }
 
 /// A text with its resources sorted by these keys: one for each resource, in the order of the text. A document or element that holds
@@ -141,11 +158,12 @@ fn sorted_list<'a, K: Ord>(document: NodeRef<'a>, keys: &[K]) -> Option<Tree<'a>
 }
 
 /// The text of documents in another order, with edits within them; `None` if a document has directives. A `---` without a comment stays
-/// where it is, and so does text above the first document that is set apart by a blank line.
+/// where it is, and so do the comments that belong to the text as a whole.
 fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option<String> {
     let document = roots.first()?.document();
     let source = document.source();
-    let parts: Vec<Part> = roots.iter().map(|root| Part::of(*root)).collect();
+    let header = below_header(source);
+    let parts: Vec<Part> = roots.iter().map(|root| Part::of(*root, header)).collect();
     if roots.iter().any(|root| source[extent(*root).start..].trim_start_matches('\u{feff}').starts_with('%')) {
         return None;
     }
@@ -160,6 +178,7 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
                 out.extend(["---", document.line_break()]);
             }
         }
+        out.push_str(&source[part.mark.end..part.body.start]);
         out.push_str(&body);
         written = part.body.end;
     }
@@ -167,31 +186,27 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
     Some(out)
 }
 
-/// The lines of a document: its `---`, if nothing else is on that line, and the rest. Text above the first document that belongs to the
-/// file is not a part of it.
+/// The lines of a document: its `---`, if nothing else is on that line, and the rest. Comments that belong to the text as a whole are in
+/// neither.
 struct Part {
     mark: Range<usize>,
     body: Range<usize>,
 }
 
 impl Part {
-    fn of(root: NodeRef<'_>) -> Self {
-        let document = root.document();
-        let source = document.source();
+    /// The parts of a document. `header` is the end of the comments that belong to the text as a whole.
+    fn of(root: NodeRef<'_>, header: usize) -> Self {
+        let source = root.document().source();
         let lines = extent(root);
         let start = lines.start.max(if source.starts_with('\u{feff}') { 3 } else { 0 });
-        if source[start..].starts_with("---") {
-            let next = next_line(source, start);
-            let body = if trim_end(&source[start..next]) == "---" { next } else { start };
-            return Self { mark: start..body, body: body..lines.end };
+        let top = header.clamp(start, lines.end);
+        if !source[start..].starts_with("---") {
+            return Self { mark: top..top, body: top..lines.end };
         }
-        let top = match Place::of_children(root).first().filter(|_| root.style() == Style::Block) {
-            _ if lines.start > 0 => start,
-            Some(first) => first.top(document),
-            None => line_start(source, root.full_start()),
-        };
-        let top = top.clamp(start, lines.end);
-        Self { mark: top..top, body: top..lines.end }
+        let next = next_line(source, start);
+        let mark = start..if trim_end(&source[start..next]) == "---" { next } else { start };
+        let body = top.max(mark.end)..lines.end;
+        Self { mark, body }
     }
 }
 

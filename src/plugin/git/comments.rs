@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use krm_merge::documents::below_header;
 use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{Document, can_end_with_comments, ends_line, line_end, line_start, lines, next_line};
@@ -12,7 +13,7 @@ use super::versions::{Here, Spot};
 /// The borders between the resources of a text and the comments around all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
-    /// The end of the comment block at the top, if a blank line or a `---` separates the block; otherwise 0.
+    /// The end of the comments at the top that belong to the file.
     pub top: usize,
     /// The start of the comments at the very end.
     pub bottom: usize,
@@ -21,18 +22,7 @@ pub struct Margins {
 impl Margins {
     /// The margins of a text.
     pub fn of(text: &str) -> Self {
-        let (mut at, mut top) = (0, 0);
-        for line in text.split_inclusive('\n') {
-            let content = line.trim_start_matches('\u{feff}').trim_end();
-            if content.is_empty() {
-                top = at + line.len();
-            } else if content == "---" {
-                top = at;
-            } else if !content.starts_with('#') {
-                break;
-            }
-            at += line.len();
-        }
+        let top = below_header(text);
         let (mut at, mut bottom) = (text.len(), text.len());
         for line in text[top..].split_inclusive('\n').rev() {
             at -= line.len();

@@ -46,7 +46,7 @@ pub(super) fn of_files<'m>(
         made.extend(of_part.made);
     }
     for (path, added) in added {
-        let source = origin_of(&added, given);
+        let source = origin_of(&added, given).or_else(|| moved.updated_at(&path));
         let like = source.and_then(|s| s.disk.clone());
         changes.push(moved.created(&path, created(&added, source), like)?);
     }
@@ -102,6 +102,7 @@ impl<'m> FilePart<'_, 'm> {
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
+            Some(document) if document.source().trim().is_empty() => Some(created(added, origin_of(added, given))),
             Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
                 let path = to.unwrap_or(&held.path).to_owned();
                 made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
@@ -162,9 +163,12 @@ fn left_alone<'g>(
     Ok(Some(updated).filter(|_| is_whole && stays + added.len() > 0))
 }
 
-/// The file that new resources come from.
+/// The file of another side that new resources come from.
 fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s Held> {
-    let Origin::File { name, .. } = &added.first()?.origin else { return None };
-    let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
-    all.flat_map(|side| &side.files).find(|held| held.name == *name)
+    let file = |added: &&Added| {
+        let Origin::File { name, .. } = &added.origin else { return None };
+        let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
+        all.flat_map(|side| &side.files).find(|held| held.name == *name)
+    };
+    added.iter().find_map(file)
 }
