@@ -11,9 +11,9 @@ use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::package::Spot;
 use krm_merge::resource::Origin;
-use krm_merge::splice;
+use krm_merge::splice::{self, Unwritable, standalone};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, same, without_break};
+use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
 use crate::side::Held;
 
@@ -239,18 +239,19 @@ fn joined(added: &[&Added]) -> String {
 
 /// The text of a new file. If the file has all resources of a source file, unchanged, it gets the text of that file. Otherwise it gets only
 /// the comments that belong to that file.
-pub fn created(added: &[&Added], source: Option<&Held>) -> String {
-    let Some(document) = source.and_then(Held::document) else { return joined(added) };
-    let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
-    let is_same = |(root, added): (&NodeRef<'_>, &&Added)| {
-        Document::parse(added.text.as_str()).is_ok_and(|d| d.roots().next().is_some_and(|new| same(*root, new)))
-    };
+///
+/// # Errors
+/// Cannot occur: a resource of the source file cannot be written.
+pub fn created(added: &[&Added], source: Option<&Held>) -> Result<String> {
+    let Some(document) = source.and_then(Held::document) else { return Ok(joined(added)) };
+    let text = |root| Ok::<_, Unwritable>(without_header(&standalone(&Tree::Node(root), &Budget::default())?, root));
+    let texts = document.roots().filter(|root| !root.is_null()).map(text).collect::<Result<Vec<_>, _>>()?;
     let source = document.source();
-    if roots.len() == added.len() && roots.iter().zip(added).all(is_same) {
-        return source.to_owned();
+    if texts.iter().eq(added.iter().map(|added| &added.text)) {
+        return Ok(source.to_owned());
     }
     let header = source[..below_header(source)].trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    with_header(&header, &joined(added), "\n")
+    Ok(with_header(&header, &joined(added), "\n"))
 }
 
 #[cfg(test)]
@@ -258,6 +259,7 @@ mod tests {
     use super::*;
     use crate::side::{Content, resource_nodes};
     use krm_merge::resource::Origin;
+    use krm_merge::yaml::same;
 
     fn held(path: &str, text: &str) -> Held {
         let document = Document::parse(text.to_owned()).expect("valid");

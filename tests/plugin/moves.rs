@@ -284,6 +284,19 @@ fn what_comes_to_another_file_stands_there_as_upstream() {
 }
 
 #[test]
+fn quotes_and_comments_of_dest_go_along_to_a_new_file() {
+    let one = |name: &str| map(name, &[("x", "one"), ("y", "'1'"), ("z", "'1'")]);
+    let v1 = package([("a.yaml", format!("{}---\n{}", one("one"), one("two")))]);
+    let v2 = package([("a.yaml", one("two")), ("b.yaml", format!("{}---\n{}", one("zero"), one("one")))]);
+    let ours = |text: String| text.replace("x: one", "x: \"one\" # kpt-set: ${x}");
+    let here = package([("a.yaml", format!("{}---\n{}", ours(one("one")), one("two")))]);
+    let folder = versions(&v1, &v2, &here);
+    assert_eq!(upgraded(&folder).1, "");
+    let want = package([("a.yaml", one("two")), ("b.yaml", format!("{}---\n{}", one("zero"), ours(one("one"))))]);
+    assert_eq!(read(&folder), want);
+}
+
+#[test]
 fn what_has_another_name_and_another_file_upstream_is_followed_there() {
     let data = |x: &'static str, y: &'static str| [("x", x), ("y", y)];
     let v1 = package([("a.yaml", map("a", &data("'1'", "'1'")))]);

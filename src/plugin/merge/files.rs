@@ -48,7 +48,7 @@ pub(super) fn of_files<'m>(
     for (path, added) in added {
         let source = origin_of(&added, given).or_else(|| moved.updated_at(&path));
         let like = source.and_then(|s| s.disk.clone());
-        changes.push(moved.created(&path, created(&added, source), like)?);
+        changes.push(moved.created(&path, created(&added, source)?, like)?);
     }
     Ok(changes)
 }
@@ -102,13 +102,13 @@ impl<'m> FilePart<'_, 'm> {
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
-            Some(document) if document.source().trim().is_empty() => Some(created(added, origin_of(added, given))),
+            Some(document) if document.source().trim().is_empty() => Some(created(added, origin_of(added, given))?),
             Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
                 let path = to.unwrap_or(&held.path).to_owned();
                 made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
                 text
             }),
-            None if is_original(held, given)? => Some(created(added, origin_of(added, given))),
+            None if is_original(held, given)? => Some(created(added, origin_of(added, given))?),
             None => {
                 let mut text = String::from_utf8(old.to_vec())?;
                 let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
