@@ -142,8 +142,8 @@ pub struct Lists {
 /// The flags that all merges have.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The resources to merge into: a file, a folder (a package: .yaml, .yml, .json and Kptfile; `.krmignore` is honoured), or `-` for
-    /// stdin
+    /// The resources to merge into: a file, a folder (a package: .yaml, .yml, .json, Kptfile and Kustomization; `.krmignore` is
+    /// honoured), or `-` for stdin
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
     /// A file with a functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, such as the `.krm-merge.yaml` of a

@@ -12,6 +12,7 @@ use krm_merge::diff::diff as change_between;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::mode::Mode;
 use krm_merge::policy::Renames;
+use krm_merge::refine::names_document;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge::shown as escaped;
@@ -27,7 +28,7 @@ use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::{Held, Part, Side, may_hold_resources, parse};
+use crate::side::{Held, Part, Side, parse};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.
@@ -98,7 +99,7 @@ impl Plain {
                     let read = |(held, text): (&Held, Cow<'_, [u8]>)| parse(&held.name, text.into_owned()).ok();
                     let [of_old, of_new] = texts;
                     match (read((old, of_old)), read((new, of_new))) {
-                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && may_hold_resources(path) => {
+                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && names_document(path) => {
                             plain.a.push((path.to_owned(), old.name.clone(), of_old));
                             plain.b.push((path.to_owned(), new.name.clone(), of_new));
                             continue;

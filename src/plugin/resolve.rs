@@ -20,13 +20,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use krm_merge::refine::names_document;
 use krm_merge::yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::cli::{Color, Resolve, Take};
 use crate::disk::{self, Replacement};
 use crate::screen::{self, Page, Reader};
-use crate::side::may_hold_resources;
 use crate::signals::Signals;
 use crate::told::counted;
 use crate::walk::shown;
@@ -201,7 +201,7 @@ impl Run<'_> {
             let (own, rest) = answers.split_at(marked.conflicts.len());
             answers = rest;
             let is_plain = |answer: &Option<Answer>| !matches!(answer, Some(Answer::Both | Answer::Edited(_)));
-            if !may_hold_resources(&held.file.name.to_string_lossy()) || own.iter().all(is_plain) {
+            if !names_document(&held.file.name.to_string_lossy()) || own.iter().all(is_plain) {
                 continue;
             }
             let fault = |answer: &dyn Fn(usize) -> Answer| {

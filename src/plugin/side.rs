@@ -1,8 +1,9 @@
 //! One side of a merge: the resources, and the other files, of a file, a folder or stdin.
 //!
-//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an apiVersion,
-//! a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a Helm template. A
-//! warning names files that should be YAML, because they may have a mistake. A file that the command line names must hold resources.
+//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json`, `Kptfile` or `Kustomization` and one of its documents
+//! has an apiVersion, a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a
+//! Helm template. A warning names files that should be YAML, because they may have a mistake. A file that the command line names must hold
+//! resources.
 //!
 //! A side that is only read may be a pipe, such as `<(…)` of a shell, or a device. If a side holds nothing, its path is mostly wrong, or a
 //! command failed. So these sides must hold a resource: a pipe, a source, the files for a cluster, and updated if original has resources.
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
 use krm_merge::list;
+use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
 
@@ -305,7 +307,7 @@ impl Held {
     /// Reads a file of a folder. `root` is the folder without symbolic links.
     fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
-        let content = if may_hold_resources(path) {
+        let content = if names_document(path) {
             match document(fs::read(&file).with_context(|| name.clone())?) {
                 Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
                 Ok(_) => Content::Other,
@@ -372,15 +374,9 @@ fn is_pipe(found: &fs::Metadata) -> bool {
     found.is_file()
 }
 
-/// Whether the name of a file in a folder says that it may hold resources.
-pub fn may_hold_resources(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
-}
-
 /// Whether a file of a folder holds resources.
 pub fn holds(path: &str, text: &str) -> bool {
-    may_hold_resources(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
+    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
 }
 
 fn holds_resources(document: &Document<'static>) -> bool {

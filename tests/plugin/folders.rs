@@ -373,6 +373,25 @@ fn a_resource_that_lay_in_no_file_gets_one() {
 }
 
 #[test]
+fn a_kustomization_is_merged_under_each_of_its_names() {
+    for name in ["kustomization.yaml", "kustomization.yml", "Kustomization", "base/Kustomization"] {
+        let folder = Folder::new();
+        let of = |more: &str| format!("namePrefix: a-\nresources:\n- a.yaml\n{more}");
+        for (side, more) in [("v1", ""), ("v2", "- c.yaml\n"), ("here", "- b.yaml\n")] {
+            folder.write(&format!("{side}/{name}"), of(more));
+            folder.write(&format!("{side}/a.yaml"), map("a", &[]));
+        }
+        let ran = folder.run(&upgrade(&["--in-place"]));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(!ran.stderr.contains("took updated's"), "{name}: {ran:?}");
+        let now = String::from_utf8(folder.files("here")[name].clone()).expect("UTF-8");
+        let mut lines: Vec<&str> = now.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["- a.yaml", "- b.yaml", "- c.yaml", "namePrefix: a-", "resources:"], "{name}");
+    }
+}
+
+#[test]
 fn a_file_that_held_no_resources_gets_those_of_upstream() {
     let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
     let named = format!("{kustomization}metadata:\n  name: k\nresources: []\n");

@@ -50,6 +50,12 @@ pub fn refine_text(
     Text::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
 }
 
+/// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt and kustomize each have a name without an ending.
+pub fn names_document(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    ["Kptfile", "Kustomization"].contains(&last) || [".yaml", ".yml", ".json"].iter().any(|end| last.ends_with(end))
+}
+
 /// The number of documents around a text that is itself a document.
 #[derive(Clone, Copy, Debug, Default)]
 struct Depth(usize);
@@ -146,8 +152,7 @@ impl Text {
         depth: Depth,
     ) -> Option<Self> {
         let [original, updated, dest] = sides;
-        let is_document = name.is_some_and(|name| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end)));
-        let document = depth.deeper().filter(|_| is_document);
+        let document = depth.deeper().filter(|_| name.is_some_and(names_document));
         let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth));
         let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
