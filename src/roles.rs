@@ -293,7 +293,13 @@ impl<'a, 'c> Assigning<'a, 'c> {
 
 /// Reports an item that plays a role but is not a resource.
 fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
-    let or = if mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
+    let or = match mode {
+        Mode::ThreeWay if resource.is_named_by_server() => {
+            ", for `metadata.generateName` does not say which resource it is on another side: give it a name"
+        }
+        Mode::ThreeWay => "",
+        Mode::TwoWay | Mode::Strategic => ", or a `target` that says which items it is for",
+    };
     let field = resource.missing().unwrap_or("metadata.name");
     Box::new(Outcome::lacking(resource, &format!("`{field}` to be merged{or}")))
 }

@@ -4,7 +4,7 @@
 //! lines or fields if it can. Whatever overlaps is a conflict, which the policy settles like a conflict of resources. A file that dest
 //! deleted stays deleted. The executable bit follows the same rule, but is not reported if the content is in conflict.
 //!
-//! If updated and dest hold different forms at a path, the file is merged as text (`one_form.rs`). But if its resources are also at another
+//! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But if its resources are also at another
 //! path, the resources are merged by identity, wherever they are, and the plain content is merged as a file. If both would have to be at
 //! one path, a person must decide. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
 //!
@@ -144,9 +144,10 @@ struct File<'s> {
 impl File<'_> {
     /// The form of the file over all sides, which says what messages call it and which policy settles it.
     fn form(&self) -> Form {
-        let is_mixed = |held: &&Held| matches!(held.content, Content::Mixed(_));
+        let is_any = |is: fn(&Content) -> bool| self.sides.iter().flatten().any(|held| is(&held.content));
         match self.has[0] {
-            _ if self.sides.iter().flatten().any(is_mixed) => Form::Mixed,
+            _ if is_any(|content| matches!(content, Content::Unnamed(_))) => Form::Unnamed,
+            _ if is_any(|content| matches!(content, Content::Mixed(_))) => Form::Mixed,
             Has::Resources => Form::NoResourcesAnyMore,
             Has::Plain | Has::Nothing => Form::NoResources,
         }
@@ -181,7 +182,7 @@ impl File<'_> {
         let (is_changed, form) = (self.is_changed(), self.form());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let verdict = match form {
-            Form::NoResources => combiner.on_conflict,
+            Form::NoResources | Form::Unnamed => combiner.on_conflict,
             Form::NoResourcesAnyMore | Form::Mixed => combiner.on_broken,
         };
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
@@ -314,6 +315,8 @@ pub fn not_added(path: &str, from: &str) -> String {
 enum Form {
     NoResources,
     NoResourcesAnyMore,
+    /// Resources, of which one has no name.
+    Unnamed,
     /// Resources on one side, something else on another.
     Mixed,
 }
@@ -323,7 +326,7 @@ impl Form {
     /// merged by line, unless the file is of one kind on all sides.
     fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
         match self {
-            Self::NoResources | Self::NoResourcesAnyMore => Some(path),
+            Self::NoResources | Self::NoResourcesAnyMore | Self::Unnamed => Some(path),
             Self::Mixed => are_of_one_kind(texts).then_some(path),
         }
     }
@@ -334,6 +337,7 @@ impl fmt::Display for Form {
         f.write_str(match self {
             Self::NoResources => "the file (it holds no resources)",
             Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
+            Self::Unnamed => "the file (a resource in it has `metadata.generateName` and no `metadata.name`)",
             Self::Mixed => "the file (it holds resources on one side, and something else on another)",
         })
     }
@@ -364,6 +368,9 @@ fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome>
     let why = match form {
         Form::Mixed => {
             "the file holds resources on one side and something else on another, so that no rule looks into it"
+        }
+        Form::Unnamed => {
+            "a resource in the file has `metadata.generateName` and no `metadata.name`, so that no rule looks into the file"
         }
         Form::NoResources | Form::NoResourcesAnyMore => {
             "the file has no `metadata.name`, and a rule decides only resources that have one"

@@ -18,7 +18,7 @@ pub struct Combiner<'b> {
     /// Who wins a conflict of a file that holds resources on one side only.
     pub on_broken: Verdict,
     /// The rules that cannot decide the conflicts of a file although they select a resource in it, by the path of the file: one side broke
-    /// the file, or it is a kustomization without a name.
+    /// the file, a resource in it has no name, or it is a kustomization without a name.
     pub unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     types: Types<'static>,

@@ -179,15 +179,15 @@ fn on_all_cores<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Box<
     Box::new(cores::map(members, |member| member.merged(&rules)).into_iter())
 }
 
-/// The rules that pick a side, but cannot decide conflicts of a file although they select a resource in it. One side broke the file, or it
-/// is a kustomization without a name. The result has the rules of each file, in order.
+/// The rules that pick a side, but cannot decide conflicts of a file although they select a resource in it. One side broke the file, a
+/// resource in it has no name, or it is a kustomization without a name. The result has the rules of each file, in order.
 fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Result<BTreeMap<String, Vec<String>>> {
     let [api_version, kind] = KUSTOMIZATION;
     let kustomization = Document::parse(format!("apiVersion: {api_version}\nkind: {kind}\n"))?;
     let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
     for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
         let rules: Vec<&Name> = match &held.content {
-            Content::Mixed(document) => {
+            Content::Mixed(document) | Content::Unnamed(document) => {
                 let items = document.roots().flat_map(list::resources);
                 items
                     .flat_map(|item| task.picking(Resource::listed(item, Origin::Item(0))))

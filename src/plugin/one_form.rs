@@ -1,7 +1,9 @@
-//! Decides which files are merged as texts because they hold resources on one side and something else on another.
+//! Decides which files are merged as texts although they hold resources: on another side they hold something else, or one of the resources
+//! has no name.
 //!
 //! In the next release, a file of resources may become a template, a list of results, or YAML with a duplicate key. The engine could only
-//! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides.
+//! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides. So is a
+//! file of upstream with a resource that has `generateName`, because the API server makes its name: no side says which resource of another side it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +17,8 @@ use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
-/// A file that has a duplicate key on a side does not count as a file of resources.
+/// A file that has a duplicate key on a side does not count as a file of resources. A file that has a resource without a name in original or updated
+/// becomes text on all sides, whoever changed it.
 ///
 /// A file still counts as a file of resources if one of its resources is at another path on any side, because the resource may have moved.
 /// It also does if it replaces a file that dest did not change. A file with only comments has no form.
@@ -29,11 +32,12 @@ pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
     if !sides.iter().all(|side| side.is_folder()) {
         return Ok(());
     }
-    let paths = mixed(sides)?;
+    let (unnamed, mixed) = (unnamed(sides), mixed(sides)?);
     let texts = given.iter_mut().flat_map(|(_, sides)| sides).chain([dest]);
-    for held in texts.flat_map(|side| &mut side.files).filter(|held| paths.contains(&held.path)) {
+    for held in texts.flat_map(|side| &mut side.files) {
         held.content = match std::mem::replace(&mut held.content, Content::Other) {
-            Content::Resources(document) => Content::Mixed(document),
+            Content::Resources(document) if unnamed.contains(&held.path) => Content::Unnamed(document),
+            Content::Resources(document) if mixed.contains(&held.path) => Content::Mixed(document),
             other => other,
         };
     }
@@ -53,9 +57,31 @@ fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
         return Ok(HashSet::new());
     }
     let lies = paths_of(sides);
-    let stays = |held: &&Held| held.identities().all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
-    let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(stays));
+    let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(|held| lies_only(held, &lies)));
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
+}
+
+/// The paths at which original or updated has a resource with `generateName` and no name. Such a resource of dest alone stays as it is.
+fn unnamed(sides: [&Side; 3]) -> HashSet<String> {
+    let [original, updated, _] = sides;
+    let files = [original, updated].into_iter().flat_map(|side| &side.files);
+    let paths: HashSet<&str> = files.filter(|held| has_no_name(held)).map(|held| held.path.as_str()).collect();
+    if paths.is_empty() {
+        return HashSet::new();
+    }
+    let lies = paths_of(sides);
+    let stays = |path: &&str| sides.into_iter().filter_map(|side| side.at(path)).all(|held| lies_only(held, &lies));
+    paths.into_iter().filter(stays).map(str::to_owned).collect()
+}
+
+/// Whether a resource in a file has `generateName` and no name.
+fn has_no_name(held: &Held) -> bool {
+    held.resources().any(|resource| resource.is_named_by_server())
+}
+
+/// Whether all resources of a file are at its path only.
+fn lies_only(held: &Held, lies: &HashMap<Identity<'_>, Lies<'_>>) -> bool {
+    held.identities().all(|identity| lies.get(&identity) == Some(&Lies::In(&held.path)))
 }
 
 /// Whether upstream changed a file, and updated and dest hold it in different forms.

@@ -75,6 +75,9 @@ pub enum Content {
     Resources(Box<Document<'static>>),
     /// Resources. But another side has something else at this path, so the file is merged as text.
     Mixed(Box<Document<'static>>),
+    /// Resources, of which one has `generateName` and no name in original or updated. Nobody knows which resource it is on another side, so the file is
+    /// merged as text.
+    Unnamed(Box<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template; with the place of the error, as `web.yaml:3:5`.
     NoYaml(String),
     /// Anything else. It is read only if it has to be compared.
@@ -242,7 +245,7 @@ impl Side {
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(place) => Some((held.path.as_str(), place.as_str())),
-            Content::Resources(_) | Content::Mixed(_) | Content::Other => None,
+            Content::Resources(_) | Content::Mixed(_) | Content::Unnamed(_) | Content::Other => None,
         })
     }
 
@@ -332,7 +335,7 @@ impl Held {
     pub fn document(&self) -> Option<&Document<'static>> {
         match &self.content {
             Content::Resources(document) => Some(document),
-            Content::Mixed(_) | Content::NoYaml(_) | Content::Other => None,
+            Content::Mixed(_) | Content::Unnamed(_) | Content::NoYaml(_) | Content::Other => None,
         }
     }
 
@@ -349,7 +352,9 @@ impl Held {
     /// The bytes of the file. A file that was not parsed is read again.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         match (&self.content, &self.disk) {
-            (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().into()),
+            (Content::Resources(document) | Content::Mixed(document) | Content::Unnamed(document), _) => {
+                Ok(document.source().as_bytes().into())
+            }
             (Content::NoYaml(_) | Content::Other, Some(disk)) => {
                 Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
             }

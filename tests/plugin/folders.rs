@@ -392,6 +392,70 @@ fn a_kustomization_is_merged_under_each_of_its_names() {
 }
 
 #[test]
+fn a_file_with_a_resource_that_has_generate_name_is_merged_as_a_text() {
+    let job = |limit: u8, image: u8| {
+        format!(
+            "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: mig-\nspec:\n  backoffLimit: {limit}\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: m\n        image: m:{image}\n"
+        )
+    };
+    let both = |x: &str, job: &str| format!("{}---\n{job}", map("one", &[("x", x), ("y", "'1'")]));
+    let named = |name: &str, text: &str| text.replace("name: one", &format!("name: {name}"));
+    let of = |x: &str| map("other", &[("x", x)]);
+    let merged = |files: &[(&str, &str)]| {
+        let folder = Folder::new();
+        files.iter().for_each(|(path, text)| folder.write(path, text));
+        let ran = folder.run(&upgrade(&["--in-place"]));
+        let now = folder.files("here");
+        if ran.code == Some(0) {
+            assert_eq!(folder.run(&upgrade(&["--in-place"])).code, Some(0));
+            assert_eq!(folder.files("here"), now, "a second run");
+        }
+        let now = now.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).expect("UTF-8")));
+        (ran, now.collect::<std::collections::BTreeMap<_, _>>())
+    };
+    let (old, new) = (both("'1'", &job(1, 1)), both("'2'", &job(1, 2)));
+    let (ran, now) = merged(&[
+        ("v1/a.yaml", &old),
+        ("v1/left.yaml", &named("left", &old)),
+        ("v1/other.yaml", &of("'1'")),
+        ("v2/a.yaml", &new),
+        ("v2/left.yaml", &named("left", &new)),
+        ("v2/new.yaml", &named("new", &new)),
+        ("v2/other.yaml", &of("'2'")),
+        ("here/a.yaml", &both("'1'", &job(7, 1))),
+        ("here/left.yaml", &named("left", &old)),
+        ("here/other.yaml", &of("'1'")),
+        ("here/own.yaml", &named("own", &old)),
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told = "a.yaml: both sides changed the file (a resource in it has `metadata.generateName` and no `metadata.name`), and it was merged line by line: look whether it is right";
+    assert!(ran.stdout.contains(told) || ran.stderr.contains(told), "{ran:?}");
+    assert_eq!(now["a.yaml"], both("'2'", &job(7, 2)));
+    assert_eq!(now["left.yaml"], named("left", &new));
+    assert_eq!(now["new.yaml"], named("new", &new));
+    assert_eq!(now["other.yaml"], of("'2'"));
+    assert_eq!(now["own.yaml"], named("own", &old));
+    // Where only dest has it, the other resources are merged as resources.
+    let flow = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {x: '1', y: '7'}\n";
+    let (_, now) = merged(&[
+        ("v1/a.yaml", &map("one", &[("x", "'1'"), ("y", "'1'")])),
+        ("v2/a.yaml", &map("one", &[("x", "'2'"), ("y", "'1'")])),
+        ("here/a.yaml", &format!("{flow}---\n{}", job(1, 1))),
+    ]);
+    assert_eq!(now["a.yaml"], format!("{}---\n{}", flow.replace("x: '1'", "x: '2'"), job(1, 1)));
+    // Where dest moved another resource of the file, the file cannot be merged as a text.
+    let (ran, _) = merged(&[
+        ("v1/a.yaml", &old),
+        ("v2/a.yaml", &new),
+        ("here/a.yaml", &job(1, 1)),
+        ("here/one.yaml", &map("one", &[("x", "'1'"), ("y", "'1'")])),
+    ]);
+    let told = "the resource must have `metadata.name` to be merged, for `metadata.generateName` does not say which resource it is on another side: give it a name";
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains(told), "{ran:?}");
+}
+
+#[test]
 fn a_file_that_held_no_resources_gets_those_of_upstream() {
     let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
     let named = format!("{kustomization}metadata:\n  name: k\nresources: []\n");

@@ -293,6 +293,11 @@ impl<'a> Resource<'a> {
         })
     }
 
+    /// Whether it lacks only a name, because the API server shall make one from its `generateName`.
+    pub fn is_named_by_server(&self) -> bool {
+        self.missing() == Some("metadata.name") && self.node().at(&["metadata", "generateName"]).is_some()
+    }
+
     /// Its origin and its file, for messages: `` `items[3]` (overlays/web.yaml) ``, or file and line.
     pub fn whereabouts(&self) -> String {
         match (&self.origin, self.path) {
