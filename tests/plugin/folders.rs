@@ -18,6 +18,21 @@ fn a_file_into_a_file_changes_only_what_it_says() {
 }
 
 #[test]
+fn an_empty_file_becomes_the_source_unless_it_is_json() {
+    let folder = Folder::new();
+    let text = format!("# licence\n\n{}", map("one", &[("x", "'1'")]));
+    for (path, text) in [("source.yaml", &*text), ("empty.yaml", ""), ("empty.json", "")] {
+        folder.write(path, text);
+    }
+    let merged = |dest: &str| folder.run(&["two-way", "--source", "source.yaml", "--dest", dest, "--in-place"]);
+    assert_eq!(merged("empty.yaml").code, Some(0));
+    assert_eq!(folder.read("empty.yaml"), text);
+    let ran = merged("empty.json");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("a JSON file must hold one resource"), "{ran:?}");
+}
+
+#[test]
 fn stdin_is_a_side() {
     let folder = Folder::with(&[("web.yaml", WEB), ("patch.yaml", PATCH)]);
     let want = WEB.replace("web:1", "'web:2'");

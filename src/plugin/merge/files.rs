@@ -102,7 +102,10 @@ impl<'m> FilePart<'_, 'm> {
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
-            Some(document) if document.source().trim().is_empty() => Some(created(added, origin_of(added, given))?),
+            // An empty file is like a new one.
+            Some(document) if document.source().trim().is_empty() && !held.path.ends_with(".json") => {
+                Some(created(added, origin_of(added, given))?)
+            }
             Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
                 let path = to.unwrap_or(&held.path).to_owned();
                 made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
