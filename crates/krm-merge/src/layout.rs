@@ -16,7 +16,7 @@ use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Document, Kind, NodeRef, Place, Style, below, below_all, byte_order_mark, ends_line, gap_above,
+    BlockScalar, Document, Kind, NodeRef, Place, Style, below, below_all, ends_line, gap_above, holds_no_value,
     is_blank, same_lines, split_after_feeds, without_break,
 };
 
@@ -201,9 +201,9 @@ enum Head {
 /// What is above or below the lines of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beyond {
-    /// Another document, or its mark.
+    /// Another document.
     Document,
-    /// Nothing: they are the first or the last lines of the text.
+    /// No other document.
     Nothing,
 }
 
@@ -212,7 +212,7 @@ fn top(root: NodeRef<'_>) -> (usize, Beyond) {
     let doc = root.document();
     let above = Place::of_first(root).map(|first| gap_above(&first, doc).map_or(first.lead, |gap| gap.start));
     let start = above.unwrap_or(root.start());
-    (start, if start == byte_order_mark(doc.source()) { Beyond::Nothing } else { Beyond::Document })
+    (start, if holds_no_value(&doc.source()[..start]) { Beyond::Nothing } else { Beyond::Document })
 }
 
 /// The end of the comments at the end of a document, and what is below them.

@@ -10,7 +10,7 @@ use crate::child::ChildId;
 use crate::hashed::HashMap;
 use crate::sides::{Side, Sides};
 use crate::yaml::{
-    NodeRef, Place, byte_order_mark, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment,
+    NodeRef, Place, comments_above, comments_at_end, gap_above, holds_no_value, is_blank, lines, same_comment,
     same_words, trim,
 };
 
@@ -103,7 +103,7 @@ fn same_from_first_comment(a: &str, b: &str) -> bool {
 fn are_in_one_place(children: [Placed<'_>; 3]) -> bool {
     let is_at_top = |(place, value): Placed<'_>| {
         let doc = value.document();
-        gap_above(&place, doc).is_some_and(|gap| gap.start == byte_order_mark(doc.source()))
+        gap_above(&place, doc).is_some_and(|gap| holds_no_value(&doc.source()[..gap.start]))
     };
     let [was, there, is] = children.map(is_at_top);
     was == there && there == is

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::blank::{is_blank, trim_end, trim_start};
 use super::block_scalar::{BlockScalar, header_end};
-use super::line::{byte_order_mark, line_break_before, line_end, next_line};
+use super::line::{byte_order_mark, line_break_before, line_end, next_line, split_after_feeds};
 use super::node::{Document, NodeRef, Style};
 
 /// The place of one child of a block or flow container.
@@ -238,6 +238,12 @@ pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
         from = from.max(block.below(doc.source(), doc.next_line(end)).min(top));
     }
     Some(end_of_comments(doc, from, |column| column > place.lead - line).min(top)..top)
+}
+
+/// Whether a text, which ends with a line break, has nothing but blank lines, comments, and `---`.
+pub(crate) fn holds_no_value(text: &str) -> bool {
+    let is_none = |line: &str| is_blank(line) || line.starts_with('#') || trim_end(line) == "---";
+    split_after_feeds(&text[byte_order_mark(text)..]).all(is_none)
 }
 
 /// The start of the first of the blank lines and comment lines directly above a line, at `floor` or after it.
