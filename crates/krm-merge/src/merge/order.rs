@@ -31,7 +31,7 @@ pub(super) fn arrange<'a>(
     let order = match &inside.order {
         Order::OfDest if is_map && has_new => {
             let asked = places_of(branch, inside.like, inside, Side::Updated);
-            among((0..known).collect(), |at| at < known, &asked, |_| false, NewElements::Append)
+            among((0..known).collect(), |at| at < known, &asked, |_| Own::Shared, NewElements::Append)
         }
         Order::OfDest if !is_map && place == NewElements::Prepend => {
             let mut named = places_of(branch, inside.like, inside, Side::Updated);
@@ -73,10 +73,21 @@ fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, inside: &Inside<'a>
     ids.into_iter().filter_map(place).collect()
 }
 
+/// What an element is to the order that others are added to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// The other order has it, too.
+    Shared,
+    /// Only this order has it.
+    Stays,
+    /// Only this order has it, and it is removed.
+    Goes,
+}
+
 /// Adds the elements that an order lacks, beside their neighbours in another order. Each goes after its nearest known predecessor, and
-/// after the elements in that gap for which `own` holds. Without a predecessor, it goes before its nearest known successor; without either,
+/// after the order's own elements in that gap: up to the first one that goes, whose place it takes. Without a predecessor, it goes before its nearest known successor; without either,
 /// it goes to the `end`.
-fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
+fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> Own, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
     among(order, |at| known.contains(&at), other, own, end)
 }
@@ -86,7 +97,7 @@ fn among(
     order: Vec<usize>,
     known: impl Fn(usize) -> bool,
     other: &[usize],
-    own: impl Fn(usize) -> bool,
+    own: impl Fn(usize) -> Own,
     end: NewElements,
 ) -> Vec<usize> {
     let mut behind: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -108,7 +119,7 @@ fn among(
     }
     let mut waiting = Vec::new();
     for at in order {
-        if !own(at) {
+        if own(at) == Own::Shared {
             out.append(&mut waiting);
         }
         if first == Some(at) {
@@ -116,6 +127,9 @@ fn among(
         }
         out.push(at);
         waiting.extend(behind.remove(&at).into_iter().flatten());
+        if own(at) == Own::Goes {
+            out.append(&mut waiting);
+        }
     }
     out.extend(waiting);
     out.extend(before);
@@ -135,7 +149,7 @@ struct Sides {
     original: Vec<usize>,
     updated: Vec<usize>,
     /// Children that updated lacks, and removed ones: they do not separate a new child from the one before it.
-    own: HashSet<usize>,
+    own: HashMap<usize, Own>,
     /// The children that both dest and updated have.
     common: Vec<usize>,
     end: NewElements,
@@ -162,7 +176,12 @@ impl Sides {
         end: NewElements,
     ) -> Self {
         let upstream: HashSet<usize> = updated.iter().copied().collect();
-        let own = (0..known).filter(|at| is_gone(*at) || !upstream.contains(at)).collect();
+        let own = (0..known).filter_map(|at| match upstream.contains(&at) {
+            _ if is_gone(at) => Some((at, Own::Goes)),
+            true => None,
+            false => Some((at, Own::Stays)),
+        });
+        let own = own.collect();
         let mut common: Vec<usize> = updated.iter().copied().filter(|at| *at < known && !is_gone(*at)).collect();
         common.sort_unstable();
         original.retain(|at| common.binary_search(at).is_ok());
@@ -183,7 +202,7 @@ impl Sides {
         }
         if of_all.len() < self.common.len() {
             // A child that both sides also added may belong to any stretch, so the order is not divided.
-            let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
+            let was = beside(self.original.clone(), &self.common, |_| Own::Shared, NewElements::Append);
             return [self.common.clone(), self.upstream(), was];
         }
         let mut out = [Vec::new(), Vec::new(), Vec::new()];
@@ -206,7 +225,7 @@ impl Sides {
         if merged[0] != merged[1] || self.disputed().is_empty() {
             return merged;
         }
-        let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
+        let was = beside(self.original.clone(), &self.common, |_| Own::Shared, NewElements::Append);
         [self.common.clone(), self.upstream(), was]
     }
 
@@ -248,8 +267,8 @@ impl Sides {
     /// All entries in one order, placed around the children that both sides have.
     fn whole(&self, common: Vec<usize>) -> Vec<usize> {
         let dest: Vec<usize> = (0..self.known).collect();
-        let order = beside(common, &dest, |_| false, NewElements::Append);
-        beside(order, &self.updated, |at| self.own.contains(&at), self.end)
+        let order = beside(common, &dest, |_| Own::Shared, NewElements::Append);
+        beside(order, &self.updated, |at| self.own.get(&at).copied().unwrap_or(Own::Shared), self.end)
     }
 
     /// The children that a side moved, if the orders differ, and the children that both sides added at different places.

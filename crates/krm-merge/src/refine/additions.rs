@@ -1,7 +1,7 @@
 //! Elements that both sides added at one place of an additive list, kept together.
 //!
 //! diff3 cannot know whether two such additions exclude each other. For some lists the schema does (`schema/additive.rs`). There, both
-//! additions stay if their names differ, dest's first. A conflict remains if both sides may have changed the same: both have an element of
+//! additions stay if their names differ: dest's first, unless updated's takes the place of an element that updated removed. A conflict remains if both sides may have changed the same: both have an element of
 //! one name, both replaced an element, or both changed the order.
 
 use std::borrow::Cow;
@@ -76,24 +76,36 @@ impl Additions {
         {
             return None;
         }
-        let mut out: Vec<Element> = Vec::with_capacity(dest.0.len() + of_updated.len());
         let kept = |(at, number)| match was.contains(number) && !is.contains(number) {
             true => Element::Removed(at),
             false => Element::Kept(at),
         };
-        let mut ahead = dest.0.iter().enumerate().map(kept).peekable();
+        let of_dest: Vec<Element> = dest.0.iter().enumerate().map(kept).collect();
+        let is_shared = |element: &Element| matches!(element, Element::Kept(at) if is.contains(&dest.0[*at]));
+        let mut out: Vec<Element> = Vec::with_capacity(dest.0.len() + of_updated.len());
+        // Dest's own elements come first, but a new element of updated takes the place of one that updated removed.
+        let mut ahead = &of_dest[..];
+        let mut takes_place = false;
         for (at, number) in updated.0.iter().enumerate() {
-            let is_shared = |element: &Element| matches!(element, Element::Kept(at) if is.contains(&dest.0[*at]));
-            while let Some(element) = ahead.next_if(|element| !is_shared(element)) {
-                out.push(element);
+            let own = ahead.iter().position(is_shared).unwrap_or(ahead.len());
+            if was.contains(number) || there.contains(number) {
+                takes_place = false;
             }
             if there.contains(number) {
-                out.extend(ahead.next());
+                let (before, rest) = ahead.split_at((own + 1).min(ahead.len()));
+                out.extend_from_slice(before);
+                ahead = rest;
             } else if !was.contains(number) && !self.has(*number) {
+                let removed = ahead[..own].iter().position(|element| matches!(element, Element::Removed(_)));
+                let end = removed.map_or(if takes_place { 0 } else { own }, |removed| removed + 1);
+                takes_place |= removed.is_some();
+                let (before, rest) = ahead.split_at(end);
+                out.extend_from_slice(before);
+                ahead = rest;
                 out.push(Element::New(at));
             }
         }
-        out.extend(ahead);
+        out.extend_from_slice(ahead);
         Some(out)
     }
 

@@ -405,9 +405,15 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[]", "[x]", "[y]", Some("[y, x]")),
         ("resources", "[a]", "[a, x, z]", "[a, y, z]", Some("[a, y, x, z]")),
         ("resources", "[a]", "[a, x, z]", "[a, z, x, y]", None),
-        ("resources", "[a, b]", "[a, x]", "[a, b, y]", Some("[a, y, x]")),
+        // A new element takes the place of one that its side removed.
+        ("resources", "[a, b]", "[a, x]", "[a, b, y]", Some("[a, x, y]")),
         ("resources", "[a, b]", "[a, b, x]", "[a, y]", Some("[a, y, x]")),
-        ("resources", "[a, b, c]", "[a, x, c]", "[a, b, y, c]", Some("[a, y, x, c]")),
+        ("resources", "[a, b, c]", "[a, x, c]", "[a, b, y, c]", Some("[a, x, y, c]")),
+        ("resources", "[a, b, c]", "[a, x, c]", "[a, y, b, c]", Some("[a, y, x, c]")),
+        ("resources", "[a, b]", "[x, b]", "[a, y]", Some("[x, y]")),
+        ("resources", "[a, b]", "[a, y]", "[x, b]", Some("[x, y]")),
+        ("resources", "[a, b]", "[x, b, z]", "[a, y]", Some("[x, y, z]")),
+        ("resources", "[a]", "[x, z]", "[a, y]", Some("[x, z, y]")),
         // An element that the other side added elsewhere is not added twice.
         ("resources", "[a, b]", "[x, a, b]", "[a, b, x]", Some("[a, b, x]")),
         ("resources", "[a, b]", "[a, b, x, z]", "[x, a, b, y]", Some("[x, a, b, y, z]")),

@@ -98,7 +98,7 @@ fn a_new_child_stands_beside_its_neighbours() {
         "abc axbc bc > xbc",
         "abc abxc ac > axc",
         "abc abcx ad > adx",
-        "ab xay abcd > xacdy",
+        "ab xay abcd > xaycd",
         "a x d > dx",
         "-- x d > dx",
         "-- ax da > dax",
