@@ -32,6 +32,9 @@ const FEW: usize = 3;
 /// In thousandths.
 const TWO_THIRDS: u32 = 666;
 
+/// The share of equal values of two children that are equal, in thousandths.
+const MOST_ALIKE: u32 = 1000;
+
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
@@ -45,7 +48,11 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
     /// Finds the children that original, updated and dest all have, but not under one name.
     pub(super) fn of(children: &Named<'_, K>) -> Self {
         let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
-        let [in_updated, in_dest] = [Side::Updated, Side::Dest].map(|side| partners(children, &by_name, side));
+        let found = |side: Side, other: &HashMap<K, K>| partners(children, &by_name, side, other);
+        let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
+        if !in_updated.is_empty() && !in_dest.is_empty() {
+            (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
+        }
         let joined = |(name, _): &(K, NodeRef<'_>)| {
             let called = |side: Side, [own, other]: [&HashMap<K, K>; 2]| match by_name[side].contains_key(name) {
                 true => Some(name.clone()),
@@ -102,11 +109,12 @@ fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>>
 }
 
 /// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
-/// the other.
+/// the other. `in_other` are such names on the other side: a child with that name comes before a copy of it that is more like the old one.
 fn partners<K: Clone + Eq + Hash>(
     children: &Named<'_, K>,
     by_name: &Sides<HashMap<K, NodeRef<'_>>>,
     side: Side,
+    in_other: &HashMap<K, K>,
 ) -> HashMap<K, K> {
     let beyond = |of: Side, other: Side| -> Vec<_> {
         children[of].iter().filter(|(name, _)| !by_name[other].contains_key(name)).collect()
@@ -134,7 +142,9 @@ fn partners<K: Clone + Eq + Hash>(
             };
             let least = if old.common(new) < FEW { TWO_THIRDS } else { HALF };
             let share = old.share(new).filter(|share| *share >= least && old.common(new) >= FEWEST);
-            share.into_iter().for_each(|share| pairs.offer(*i, j, share));
+            let is_so_in_other = in_other.get(&gone[*i].0) == Some(&come[j].0);
+            let more = if is_so_in_other { MOST_ALIKE } else { 0 };
+            share.into_iter().for_each(|share| pairs.offer(*i, j, share + more));
         }
     }
     pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()

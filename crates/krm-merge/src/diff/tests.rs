@@ -650,6 +650,19 @@ fn a_field_under_another_name_keeps_its_comments_and_its_place() {
     assert_eq!((merged, conflicts), (dest.replace("a:", "b:"), Vec::new()));
 }
 
+#[test]
+fn a_copy_is_not_taken_for_the_element_that_the_other_side_renamed() {
+    let list = |elements: &[&str]| format!("env:\n{}", elements.concat());
+    let own = "- name: a\n  v: 1\n  w: 2\n  x: 3\n  y: 4\n";
+    let [original, dest] = [list(&[own]), list(&[&own.replace('4', "5"), &own.replace("a\n", "c\n")])];
+    let updated = original.replace("a\n", "b\n");
+    let want = dest.replacen("a\n", "b\n", 1);
+    for dest in [&dest, &want] {
+        let (merged, conflicts) = merged([&original, &updated, dest], OnConflict::TakeUpdated);
+        assert_eq!((&merged, conflicts), (&want, Vec::new()), "{dest}");
+    }
+}
+
 /// The child is called `a` or `b` on each side, or is absent, and one value in it differs.
 #[test]
 fn the_laws_of_a_three_way_merge_hold_for_children_under_another_name() {
