@@ -14,7 +14,7 @@ mod rule;
 mod session;
 mod terminal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -247,15 +247,34 @@ impl Run<'_> {
 
     /// The rules to record for the answers.
     fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
-        let (mut rules, mut told): (Vec<Rule>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut all: Vec<(Rule, Vec<usize>)> = Vec::new();
+        let mut told: Vec<(usize, record::Why)> = Vec::new();
         let mut first = 0;
         for (held, marked) in self.held.iter().zip(self.marked) {
             let own = &answers[first..first + marked.conflicts.len()];
             let recorded = record(marked, own, staged(&held.file));
-            rules.extend(recorded.rules);
-            told.extend(recorded.told.iter().map(|(number, why)| self.not_recorded(self.spots[first + number], *why)));
+            let in_all = |number: usize| first + number;
+            all.extend(recorded.rules.into_iter().map(|(rule, of)| (rule, of.into_iter().map(in_all).collect())));
+            told.extend(recorded.told.into_iter().map(|(number, why)| (in_all(number), why)));
             first += own.len();
         }
+        // A rule does not name a file, so it cannot tell resources of one name apart.
+        let mut takes: HashMap<_, BTreeSet<rule::Take>> = HashMap::new();
+        for (rule, _) in &all {
+            takes.entry(rule.case()).or_default().insert(rule.take());
+        }
+        let (mut rules, mut known) = (Vec::with_capacity(all.len()), HashSet::new());
+        for (rule, of) in &all {
+            match takes.get(&rule.case()) {
+                Some(takes) if takes.len() > 1 => {
+                    told.extend(of.iter().map(|number| (*number, record::Why::OfSeveral)))
+                }
+                _ if known.insert(rule.case()) => rules.push(rule.clone()),
+                _ => {}
+            }
+        }
+        told.sort_by_key(|(number, _)| *number);
+        let told = told.into_iter().map(|(number, why)| self.not_recorded(self.spots[number], why)).collect();
         Ok(Recorded { replacement: book.with(&rules)?, line: book.told(&rules), told })
     }
 
@@ -267,6 +286,9 @@ impl Run<'_> {
             record::Why::ComesBack => "not recorded, because no rule brings back a resource that dest deleted",
             record::Why::Mixed => {
                 "not recorded, because the elements of the list have no keys, so no rule can say which of them take ours and which take theirs"
+            }
+            record::Why::OfSeveral => {
+                "not recorded, because another file has a resource of the same name, with the same values and another answer"
             }
             record::Why::OfNoSide => "not recorded, because the value there is now neither side's",
             record::Why::Own => {

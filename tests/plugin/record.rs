@@ -71,7 +71,7 @@ fn an_upgrade_with_five_conflicts_asks_for_three_and_the_next_one_only_for_new_o
     // What was decided comes first, for the first rule that fits decides.
     assert!(rules.contains("  # once and for all\n  rules:\n  - target:\n"), "{rules}");
     assert!(rules.contains("      updated: \"t2\"\n  - {path: spec.replicas, take: Dest}\n"), "{rules}");
-    let rule = "  - target:\n      group: \"\"\n      kind: ConfigMap\n      name: c\n    path: data.x\n    take: Dest\n    when:\n      original: \"1\"\n      updated: \"2\"\n";
+    let rule = "  - target:\n      group: \"\"\n      kind: ConfigMap\n      namespace: \"\"\n      name: c\n    path: data.x\n    take: Dest\n    when:\n      original: \"1\"\n      updated: \"2\"\n";
     assert!(rules.contains(rule), "{rules}");
     // The same merge asks for nothing, whether it was done or not.
     for dest in [&before, &decided] {
@@ -258,6 +258,43 @@ fn answers_that_no_rule_tells_apart_have_a_reason_and_leave_a_valid_file() {
     let told = resolve(&folder, &["ours", "theirs"]);
     assert!(told.contains("recorded no decision: decisions.yaml stays as it is\n"), "{told}");
     assert_eq!(folder.read("decisions.yaml"), text);
+}
+
+#[test]
+fn resources_of_one_name_get_no_rule_that_decides_the_other_one() {
+    let text =
+        |x: &str, namespace: &str| map("c", &[("x", x)]).replace("  name: c\n", &format!("  name: c\n{namespace}"));
+    let upgrade_of = |files: [(&str, &str); 2]| {
+        let folder = Folder::new();
+        for (side, x) in [("v1", "'1'"), ("v2", "'2'"), ("here", "'3'")] {
+            for (path, namespace) in files {
+                folder.write(&format!("{side}/{path}"), text(x, namespace));
+            }
+        }
+        assert!(upgrade(&folder, "v1", "v2"));
+        folder
+    };
+    // A namespace tells them apart, and so does none.
+    let files = [("a.yaml", ""), ("b.yaml", "  namespace: prod\n")];
+    let folder = upgrade_of(files);
+    let told = resolve(&folder, &["ours", "theirs"]);
+    assert!(told.ends_with("recorded 2 decisions in decisions.yaml\n"), "{told}");
+    for (path, namespace) in files {
+        folder.write(&format!("here/{path}"), text("'3'", namespace));
+    }
+    assert!(!upgrade(&folder, "v1", "v2"));
+    assert_eq!(folder.read("here/a.yaml"), text("'3'", ""));
+    assert_eq!(folder.read("here/b.yaml"), text("'2'", "  namespace: prod\n"));
+    // Overlays have one name in several files, and a rule names no file.
+    let folder = upgrade_of([("dev/c.yaml", ""), ("prod/c.yaml", "")]);
+    let told = resolve(&folder, &["theirs", "ours"]);
+    let why =
+        "not recorded, because another file has a resource of the same name, with the same values and another answer";
+    assert_eq!(told.matches(why).count(), 2, "{told}");
+    assert!(!folder.path("decisions.yaml").exists(), "{told}");
+    let folder = upgrade_of([("dev/c.yaml", ""), ("prod/c.yaml", "")]);
+    assert!(resolve(&folder, &["ours", "ours"]).contains("recorded 1 decision "));
+    assert_eq!(folder.read("decisions.yaml").matches("target:").count(), 1);
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Side {
 }
 
 /// One value for each side of a three-way merge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sides<T> {
     /// The value of original.
     pub original: T,

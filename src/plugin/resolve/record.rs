@@ -30,8 +30,8 @@ use crate::side::Held;
 /// The rules for the answers in one text.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// The rules.
-    pub rules: Vec<Rule>,
+    /// The rules, each with the answers that it is for, by the numbers of their conflicts.
+    pub rules: Vec<(Rule, Vec<usize>)>,
     /// The answers without a rule, or with a narrower rule, by the number of the conflict.
     pub told: Vec<(usize, Why)>,
 }
@@ -47,6 +47,8 @@ pub enum Why {
     ComesBack,
     /// Some elements of a list without keys take ours and some take theirs, and a rule cannot tell them apart.
     Mixed,
+    /// Several files have a resource of this name, and some take ours and some take theirs.
+    OfSeveral,
     /// The value is neither ours nor theirs, and the place is in a list without keys.
     OfNoSide,
     /// The value is neither ours nor theirs. The rule is only for a dest that has it.
@@ -80,7 +82,8 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
             Some(None) => {}
         }
     }
-    recorded.rules = places.into_iter().filter_map(|place| place.rule).collect();
+    let numbers = |place: &Place| answered().filter(|number| place.touches(&texts.blocks[*number])).collect();
+    recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     recorded
 }
 
@@ -188,7 +191,10 @@ fn leave_out_contradictions(places: &mut [Place]) {
     let is_contradicted = |place: &Place| {
         let rule = place.rule.as_ref();
         rule.is_some_and(|rule| {
-            places.iter().filter_map(|other| other.rule.as_ref()).any(|other| other.contradicts(rule))
+            places
+                .iter()
+                .filter_map(|other| other.rule.as_ref())
+                .any(|other| other.case() == rule.case() && other.take() != rule.take())
         })
     };
     let out: Vec<usize> = (0..places.len()).filter(|at| is_contradicted(&places[*at])).collect();

@@ -1,6 +1,7 @@
 //! A recorded decision as a rule of a functionConfig, and the file with these rules.
 
 use std::fs;
+use std::hash::Hash;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ use crate::told::counted;
 use crate::walk::shown;
 
 /// The winner that a rule names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Take {
     /// Dest.
     Dest,
@@ -40,10 +41,14 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether two rules decide differently for the same values of the same place.
-    pub fn contradicts(&self, other: &Self) -> bool {
-        let Self { target, path, take, when } = self;
-        (target, path, when) == (&other.target, &other.path, &other.when) && *take != other.take
+    /// The place that it decides, and the values that it requires there.
+    pub fn case(&self) -> impl Eq + Hash + use<'_> {
+        (&self.target, &self.path, &self.when)
+    }
+
+    /// The winner.
+    pub fn take(&self) -> Take {
+        self.take
     }
 
     /// A rule for a place of one resource. Without a path, the rule is for the whole resource.
@@ -51,8 +56,8 @@ impl Rule {
         let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let parts =
             [("group", group), ("kind", identity.kind), ("namespace", identity.namespace), ("name", identity.name)];
-        let is_said = |(field, value): &(&str, &str)| *field == "group" || !value.is_empty();
-        let target = parts.into_iter().filter(is_said).map(|(field, value)| (field, expression(value))).collect();
+        // An empty group or namespace is said, too, or the rule would also be for resources that have one.
+        let target = parts.into_iter().map(|(field, value)| (field, expression(value))).collect();
         Self { target, path, take, when }
     }
 
