@@ -16,7 +16,7 @@ use krm_merge_function::results::{Outcome, to_yaml};
 use crate::edit::{Fate, edited};
 use crate::merge::Merge;
 use crate::place;
-use crate::side::{Content, Held, Root, Side, holds};
+use crate::side::{Content, Held, Root, Side, holds, is_local};
 
 /// Which resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +25,6 @@ pub enum Printed {
     All,
     /// Only resources that a cluster can have.
     ForCluster,
-}
-
-/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
-/// any value except `false` counts.
-const LOCAL: &str = "config.kubernetes.io/local-config";
-
-fn is_local(resource: &Resource<'_>) -> bool {
-    let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
-    let says = resource.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
-    is_kptfile || says.is_some_and(|value| value != "false")
 }
 
 /// The texts to print, of the files that hold resources, after the merge.

@@ -414,6 +414,17 @@ impl Fault {
     }
 }
 
+/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
+/// any value except `false` counts.
+const LOCAL: &str = "config.kubernetes.io/local-config";
+
+/// Whether a resource is only for programs that read the package: a Kptfile, or one with the annotation.
+pub fn is_local(resource: &Resource<'_>) -> bool {
+    let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
+    let says = resource.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
+    is_kptfile || says.is_some_and(|value| value != "false")
+}
+
 /// Whether kustomize reads a file with this name as a kustomization.
 pub fn is_kustomization(path: &str) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))

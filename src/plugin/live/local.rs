@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::resource::Resource;
 use krm_merge::schema::{Types, builtin};
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
@@ -22,7 +23,7 @@ use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
 use super::unset::settled;
 use crate::cli::Live;
-use crate::side::{Part, Side};
+use crate::side::{Part, Side, is_local};
 use crate::told::whereabouts;
 
 /// The OpenAPI models of the types that are not built in, by name.
@@ -145,7 +146,8 @@ impl Given {
     }
 }
 
-/// The resources of the files that match the selector. The cluster learns the types that they define.
+/// The resources of the files that match the selector, without those that are only for programs that read the package, as in kpt. The
+/// cluster learns the types that they define.
 fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<Vec<Given>> {
     let budget = Budget::new(limit);
     let asked = args.selector.as_deref().map(labelled).transpose()?;
@@ -153,7 +155,8 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     let all = sides.iter().enumerate().flat_map(|(at, side)| {
         side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
     });
-    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r))) {
+    let is_meant = |resource: &Resource<'_>| asked.as_ref().is_none_or(|asked| asked.selects(resource));
+    for (side, file, resource) in all.filter(|(.., resource)| !is_local(resource) && is_meant(resource)) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");

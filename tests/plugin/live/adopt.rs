@@ -89,7 +89,12 @@ fn text(folder: &Folder, file: &str) -> String {
 #[test]
 fn what_someone_changed_comes_into_the_file_and_nothing_else() {
     let server = with(changed());
-    let folder = folder(&server, &[("all/web.yaml", FILE), ("all/other.yaml", "a: 1\n")]);
+    // A package also has files and resources that are not for the cluster.
+    let kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: all\n";
+    let local = "apiVersion: e.com/v1\nkind: Own\nmetadata:\n  name: a\n  annotations:\n    config.kubernetes.io/local-config: 'true'\n";
+    let files =
+        [("all/web.yaml", FILE), ("all/other.yaml", "a: 1\n"), ("all/Kptfile", kptfile), ("all/own.yaml", local)];
+    let folder = folder(&server, &files);
     let ran = run(&folder, &["-f", "all", "--adopt", "-o", "diff"]);
     assert!(ran.stdout.contains("+  replicas: 5   # enough\n"), "{ran:?}");
     assert_eq!((ran.code, text(&folder, "all/web.yaml").as_str()), (Some(0), FILE), "it is only shown");
