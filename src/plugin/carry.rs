@@ -4,9 +4,9 @@
 //! lines or fields if it can. Whatever overlaps is a conflict, which the policy settles like a conflict of resources. A file that dest
 //! deleted stays deleted. The executable bit follows the same rule, but is not reported if the content is in conflict.
 //!
-//! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But if its resources are also at another
-//! path, the resources are merged by identity, wherever they are, and the plain content is merged as a file. If both would have to be at
-//! one path, a person must decide. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
+//! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But
+//! if its resources are also at another path, the resources are merged by identity, wherever they are, and the plain content is merged as a
+//! file. If both would have to be at one path, a person must decide. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
 //!
 //! | original | updated | dest | the result for the path |
 //! |---|---|---|---|

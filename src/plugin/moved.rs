@@ -91,7 +91,8 @@ impl<'m> Moved<'m> {
     }
 
     /// The change that makes a new file, or one in the place of a file that leaves its path. Its content is `text`. It is upstream's file
-    /// instead if that has the same resources and dest did not change the files that they come from. The executable bit comes from upstream's file, or else from the file `like`.
+    /// instead if that has the same resources and dest did not change the files that they come from. The executable bit comes from
+    /// upstream's file, or else from the file `like`.
     ///
     /// # Errors
     /// A file cannot be read.

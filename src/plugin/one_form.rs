@@ -3,7 +3,8 @@
 //!
 //! In the next release, a file of resources may become a template, a list of results, or YAML with a duplicate key. The engine could only
 //! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides. So is a
-//! file of upstream with a resource that has `generateName`, because the API server makes its name: no side says which resource of another side it is.
+//! file of upstream with a resource that has `generateName`, because the API server makes its name: no side says which resource of another
+//! side it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +18,8 @@ use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
-/// A file that has a duplicate key on a side does not count as a file of resources. A file that has a resource without a name in original or updated
-/// becomes text on all sides, whoever changed it.
+/// A file that has a duplicate key on a side does not count as a file of resources. A file that has a resource without a name in original or
+/// updated becomes text on all sides, whoever changed it.
 ///
 /// A file still counts as a file of resources if one of its resources is at another path on any side, because the resource may have moved.
 /// It also does if it replaces a file that dest did not change. A file with only comments has no form.

@@ -85,8 +85,8 @@ enum Own {
 }
 
 /// Adds the elements that an order lacks, beside their neighbours in another order. Each goes after its nearest known predecessor, and
-/// after the order's own elements in that gap: up to the first one that goes, whose place it takes. Without a predecessor, it goes before its nearest known successor; without either,
-/// it goes to the `end`.
+/// after the order's own elements in that gap, but only up to the first one that goes: it takes the place of that one. Without a
+/// predecessor, it goes before its nearest known successor; without either, it goes to the `end`.
 fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> Own, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
     among(order, |at| known.contains(&at), other, own, end)

@@ -1,8 +1,8 @@
 //! Elements that both sides added at one place of an additive list, kept together.
 //!
 //! diff3 cannot know whether two such additions exclude each other. For some lists the schema does (`schema/additive.rs`). There, both
-//! additions stay if their names differ: dest's first, unless updated's takes the place of an element that updated removed. A conflict remains if both sides may have changed the same: both have an element of
-//! one name, both replaced an element, or both changed the order.
+//! additions stay if their names differ: dest's first, unless updated's takes the place of an element that updated removed. A conflict
+//! remains if both sides may have changed the same: both have an element of one name, both replaced an element, or both changed the order.
 
 use std::borrow::Cow;
 
