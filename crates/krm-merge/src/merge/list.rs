@@ -3,6 +3,7 @@
 //! A second run may merge the new list by its keys, if nothing but an element of dest kept the first run from it. It then merges the
 //! comments of each element, too. So the elements that stay get their comments in the first run.
 
+use super::comments::wanted;
 use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId};
@@ -10,7 +11,7 @@ use crate::hashed::HashMap;
 use crate::remarks::Remarks;
 use crate::sequence::common;
 use crate::tree::{Comments, Entry, Tree, View};
-use crate::yaml::{Error, Kind, NodeRef};
+use crate::yaml::{Error, Kind, NodeRef, WrittenChild};
 
 /// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ impl<'a> Walk<'a> {
                 self.trail.pop();
             }
         }
-        branch.reorder(|entries| spliced(entries, &anchors, live.len(), &new, coming));
+        branch.reorder(|entries| spliced(entries, &anchors, live.len(), [&old, &new], coming));
         Ok(branch.into_tree())
     }
 }
@@ -108,13 +109,18 @@ impl<'a> Coming<'a> {
         }
     }
 
-    /// The comments of an element that another one replaces.
-    fn of_replaced(self, new: Remarks<'a>) -> Comments<'a> {
+    /// The comments of an element that replaces this one of dest. `old` is that element in original.
+    fn of_replaced(self, old: Option<NodeRef<'a>>, dest: Option<NodeRef<'a>>, new: NodeRef<'a>) -> Comments<'a> {
+        let of = |element: NodeRef<'a>| Remarks::of((None, element));
+        let behind = Some(of(new).behind).filter(|comment| !comment.is_empty());
         match self {
-            Self::Changed(_) | Self::OfPatch => {
-                Comments { behind: Some(new.behind).filter(|comment| !comment.is_empty()), ..Comments::default() }
+            Self::Changed(_) => {
+                let change = old.and_then(|old| Notes::between(of(old), of(new)).above);
+                let above = dest.and_then(|dest| wanted(change, of(dest).above, None));
+                Comments { above, behind, ..Comments::default() }
             }
-            Self::OfWinner => new.along_with_value(),
+            Self::OfPatch => Comments { behind, ..Comments::default() },
+            Self::OfWinner => of(new).along_with_value(),
         }
     }
 }
@@ -124,7 +130,7 @@ fn spliced<'a>(
     entries: Vec<Entry<'a>>,
     anchors: &[(usize, usize)],
     live: usize,
-    new: &[NodeRef<'a>],
+    [old, new]: [&[NodeRef<'a>]; 2],
     coming: Coming<'a>,
 ) -> Vec<Entry<'a>> {
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(entries.len());
@@ -135,10 +141,10 @@ fn spliced<'a>(
         while at < i {
             let Some(mut entry) = entries.next() else { break };
             if entry.value.is_some() {
-                let value = replacing.next();
-                entry.comments =
-                    value.map(|value| coming.of_replaced(Remarks::of((None, *value))).into()).unwrap_or_default();
-                entry.value = value.map(|value| Tree::Node(*value));
+                let value = replacing.next().copied();
+                let (old, dest) = (old.get(at).copied(), entry.was.map(WrittenChild::value));
+                entry.comments = value.map(|value| coming.of_replaced(old, dest, value).into()).unwrap_or_default();
+                entry.value = value.map(Tree::Node);
                 at += 1;
             }
             out.push(entry);
