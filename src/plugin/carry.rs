@@ -315,7 +315,7 @@ pub fn not_added(path: &str, from: &str) -> String {
 enum Form {
     NoResources,
     NoResourcesAnyMore,
-    /// Resources, of which one has no name.
+    /// Resources. One of them has no name.
     Unnamed,
     /// Resources on one side, something else on another.
     Mixed,

@@ -179,7 +179,7 @@ fn elements(added: &[&Added]) -> String {
 }
 
 /// The range of the text that each document takes when it is edited or removed. The comments at the top that belong to the file stay in it
-/// if the first document goes. The `---` of the first remaining document is removed, too, unless it ends these comments.
+/// if the first document goes. The `---` of the first remaining document is also removed. It stays if it ends these comments.
 pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
     let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();

@@ -75,7 +75,7 @@ pub enum Content {
     Resources(Box<Document<'static>>),
     /// Resources. But another side has something else at this path, so the file is merged as text.
     Mixed(Box<Document<'static>>),
-    /// Resources, of which one has `generateName` and no name in original or updated. Nobody knows which resource it is on another side, so
+    /// Resources. In original or updated, one of them has `generateName` and no name. Nobody knows which resource it is on another side, so
     /// the file is merged as text.
     Unnamed(Box<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template; with the place of the error, as `web.yaml:3:5`.

@@ -162,6 +162,10 @@ impl<'a> Sides<'a> {
         is_block(self.dest) && is_block(self.updated)
     }
 
+    fn by_side(self) -> sides::Sides<Option<NodeRef<'a>>> {
+        sides::Sides { original: self.original, updated: self.updated, dest: self.dest }
+    }
+
     fn each(self) -> impl Iterator<Item = NodeRef<'a>> {
         [self.original, self.updated, self.dest].into_iter().flatten()
     }
@@ -395,28 +399,23 @@ impl<'a> Differ<'a> {
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let placed = |(key, value)| (Place::of_entry(key, value), value);
-        if let Some(old) = old.filter(|old| !may_clear && may_be_same(old.1, new)) {
-            let (was, is) = (placed(old), placed((key, new)));
-            if let Some(lines) = lines_of_same(was, is) {
-                let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
-                if ends.replace(own_ends) == Some(starts) {
-                    // Mostly nothing is between two fields.
-                    return Ok(None);
-                }
-                let gap = gap::taken(Some(was), there.map(placed), is, sides.updated);
-                return Ok(gap.map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
+        let (was, is) = (old.map(placed), placed((key, new)));
+        if let Some(lines) = was.filter(|_| !may_clear).and_then(|was| lines_of_same(was, is)) {
+            let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
+            if ends.replace(own_ends) == Some(starts) {
+                // Mostly nothing is between two fields.
+                return Ok(None);
             }
+            let gap = gap::taken(was, there.map(placed), is, sides.updated);
+            return Ok(gap.map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
         }
-        let (was, in_dest, is) = (old.map(placed), there.map(placed), placed((key, new)));
+        let in_dest = there.map(placed);
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { Fit::Elsewhere } else { self.fit };
         if sides.are_blocks() && !is_walked(&self.trail, name) && is_left_alone(was, in_dest, is, around) {
-            return Ok(Some(Child {
-                id,
-                node,
-                change: of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated)),
-            }));
+            let change = of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated));
+            return Ok(Some(Child { id, node, change }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
         let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
@@ -448,8 +447,7 @@ impl<'a> Differ<'a> {
         sides: Sides<'a>,
         children: impl FnOnce() -> Option<Named<'a, K>>,
     ) -> Renamed<K> {
-        let containers = sides::Sides { original: sides.original, updated: sides.updated, dest: sides.dest };
-        followed(containers, self.renames, children)
+        followed(sides.by_side(), self.renames, children)
     }
 
     /// Reports that the changes of both sides are made in a child that one side renamed.
@@ -573,7 +571,7 @@ impl<'a> Differ<'a> {
             let of_original = sides.original.into_iter().flat_map(NodeRef::elements);
             let known = of_original.filter_map(|element| {
                 let key = elements.renamed.in_dest(Side::Original, &element_key(element, &keys)?).clone();
-                let lists = sides::Sides { original: sides.original, updated: sides.updated, dest: sides.dest };
+                let lists = sides.by_side();
                 let placed = |side: Side| {
                     let (list, element) = (lists[side]?, elements.of[side].get(&key)?.1);
                     Some((Place::of_element(list, element), element))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::alias;
-use krm_merge::documents::{Item, changes, ended};
+use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::merge;
@@ -319,7 +319,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         }
         let mut edits = splice::edits(ours, &tree, self.rules.budget).ok()?.into_vec();
         // The comments around all resources are a part of their own.
-        let top = Margins::of(self.documents.dest.source()).top;
+        let top = below_header(self.documents.dest.source());
         edits.retain(|edit| edit.range.start >= top);
         Some(Item::Edited(TextEdits::of(edits).ok()?))
     }

@@ -56,7 +56,7 @@ impl Rule {
         let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let parts =
             [("group", group), ("kind", identity.kind), ("namespace", identity.namespace), ("name", identity.name)];
-        // An empty group or namespace is said, too, or the rule would also be for resources that have one.
+        // Without an empty group or namespace, the rule would also be for resources that have one.
         let target = parts.into_iter().map(|(field, value)| (field, expression(value))).collect();
         Self { target, path, take, when }
     }
