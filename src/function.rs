@@ -25,7 +25,7 @@ use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::MergeAll;
-use krm_merge::resource::{Head, Resource, paths_in_sub_packages};
+use krm_merge::resource::{self, Head, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Error, NodeRef, Outline};
 
@@ -94,7 +94,7 @@ fn edited_keeping(stdin: &str, kept: Kept) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
     let outline = match kept {
         Kept::Nodes => Outline::whole(stdin).map(|outline| (outline, Vec::new())),
-        Kept::Places => Outline::parse(stdin, |node| Head::in_source(node, stdin)),
+        Kept::Places => resource::outline(stdin),
     };
     let (outline, heads) = match outline {
         Ok(read) => read,

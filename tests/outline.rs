@@ -5,8 +5,8 @@ mod support;
 #[allow(dead_code, reason = "benchmarks use the rest")]
 mod workload;
 
-use krm_merge::resource::{Head, Resource};
-use krm_merge::yaml::{Document, Outline};
+use krm_merge::resource::{self, Resource};
+use krm_merge::yaml::Document;
 use krm_merge_function::resource_list::ResourceList;
 use proptest::prelude::*;
 use support::{resource_list, run, tries};
@@ -126,7 +126,7 @@ fn what_other_items_have_changes_nothing() {
 
 /// How many unread items a text has, and how many of them `look` reads.
 fn read_by(text: &str, look: impl Fn(&[Resource<'_>])) -> (usize, usize) {
-    let (outline, heads) = Outline::parse(text, |node| Head::in_source(node, text)).expect("YAML");
+    let (outline, heads) = resource::outline(text).expect("YAML");
     let resources = ResourceList::read(&outline).expect("a ResourceList").resources(heads);
     look(&resources);
     (outline.parts().len(), outline.parts().iter().filter(|part| part.is_read()).count())

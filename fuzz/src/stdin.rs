@@ -1,7 +1,7 @@
 //! Any bytes as the stdin of the function, or as the config file and the stdin of a legacy exec plugin.
 
-use krm_merge::resource::Head;
-use krm_merge::yaml::{Document, Outline};
+use krm_merge::resource;
+use krm_merge::yaml::Document;
 use krm_merge_function::resource_list::ResourceList;
 use krm_merge_function::{Kept, Output, Verdict, exec_plugin, run, run_keeping};
 
@@ -62,7 +62,7 @@ fn readable(output: &Output) {
 
 /// The text of each item.
 fn items(text: &str) -> Vec<String> {
-    let (outline, heads) = Outline::parse(text, |node| Head::in_source(node, text)).expect("YAML");
+    let (outline, heads) = resource::outline(text).expect("YAML");
     let list = ResourceList::read(&outline).expect("a ResourceList");
     list.resources(heads).iter().map(|item| item.node().text().to_owned()).collect()
 }

@@ -2,6 +2,7 @@
 
 mod body;
 mod head;
+mod heads;
 mod seen;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use seen::{Leaves, Lines};
 
 pub use body::{Bodies, Body, Nodes, Unread};
 pub use head::Head;
+pub use heads::outline;
 pub use seen::Seen;
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.

@@ -4,10 +4,13 @@ use super::{Identity, Seen};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::list::Listed;
 use crate::sieve::{Known, Sieve};
-use crate::yaml::{NodeRef, Place, comment_text};
+use crate::yaml::{Moves, NodeRef, Place, comment_text};
 
 /// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
 const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
+
+/// The role of dest.
+pub(super) const DEST: &str = "dest";
 
 /// The contents of apiVersion, kind and metadata. The fields are those of [`Resource`](super::Resource).
 #[derive(Clone, Copy, Debug)]
@@ -101,12 +104,12 @@ impl<'a> Head<'a> {
 
     /// The head of a resource that is not a list, with its texts taken from the source of its document. So the head outlives the nodes.
     /// `None` if the resource has no identity, or one of its texts is not in the source as it is read.
-    pub fn in_source<'s>(node: NodeRef<'_>, source: &'s str) -> Option<Head<'s>> {
+    pub(super) fn in_source<'s>(node: NodeRef<'_>, source: &'s str) -> Option<Head<'s>> {
         let text = |text: &str| part_of(source, text);
         let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
         let (head, maps) = Head::with_maps(Listed { node, list: None });
         let Head { identity, path, index, package, role, known_as, .. } = head;
-        let role_of_dest = maps.role.filter(|(_, value)| value.string() == "dest");
+        let role_of_dest = maps.role.filter(|(_, value)| value.string() == DEST);
         let seen =
             maps.metadata.and_then(|metadata| Seen::of([node, metadata], maps.annotations, role_of_dest, maps.repeats));
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
@@ -128,10 +131,48 @@ impl<'a> Head<'a> {
     }
 }
 
+impl<'s> Head<'s> {
+    /// The head of an item that repeats the item of this one, with the texts moved. `None` if only its nodes can tell the head.
+    pub(super) fn repeated(&self, source: &'s str, moves: &Moves) -> Option<Self> {
+        let text = |text: &'s str| -> Option<&'s str> {
+            let start = offset_of(source, text)?;
+            let [start, end] = [start, start + text.len()].map(|at| moves.moved(at as u32) as usize);
+            source.get(start..end)
+        };
+        let optional = |given: Option<&'s str>| given.map_or(Some(None), |given| text(given).map(Some));
+        let Identity { api_version, kind, namespace, name } = self.identity?;
+        let identity = Identity {
+            api_version: text(api_version)?,
+            kind: text(kind).filter(|kind| !kind.ends_with("List"))?,
+            namespace: if namespace.is_empty() { "" } else { text(namespace)? },
+            name: text(name)?,
+        };
+        let role = optional(self.role)?;
+        let seen = match self.seen {
+            Some(seen) => Some(seen.repeated(moves, [self.role, role])?),
+            None => None,
+        };
+        Some(Self {
+            identity: Some(identity),
+            path: optional(self.path)?,
+            index: optional(self.index)?,
+            package: optional(self.package)?,
+            role,
+            known_as: optional(self.known_as)?,
+            seen,
+        })
+    }
+}
+
 /// The part of a text that another text is, by its address in memory; `None` if it is elsewhere.
 fn part_of<'s>(whole: &'s str, part: &str) -> Option<&'s str> {
-    let start = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+    let start = offset_of(whole, part)?;
     whole.get(start..start.checked_add(part.len())?)
+}
+
+/// How far after the beginning of a text another text is in memory.
+fn offset_of(whole: &str, part: &str) -> Option<usize> {
+    part.as_ptr().addr().checked_sub(whole.as_ptr().addr())
 }
 
 /// The `namespace/name` in the comment `# kpt-merge: namespace/name` on `metadata`.

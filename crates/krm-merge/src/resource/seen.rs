@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::Unread;
+use super::head::DEST;
 use crate::host::{ROLE, is_transport};
 use crate::sieve::Known;
-use crate::yaml::{Kind, NodeRef, Style, find_byte, is_blank, split_after_feeds};
+use crate::yaml::{Kind, Moves, NodeRef, Style, find_byte, is_blank, split_after_feeds};
 
 /// What was seen of a resource while its nodes were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,18 @@ impl Seen {
         let goes_alone = annotations.entries().count() > 1 && role.is_some_and(is_line);
         let role = if goes_alone { Leaves::Alone } else { Leaves::WithMore };
         has_own_lines.then_some(Self { annotations: (start as u32, end as u32), role })
+    }
+
+    /// What was seen of a resource whose item repeats the item of this one, by the roles of both. `None` if only its nodes can tell.
+    pub(super) fn repeated(self, moves: &Moves, [of_this, of_other]: [Option<&str>; 2]) -> Option<Self> {
+        let role = match (of_this, of_other) {
+            (Some(DEST), Some(DEST)) => self.role,
+            (_, Some(DEST)) => return None,
+            _ => Leaves::WithMore,
+        };
+        let (start, end) = self.annotations;
+        let annotations = if end == 0 { (0, 0) } else { (moves.moved(start), moves.moved(end)) };
+        Some(Self { annotations, role })
     }
 
     /// The line of the annotation that makes it dest, if the line can go alone.

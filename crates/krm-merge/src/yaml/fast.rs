@@ -6,7 +6,7 @@
 //!
 //! It decides once for each line (`line.rs`), with a stack of open blocks that mirrors the library's stack of indentation. The library
 //! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). Of usual items, it may keep only where they are, and read them
-//! again when they are needed (`part.rs`). This reader refuses on purpose: directives, `...`, a scalar at the root, a lone CR, tabs outside
+//! again when they are needed (`part.rs`), and an item that repeats an earlier one is not even read (`repeat.rs`). This reader refuses on purpose: directives, `...`, a scalar at the root, a lone CR, tabs outside
 //! of comments and block scalars, characters that are not printable, and those that some readers take for line breaks.
 
 #[cfg(any(test, fuzzing))]
@@ -19,6 +19,7 @@ mod line;
 mod part;
 mod plain;
 mod quoted;
+mod repeat;
 mod scan;
 
 use std::ops::Range;
@@ -26,7 +27,9 @@ use std::ops::Range;
 use super::blank::is_blank;
 use super::node::{Document, Kind, NONE, Node, Style};
 use super::parse::MAX_DEPTH;
-pub(super) use part::{Keep, Place, outline, reread};
+pub use part::{Keep, Keeps};
+pub(super) use part::{Place, outline, reread};
+pub use repeat::Moves;
 pub(super) use scan::Text;
 
 /// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::error::Error;
-use super::fast::{self, Keep, Text};
+use super::fast::{self, Keeps, Text};
 use super::line::LineStarts;
 use super::node::{Document, NodeRef};
 use super::{foreign_anchor, parse};
@@ -43,32 +43,22 @@ impl<'s> Outline<'s> {
         Ok(Self { document: Document::parse(source)?, parts: Vec::new() })
     }
 
-    /// Parses a text. `head` sees each usual map in the `items` of the root. If it returns something, only the place of the map is kept.
-    /// What it returned comes in the order of [`Outline::parts`].
+    /// Parses a text. `keeps` sees the usual maps in the `items` of the root, and decides of which ones only the place is kept. These are
+    /// [`Outline::parts`], in the order of the text; if there are none, all nodes are kept.
     ///
     /// # Errors
     /// Same as [`Document::parse`].
-    pub fn parse<H>(source: &'s str, mut head: impl FnMut(NodeRef<'_>) -> Option<H>) -> Result<(Self, Vec<H>), Error> {
-        let mut heads = Vec::new();
-        let mut keep = |node: NodeRef<'_>| match head(node) {
-            Some(head) => {
-                heads.push(head);
-                Keep::Place
-            }
-            None => Keep::Nodes,
-        };
+    pub fn parse(source: &'s str, keeps: &mut dyn Keeps) -> Result<Self, Error> {
         let text = Text::of(source).filter(|_| parse::is_short_enough(source));
-        let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?)))
-        else {
-            return Ok((Self::whole(source)?, Vec::new()));
+        let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, keeps)?))) else {
+            return Self::whole(source);
         };
         parse::count();
-        heads.shrink_to_fit();
         foreign_anchor::check(&document)?;
         let whole = Arc::new(Whole { text, line_starts: document.line_starts.clone() });
         let part = |place| Part { whole: whole.clone(), place, read: OnceLock::new() };
         let parts = places.into_iter().map(part).collect();
-        Ok((Self { document, parts }, heads))
+        Ok(Self { document, parts })
     }
 
     /// The document. An unread item is a map without fields in it.

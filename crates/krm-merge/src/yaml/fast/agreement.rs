@@ -1,8 +1,9 @@
 //! The check that both readers build the same arena of a text, and that an item read alone has the nodes that it has in the text. Only the tests next to it and the fuzzer use it; no build for users has it.
 
+use super::super::node::NodeRef;
 use super::super::node::{Document, Kind, NONE, Node};
 use super::super::parse::library;
-use super::{Keep, Place, Text, has_lines_of_blanks, outline, parse, reread};
+use super::{Keep, Keeps, Moves, Place, Text, has_lines_of_blanks, outline, parse, reread};
 
 /// Checks that both readers read a text the same way, unless the fast one leaves it to the library. Returns whether the fast one took it.
 ///
@@ -47,11 +48,36 @@ pub fn is_taken(text: &str) -> bool {
     true
 }
 
+/// Keeps only places. Each item is likely to repeat the one before it.
+#[derive(Default)]
+pub struct Places {
+    /// How many items were read.
+    read: usize,
+    /// How many items were taken for ones that repeat another.
+    pub repeated: usize,
+}
+
+impl Keeps for Places {
+    fn of_item(&mut self, _: NodeRef<'_>) -> Keep {
+        self.read += 1;
+        Keep::Place
+    }
+
+    fn likely(&self) -> Option<usize> {
+        (self.read + self.repeated).checked_sub(1)
+    }
+
+    fn of_repeated(&mut self, _: &Moves) -> Keep {
+        self.repeated += 1;
+        Keep::Place
+    }
+}
+
 /// Checks that the outline of a text has the nodes of the whole text, but for its parts, and that each part has the nodes that it has in
 /// the whole text.
 fn has_parts_alike(text: Text<'_>, whole: &Document<'_>) {
     let shown = text.slice(0..text.len());
-    let Some((outline, places)) = outline(text, &mut |_| Keep::Place) else {
+    let Some((outline, places)) = outline(text, &mut Places::default()) else {
         assert!(has_lines_of_blanks(shown), "all nodes stay only in a text with lines of blanks: {shown:?}");
         return;
     };

@@ -52,6 +52,10 @@ impl Reader<'_, '_> {
             if self.open.len() == self.parts.depth && spot.is_first {
                 self.end_part(line);
                 self.begin_part();
+                if let Some(next) = self.repeated_item(line) {
+                    // Only the line break of its last line is left.
+                    return Some(Spot { at: next - 1, first: b'\n', is_first: false, ..spot });
+                }
             }
             let mark = Mark { line: line as u32, node: self.next_id(), decoded: self.doc.decoded.len() as u32 };
             if let Some(list) = self.open.last_mut().filter(|_| spot.is_first) {

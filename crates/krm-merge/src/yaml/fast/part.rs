@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::super::block_scalar::{BlockScalar, Chomping};
 use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style, line_break};
+use super::repeat::Moves;
 use super::scan::Text;
 use super::{Open, Reader};
 
@@ -29,6 +30,18 @@ pub enum Keep {
     Place,
 }
 
+/// Decides what is kept of the items of a list.
+pub trait Keeps {
+    /// What is kept of an item.
+    fn of_item(&mut self, item: NodeRef<'_>) -> Keep;
+
+    /// The number of the place whose item the next one is likely to repeat.
+    fn likely(&self) -> Option<usize>;
+
+    /// What is kept of an item that repeats the likely one. If this keeps its nodes, the item is read, and [`Keeps::of_item`] decides.
+    fn of_repeated(&mut self, moves: &Moves) -> Keep;
+}
+
 /// The place of an item whose nodes are dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -37,10 +50,13 @@ pub struct Place {
     /// The offset of the map, after its dash.
     pub start: u32,
     /// The lines of the item, with the comments above it and below it.
-    first_line: u32,
-    next_line: u32,
+    pub(super) first_line: u32,
+    pub(super) next_line: u32,
+    /// The line of its dash, and the line after its last token.
+    pub(super) dash_line: u32,
+    pub(super) end_line: u32,
     /// The column of its dash.
-    column: u32,
+    pub(super) column: u32,
     /// How many nodes are below the map.
     pub(super) nodes: u32,
 }
@@ -59,15 +75,17 @@ pub(super) struct Parts<'t> {
     /// Whether the library read something of the item or of the one before it, or the item has a `<<`.
     pub is_odd: bool,
     /// Where the lines of the item begin.
-    first_line: usize,
+    pub first_line: usize,
     /// Whether an item whose nodes are dropped ends with a block scalar.
     has_block_at_end: bool,
     /// Whether a line has blanks and nothing else.
     pub has_lines_of_blanks: bool,
     /// Whether an item that is kept shows how deep maps are indented. New text follows the first map of the whole text.
     shows_layout: bool,
-    keep: Option<&'t mut dyn FnMut(NodeRef<'_>) -> Keep>,
-    places: Vec<Place>,
+    pub keeps: Option<&'t mut dyn Keeps>,
+    pub places: Vec<Place>,
+    /// How the last item repeats another one.
+    pub moves: Moves,
 }
 
 impl Parts<'_> {
@@ -80,19 +98,20 @@ impl Parts<'_> {
             has_block_at_end: false,
             has_lines_of_blanks: false,
             shows_layout: false,
-            keep: None,
+            keeps: None,
             places: Vec::new(),
+            moves: Moves::default(),
         }
     }
 }
 
-/// The arena of a text, without the nodes of those items for which `keep` says so. Only items in the `items` of the root are asked for.
-pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) -> Option<(Document<'s>, Vec<Place>)> {
+/// The arena of a text, without the nodes of those items for which `keeps` says so. Only items in the `items` of the root are asked for.
+pub fn outline<'s>(text: Text<'s>, keeps: &mut dyn Keeps) -> Option<(Document<'s>, Vec<Place>)> {
     let source = text.slice(0..text.len());
     let doc = Document { source: Cow::Borrowed(source), ..Document::with_room(0, line_break(source)) };
     let mut reader = Reader::new(text, doc);
     // The root and the list are open.
-    reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
+    reader.parts = Parts { depth: 2, keeps: Some(keeps), ..Parts::none() };
     reader.read_lines(0..text.len())?;
     reader.end_text();
     if reader.parts.has_block_at_end && reader.parts.has_lines_of_blanks {
@@ -154,8 +173,8 @@ impl Reader<'_, '_> {
         if block.as_ref().is_some_and(|block| block.chomping == Chomping::Keep) {
             return;
         }
-        let Some(keep) = &mut self.parts.keep else { return };
-        if keep(NodeRef { doc: &self.doc, id: mark.node }) == Keep::Nodes {
+        let (Some(keeps), Some(end_line)) = (&mut self.parts.keeps, self.after) else { return };
+        if keeps.of_item(NodeRef { doc: &self.doc, id: mark.node }) == Keep::Nodes {
             return;
         }
         self.parts.has_block_at_end |= block.is_some();
@@ -164,6 +183,8 @@ impl Reader<'_, '_> {
             start: item.start,
             first_line: self.parts.first_line as u32,
             next_line: next_line as u32,
+            dash_line: mark.line,
+            end_line: end_line as u32,
             column,
             nodes: below.len() as u32,
         });

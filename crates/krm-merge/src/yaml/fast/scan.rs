@@ -107,6 +107,14 @@ impl<'t> Text<'t> {
         at
     }
 
+    /// How many bytes from the start of a range on are the same as those from another offset on.
+    pub fn same_bytes(self, range: Range<usize>, other: usize) -> usize {
+        let one = self.bytes(range);
+        let two = self.bytes(other..self.len());
+        let many = one.as_chunks::<64>().0.iter().zip(two.as_chunks::<64>().0).take_while(|(a, b)| a == b).count() * 64;
+        many + one[many..].iter().zip(&two[many..]).take_while(|(a, b)| a == b).count()
+    }
+
     /// The offset of the first byte that matches: among many bytes, by its number, or one by one.
     #[inline(always)]
     fn find(self, at: usize, among: impl Fn(Chunk) -> Option<usize>, is_found: impl Fn(u8) -> bool) -> usize {

@@ -70,6 +70,12 @@ fn as_item(text: &str) -> String {
     )
 }
 
+/// A ResourceList with two texts as items, one directly after the other.
+fn as_items(texts: [&str; 2]) -> String {
+    let [one, two] = texts.map(|text| text.trim_end_matches('\n').replace('\n', "\n  "));
+    format!("items:\n- a:\n    b: 1\n- {one}\n- {two}\nz: 1\n")
+}
+
 #[test]
 fn the_yaml_of_this_repository_has_one_arena() {
     let mut texts = corpus();
@@ -119,6 +125,7 @@ fn all_small_texts_have_one_arena() {
             // The text is in the second item of a list, with one more item after it.
             taken += u64::from(is_taken(&format!("- b\n- {text}\n- c\n")));
             taken += u64::from(is_taken(&as_item(&text)));
+            taken += u64::from(is_taken(&as_items([&text, &text.replace('a', "b-1")])));
         }
     }
     assert!(taken > 10_000, "{taken}");
@@ -220,6 +227,7 @@ fn mutants_have_one_arena() {
         }
         taken += u64::from(is_taken(&text));
         is_taken(&as_item(&text));
+        is_taken(&as_items([&text, &mutant(&text, &texts, &mut numbers)]));
         if numbers.below(8) == 0 {
             is_taken(&text.replace('\n', "\r\n"));
         }
@@ -249,6 +257,70 @@ fn what_files_have_is_taken() {
     ] {
         let is_yaml = library(text).is_ok();
         assert_eq!(is_taken(text), is_yaml, "{text:?}");
+    }
+}
+
+/// Whether an item is taken for one that repeats the item before it.
+fn is_repeated(items: [&str; 2]) -> bool {
+    let text = as_items(items);
+    assert!(is_taken(&text), "{text:?}");
+    let mut places = agreement::Places::default();
+    outline(Text::of(&text).expect("a usual text"), &mut places).expect("an outline");
+    places.repeated > 0
+}
+
+#[test]
+fn an_item_repeats_another_if_only_values_of_one_word_differ() {
+    let long = "k: a\n".repeat(100);
+    for (one, two, want) in [
+        ("a: b", "a: b", true),
+        (&*long, &*long, true),
+        ("a: b # c", "a: long/b:1.2 # c", true),
+        ("a: 'b'\nc: \"d\"", "a: 'bb'\nc: \"\"", false),
+        ("a: 'b'\nc: \"d\"", "a: 'bb'\nc: \"dd\"", true),
+        ("a: b\nc: [d] # e", "a: b-1\nc: [d] # e", true),
+        ("a:\n- b: c\n  d: e f", "a:\n- b: c1\n  d: e1 f", true),
+        ("a: b: c", "a: b: c", false),
+        ("a: |\n  b: c\n\n", "a: |\n  b: d\n\n", true),
+        ("a: >-\n  b: c\n  d", "a: >-\n  b: dd\n  d", true),
+        ("a: \"b\n  c: d e\"", "a: \"b\n  c: dd e\"", true),
+        ("a: b\n  c", "a: bb\n  c", true),
+        // Another key, structure or line.
+        ("a: b", "aa: b", false),
+        ("a: b", "a: b\nc: d", false),
+        ("a: b\nc: d", "a: b", false),
+        ("a: b", "a: b\n\n", true),
+        ("- b", "- c", false),
+        ("a: [b]", "a: [c]", false),
+        ("a: |2\n    b", "a: |1\n    b", false),
+        ("a: |-\n    b", "a: |\n    b", false),
+        ("a: 'b'", "a: b", false),
+        ("a: b", "a: b:", false),
+        ("a: b", "a: -", false),
+        ("a: b", "a: \"b\\x61\"", false),
+        // A null changes what a merge does, and the head has the texts of comments and keys.
+        ("a: b", "a: null", false),
+        ("a: null", "a: b", false),
+        ("a: null", "a: null", true),
+        ("a: 1 # b: c", "a: 1 # b: d", false),
+        ("'b: c d': 1", "'b: cc d': 1", false),
+        // The library reads these.
+        ("a: &b c", "a: &b c", false),
+        ("a: !b c", "a: !b d", false),
+    ] {
+        if library(&as_items([one, two])).is_ok() {
+            assert_eq!(is_repeated([one, two]), want, "{one:?} {two:?}");
+        } else {
+            assert!(!want, "{one:?} {two:?}");
+        }
+    }
+    // What follows may be a part of the item.
+    for (between, want) in [("", true), ("\n", false), ("    \n", false), ("    # c\n", false), ("# c\n", false)] {
+        let text = format!("items:\n- a:\n    b: 1\n- c: |\n    d\n- c: |\n    d\n{between}- e\n");
+        is_taken(&text);
+        let mut places = agreement::Places::default();
+        outline(Text::of(&text).expect("a usual text"), &mut places);
+        assert_eq!(places.repeated > 0, want, "{between:?}");
     }
 }
 
