@@ -3,8 +3,6 @@
 //! The three packages of a merge have most resources in common, and in the same order. So after a resource that came before, the next one
 //! probably also did, and the reader compares it with that one before it reads it.
 
-use std::collections::hash_map::Entry;
-
 use super::Head;
 use crate::hashed::HashMap;
 use crate::yaml::{Error, Keep, Keeps, Moves, NodeRef, Outline};
@@ -22,43 +20,49 @@ pub fn outline(source: &str) -> Result<(Outline<'_>, Vec<Head<'_>>), Error> {
     Ok((outline, heads.found))
 }
 
-/// The heads of the resources before the next one.
+/// The heads of the resources before the next one. All numbers are those of heads.
 struct Heads<'s> {
     source: &'s str,
     found: Vec<Head<'s>>,
-    /// The first head that has each name.
+    /// The first head with each name.
     by_name: HashMap<&'s str, usize>,
-    /// The number of an earlier head with the identity of the last resource that has one.
+    /// For each head, the last one after it with the same identity, as far as it is known.
+    last_of_same: Vec<Option<usize>>,
+    /// The head before the last resource that had the same identity.
     earlier: Option<usize>,
-    /// Whether the last two resources are in the order of the earlier ones.
-    order: Order,
+    /// The head that the next resource is likely to repeat.
+    likely: Option<usize>,
 }
 
-#[derive(PartialEq)]
-enum Order {
-    Same,
-    Unknown,
-}
+/// How many resources in a row may be missing in a package that has the order of the one before it.
+const MISSING: usize = 1;
 
 impl<'s> Heads<'s> {
     fn of(source: &'s str) -> Self {
-        Self { source, found: Vec::new(), by_name: HashMap::default(), earlier: None, order: Order::Unknown }
+        let (found, by_name, last_of_same) = (Vec::new(), HashMap::default(), Vec::new());
+        Self { source, found, by_name, last_of_same, earlier: None, likely: None }
     }
 
     /// Keeps the head of a resource, or else its nodes.
     fn add(&mut self, head: Option<Head<'s>>) -> Keep {
         let Some((head, identity)) = head.and_then(|head| Some((head, head.identity?))) else { return Keep::Nodes };
+        let number = self.found.len();
         let is_of_same = |number: &usize| self.found.get(*number).is_some_and(|other| other.identity == head.identity);
-        if let Some(next) = self.earlier.map(|earlier| earlier + 1).filter(is_of_same) {
-            (self.earlier, self.order) = (Some(next), Order::Same);
-        } else {
-            self.order = Order::Unknown;
-            match self.by_name.entry(identity.name) {
-                Entry::Occupied(first) => self.earlier = Some(*first.get()),
-                Entry::Vacant(new) => _ = new.insert(self.found.len()),
+        let next = self.earlier.map(|earlier| earlier + 1).filter(is_of_same);
+        match next.or_else(|| self.by_name.get(identity.name).copied()) {
+            Some(first) => {
+                // Updated is more like original than like dest, so the last one counts.
+                let last = self.last_of_same[first].unwrap_or(first);
+                self.last_of_same[last] = Some(number);
+                let missing = self.earlier.and_then(|before| last.checked_sub(before + 1));
+                self.likely = missing.filter(|missing| *missing <= MISSING).map(|_| last + 1);
+                self.earlier = Some(last);
             }
+            // It is new, and the others around it may have their order.
+            None => _ = self.by_name.insert(identity.name, number),
         }
         self.found.push(head);
+        self.last_of_same.push(None);
         Keep::Place
     }
 }
@@ -69,11 +73,11 @@ impl Keeps for Heads<'_> {
     }
 
     fn likely(&self) -> Option<usize> {
-        self.earlier.map(|earlier| earlier + 1).filter(|_| self.order == Order::Same)
+        self.likely
     }
 
     fn of_repeated(&mut self, moves: &Moves) -> Keep {
-        let earlier = self.likely().and_then(|likely| self.found.get(likely));
+        let earlier = self.likely.and_then(|likely| self.found.get(likely));
         self.add(earlier.and_then(|earlier| earlier.repeated(self.source, moves)))
     }
 }
