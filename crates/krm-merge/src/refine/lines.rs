@@ -1,7 +1,7 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
 use super::Sources;
-use super::three::{Changed, Matches, Part, matches, parts};
+use super::three::{Changed, Matches, Part, matches_of_lines, parts};
 use crate::hashed::{Empty, HashMap};
 
 /// A text with the changes of both sides in it.
@@ -21,11 +21,12 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     let [o, u, d] = [original, updated, dest].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
     let [on, un, dn] = [&o, &u, &d].map(|lines| numbered(lines, &mut known));
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
-    let [in_updated, in_dest] = [matches(&on, &un), matches(&on, &dn)];
-    let by_updated = through(&in_updated, &matches(&un, &dn));
+    let [in_updated, in_dest] = [matches_of_lines(&on, &un), matches_of_lines(&on, &dn)];
+    let of_updated = matches_of_lines(&un, &dn);
+    let by_updated = through(&in_updated, &of_updated);
     let has = |part: &Part| !matches!(part.changed(&on, &un, &dn), Changed::Updated | Changed::Apart);
     let has_all = || parts(&in_updated, &by_updated, u.len(), d.len()).iter().all(has);
-    let in_dest = if count(&by_updated) >= count(&in_dest) && has_all() { by_updated } else { in_dest };
+    let in_dest = if count(&of_updated) >= count(&in_dest) && has_all() { by_updated } else { in_dest };
     for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {
             Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
@@ -47,7 +48,8 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
 }
 
 /// The matches of original and dest by way of updated. They show it if dest has all of upstream's change already, as after a first run. Equal
-/// lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as the added one.
+/// lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as the added one. They
+/// count only where dest is as much like updated as like original: else a removal of upstream could count as one that dest took back.
 fn through(in_updated: &Matches, in_dest: &Matches) -> Matches {
     in_updated.iter().map(|updated| in_dest[(*updated)?]).collect()
 }
@@ -94,6 +96,18 @@ mod tests {
             assert_eq!((swapped.updated, swapped.dest), (text(want.0), text(want.1)), "swapped");
             assert_eq!(swapped.sources.apart, found.sources.apart);
         }
+    }
+
+    #[test]
+    fn a_change_stays_in_its_block_among_blocks_that_are_alike() {
+        let block = |name: &str, cpu: &str| format!("{name}: on image: {name} tag limits: {cpu} memory env: {name} - ");
+        let blocks = |blocks: [(&str, &str); 4]| text(&blocks.map(|(name, cpu)| block(name, cpu)).concat());
+        let original = blocks([("web", "1"), ("api", "1"), ("mail", "1"), ("jobs", "1")]);
+        let updated = blocks([("web", "1"), ("api", "1"), ("jobs", "1"), ("mail", "1")]);
+        let dest = blocks([("web", "1"), ("api", "1"), ("mail", "1"), ("jobs", "4")]);
+        let found = merged(&original, &updated, &dest);
+        assert_eq!(found.dest, blocks([("web", "1"), ("api", "1"), ("jobs", "4"), ("mail", "1")]));
+        assert_eq!(found.updated, found.dest);
     }
 
     #[test]

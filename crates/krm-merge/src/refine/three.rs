@@ -1,15 +1,21 @@
 //! Three sequences compared as in diff3: the items that all of them have, the hunks between these, and who changed each.
 //!
-//! The sequences are numbers, equal if the items mean the same, so lines and elements go through the same code. The differences are found
-//! as in git: `similar` has git's bounds on the search, in steps and not in time, so the work is in proportion to the size and the outcome
-//! is the same on every machine.
+//! The sequences are numbers, equal if the items mean the same, so lines and elements go through the same code. Only their matches are found
+//! in two ways. Those of elements are as many as possible (Myers). Those of lines are the ones that `git merge` finds, by histogram: it
+//! matches rare lines first, so a change stays in its block among blocks that are alike. Both searches are bounded in steps and not in
+//! time, so the outcome is the same on every machine.
 
 use std::hash::Hash;
 use std::ops::Range;
 
+use imara_diff::{Diff, Token};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::sides::Side;
+
+/// The most lines that two texts have together if they are compared by histogram. Its steps grow with the square of the changes, so longer
+/// texts are compared as elements are: as `git merge-file` compares them.
+const FEW: usize = 4096;
 
 /// For each item of original, the index of the same item of a side.
 pub type Matches = Vec<Option<usize>>;
@@ -101,7 +107,7 @@ impl Part {
     }
 }
 
-/// The matches between original and a side, found as git finds them.
+/// The matches between the elements of original and of a side.
 pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
     for op in capture_diff_slices(Algorithm::Myers, original, side) {
@@ -109,6 +115,30 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
             (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
         }
     }
+    slid(original, side, found)
+}
+
+/// The matches between the lines of original and of a side.
+pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
+    if original.len() + side.len() > FEW {
+        return matches(original, side);
+    }
+    // `imara-diff` matches equal lines at both ends first, and git does not. So each text has ends that the other one lacks.
+    let next = original.iter().chain(side).max().map_or(0, |most| most + 1);
+    let tokens = |lines: &[u32], ends: [u32; 2]| {
+        let tokens = ends[..1].iter().chain(lines).chain(&ends[1..]).copied().map(Token::from);
+        tokens.collect::<Vec<_>>()
+    };
+    let mut diff = Diff::default();
+    let (before, after) = (tokens(original, [next, next + 1]), tokens(side, [next + 2, next + 3]));
+    diff.compute_with(imara_diff::Algorithm::Histogram, &before, &after, next + 4);
+    let mut of_side = (0..side.len()).filter(|line| !diff.is_added(*line as u32 + 1));
+    let matched = |line| if diff.is_removed(line as u32 + 1) { None } else { of_side.next() };
+    slid(original, side, (0..original.len()).map(matched).collect())
+}
+
+/// The same matches with each removed or added stretch in its place.
+fn slid<T: Eq>(original: &[T], side: &[T], mut found: Matches) -> Matches {
     slide(original, &mut found);
     let mut found = turned(&found, side.len());
     slide(side, &mut found);
