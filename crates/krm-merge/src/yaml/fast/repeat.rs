@@ -13,6 +13,9 @@ use super::part::{Keep, Place};
 use super::scan::Text;
 use super::{Last, Reader};
 
+/// The most words that differ. Each is looked for in its line, and a line may be long.
+const WORDS: usize = 32;
+
 /// How the offsets of an item become those of an item that repeats it.
 #[derive(Debug, Default)]
 pub struct Moves(Vec<Move>);
@@ -88,6 +91,9 @@ fn repeats(text: Text<'_>, earlier: &Place, line: usize, moves: &mut Moves) -> O
         (old, new) = (old + same, new + same);
         if old == end {
             break;
+        }
+        if moves.0.len() > WORDS {
+            return None;
         }
         (old, new) = ends_of_words(text, old, new)?;
         moves.push(old, new);

@@ -314,6 +314,10 @@ fn an_item_repeats_another_if_only_values_of_one_word_differ() {
             assert!(!want, "{one:?} {two:?}");
         }
     }
+    for (words, want) in [(32, true), (33, false)] {
+        let [one, two] = ["b", "c"].map(|word| format!("a: {word}\n").repeat(words));
+        assert_eq!(is_repeated([&one, &two]), want, "{words}");
+    }
     // What follows may be a part of the item.
     for (between, want) in [("", true), ("\n", false), ("    \n", false), ("    # c\n", false), ("# c\n", false)] {
         let text = format!("items:\n- a:\n    b: 1\n- c: |\n    d\n- c: |\n    d\n{between}- e\n");
