@@ -94,6 +94,25 @@ fn an_item_that_goes_leaves_a_block_scalar_above_it_alone() {
 }
 
 #[test]
+fn blanks_below_a_scalar_of_an_item_that_goes_are_no_content_of_the_block_scalar_above_it() {
+    let block = "  data:\n    t: |\n      text\n";
+    for (plain, blank) in [
+        ("  x: a\n    b\n", "         \n"),
+        ("  x: \"a\n    b\"\n", "         \n"),
+        ("  x: [a,\n    b]\n", "         \n"),
+    ] {
+        let package = |role: &str, blank: &str| {
+            let item = |rest: &str| of_role(role, "", rest);
+            [item(&format!("{plain}{blank}")).replace("name: a", "name: b"), item(block)].concat()
+        };
+        let items = [package("dest", ""), package("original", blank), package("updated", "")].concat();
+        let output = run(&resource_list(&items, "mode: ThreeWay\n")
+            .replace("\nitems:\n", "\nitems:\n- kind: First\n  spec:\n    a: 1\n"));
+        assert!(output.stdout.contains("      text\nfunctionConfig:"), "{}", output.stdout);
+    }
+}
+
+#[test]
 fn what_other_items_have_changes_nothing() {
     let odd = [
         "",

@@ -1,7 +1,7 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
 use super::Sources;
-use super::three::{Changed, Matches, Part, matches_of_lines, parts};
+use super::three::{Changed, Matches, Part, matches, matches_of_lines, parts};
 use crate::hashed::{Empty, HashMap};
 
 /// A text with the changes of both sides in it.
@@ -21,12 +21,13 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     let [o, u, d] = [original, updated, dest].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
     let [on, un, dn] = [&o, &u, &d].map(|lines| numbered(lines, &mut known));
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
-    let [in_updated, in_dest] = [matches_of_lines(&on, &un), matches_of_lines(&on, &dn)];
-    let of_updated = matches_of_lines(&un, &dn);
-    let by_updated = through(&in_updated, &of_updated);
-    let has = |part: &Part| !matches!(part.changed(&on, &un, &dn), Changed::Updated | Changed::Apart);
-    let has_all = || parts(&in_updated, &by_updated, u.len(), d.len()).iter().all(has);
-    let in_dest = if count(&of_updated) >= count(&in_dest) && has_all() { by_updated } else { in_dest };
+    // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
+    // another order, only the matches that the first run found show what it did.
+    let ways: [fn(&[u32], &[u32]) -> Matches; 2] = [matches, matches_of_lines];
+    let [in_updated, in_dest] = ways
+        .iter()
+        .find_map(|matches| by_way_of_updated([&on, &un, &dn], matches))
+        .unwrap_or_else(|| [&un, &dn].map(|side| matches_of_lines(&on, side)));
     for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {
             Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
@@ -47,11 +48,20 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     out
 }
 
-/// The matches of original and dest by way of updated. They show it if dest has all of upstream's change already, as after a first run. Equal
-/// lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as the added one. They
-/// count only where dest is as much like updated as like original: else a removal of upstream could count as one that dest took back.
-fn through(in_updated: &Matches, in_dest: &Matches) -> Matches {
-    in_updated.iter().map(|updated| in_dest[(*updated)?]).collect()
+/// The matches of original with updated, and with dest by way of updated, if they show that dest has all of upstream's change already, as
+/// after a first run. Equal lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as
+/// the added one.
+///
+/// They count only where dest is as much like updated as like original. Else a removal of upstream could count as one that dest took back.
+fn by_way_of_updated(
+    [original, updated, dest]: [&[u32]; 3],
+    matches: impl Fn(&[u32], &[u32]) -> Matches,
+) -> Option<[Matches; 2]> {
+    let (in_updated, of_updated) = (matches(original, updated), matches(updated, dest));
+    let in_dest = in_updated.iter().map(|updated| of_updated[(*updated)?]).collect();
+    let has = |part: &Part| !matches!(part.changed(original, updated, dest), Changed::Updated | Changed::Apart);
+    let has_all = || parts(&in_updated, &in_dest, updated.len(), dest.len()).iter().all(has);
+    (count(&of_updated) >= count(&matches(original, dest)) && has_all()).then_some([in_updated, in_dest])
 }
 
 fn count(matches: &Matches) -> usize {
@@ -128,6 +138,8 @@ mod tests {
             ("a b c d", "a b b c d", "a x b c d", "a x b b c d"),
             (block, "s l { r } m { t } }", "s l { r x } }", "s l { r x } m { t } }"),
             ("a fi fi fi e", "0 a fi fi e", "a fi fi e", "0 a fi fi e"),
+            ("b a b a", "b a a b a", "b X a b a", "b X a a b a"),
+            ("a a", "a a a", "a X a", "a X a a"),
         ] {
             let [original, updated, dest, want] = [original, updated, dest, want].map(text);
             let once = merged(&original, &updated, &dest);

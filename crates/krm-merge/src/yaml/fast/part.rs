@@ -150,16 +150,19 @@ impl Reader<'_, '_> {
         self.parts.first_line = self.after.unwrap_or_default();
     }
 
+    /// Whether a list is the value of a key `items`.
+    pub(super) fn is_list_of_items(&self, list: u32) -> bool {
+        let key = list.checked_sub(1).and_then(|key| self.doc.nodes.get(key as usize));
+        key.is_some_and(|key| self.text.bytes(key.start as usize..key.end as usize) == b"items")
+    }
+
     /// Drops the nodes of the item that ended before a line, if only its place is to be kept.
     pub(super) fn end_part(&mut self, next_line: usize) {
         let is_odd = std::mem::take(&mut self.parts.is_odd);
         let Some(list) = self.open.last().filter(|list| list.kind == Kind::List && !is_odd) else { return };
-        let (Some(mark), list, column) = (list.item, list.node as usize, list.column) else { return };
+        let (Some(mark), list, column) = (list.item, list.node, list.column) else { return };
         let Some(item) = self.doc.nodes.get(mark.node as usize).copied() else { return };
-        let key = list.checked_sub(1).and_then(|key| self.doc.nodes.get(key));
-        if key.is_none_or(|key| self.text.bytes(key.start as usize..key.end as usize) != b"items")
-            || (item.kind, item.style) != (Kind::Map, Style::Block)
-        {
+        if !self.is_list_of_items(list) || (item.kind, item.style) != (Kind::Map, Style::Block) {
             return;
         }
         let below = mark.node as usize + 1..self.doc.nodes.len();

@@ -117,6 +117,8 @@ impl Reader<'_, '_> {
         while line < text.len() {
             let at = text.skip_blanks(line);
             if text.at(at) == b'\n' {
+                // Blank lines after the last line of the scalar are not a part of it.
+                self.parts.has_lines_of_blanks |= at > line;
                 line = at + 1;
                 continue;
             }

@@ -46,7 +46,8 @@ impl Reader<'_, '_> {
     #[cold]
     pub(super) fn repeated_item(&mut self, line: usize) -> Option<usize> {
         let likely = self.parts.keeps.as_ref()?.likely()?;
-        let earlier = *self.parts.places.get(likely).filter(|_| !self.parts.is_odd)?;
+        let is_usual = !self.parts.is_odd && self.is_list_of_items(self.open.last()?.node);
+        let earlier = *self.parts.places.get(likely).filter(|_| is_usual)?;
         let next_line = repeats(self.text, &earlier, line, &mut self.parts.moves)?;
         if self.parts.keeps.as_mut()?.of_repeated(&self.parts.moves) == Keep::Nodes {
             return None;
