@@ -23,10 +23,9 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
     // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
     // another order, only the matches that the first run found show what it did.
-    let ways: [fn(&[u32], &[u32]) -> Matches; 2] = [matches, matches_of_lines];
-    let [in_updated, in_dest] = ways
-        .iter()
-        .find_map(|matches| by_way_of_updated([&on, &un, &dn], matches))
+    let sides = [&on[..], &un, &dn];
+    let [in_updated, in_dest] = by_way_of_updated(sides, matches)
+        .or_else(|| by_way_of_updated(sides, matches_of_lines))
         .unwrap_or_else(|| [&un, &dn].map(|side| matches_of_lines(&on, side)));
     for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {
@@ -118,6 +117,13 @@ mod tests {
         let found = merged(&original, &updated, &dest);
         assert_eq!(found.dest, blocks([("web", "1"), ("api", "1"), ("jobs", "4"), ("mail", "1")]));
         assert_eq!(found.updated, found.dest);
+    }
+
+    #[test]
+    fn where_a_line_repeats_a_removal_may_not_count() {
+        let found = merged(&text("a b a a"), &text("X a a"), &text("a b a"));
+        // TODO: it is `X a`, as in git. `imara-diff` 0.2.0 passes over occurrences of a line where the second text is longer.
+        assert_eq!((found.dest, found.updated), (text("X a a"), text("X a a")));
     }
 
     #[test]
