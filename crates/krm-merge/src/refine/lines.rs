@@ -24,9 +24,12 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
     // another order, only the matches that the first run found show what it did.
     let sides = [&on[..], &un, &dn];
-    let [in_updated, in_dest] = by_way_of_updated(sides, matches)
-        .or_else(|| by_way_of_updated(sides, matches_of_lines))
-        .unwrap_or_else(|| [&un, &dn].map(|side| matches_of_lines(&on, side)));
+    let [in_updated, in_dest] = match compared(sides, matches) {
+        Compared::Upgraded(found) => found,
+        Compared::Behind(_) => match compared(sides, matches_of_lines) {
+            Compared::Upgraded(found) | Compared::Behind(found) => found,
+        },
+    };
     for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
         let (lines_of_dest, lines_of_updated) = match part {
             Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
@@ -47,20 +50,27 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     out
 }
 
-/// The matches of original with updated, and with dest by way of updated, if they show that dest has all of upstream's change already, as
-/// after a first run. Equal lines can hide that from a comparison of original and dest: if both sides added lines, another line may count as
-/// the added one.
-///
-/// They count only where dest is as much like updated as like original. Else a removal of upstream could count as one that dest took back.
-fn by_way_of_updated(
-    [original, updated, dest]: [&[u32]; 3],
-    matches: impl Fn(&[u32], &[u32]) -> Matches,
-) -> Option<[Matches; 2]> {
+/// The matches of original with updated and with dest.
+enum Compared {
+    /// Dest has all of upstream's change already, as after a first run. Its matches go by way of updated: if both sides added equal lines, a
+    /// comparison of original and dest may take another line for the added one.
+    Upgraded([Matches; 2]),
+    /// Dest lacks some of upstream's change, or nothing shows that it has all.
+    Behind([Matches; 2]),
+}
+
+/// Compares three versions. Dest counts as upgraded only where it is as much like updated as like original. Else a removal of upstream could
+/// count as one that dest took back.
+fn compared([original, updated, dest]: [&[u32]; 3], matches: impl Fn(&[u32], &[u32]) -> Matches) -> Compared {
     let (in_updated, of_updated) = (matches(original, updated), matches(updated, dest));
-    let in_dest = in_updated.iter().map(|updated| of_updated[(*updated)?]).collect();
+    let in_dest = matches(original, dest);
+    let by_updated = in_updated.iter().map(|updated| of_updated[(*updated)?]).collect();
     let has = |part: &Part| !matches!(part.changed(original, updated, dest), Changed::Updated | Changed::Apart);
-    let has_all = || parts(&in_updated, &in_dest, updated.len(), dest.len()).iter().all(has);
-    (count(&of_updated) >= count(&matches(original, dest)) && has_all()).then_some([in_updated, in_dest])
+    let has_all = || parts(&in_updated, &by_updated, updated.len(), dest.len()).iter().all(has);
+    match count(&of_updated) >= count(&in_dest) && has_all() {
+        true => Compared::Upgraded([in_updated, by_updated]),
+        false => Compared::Behind([in_updated, in_dest]),
+    }
 }
 
 fn count(matches: &Matches) -> usize {

@@ -107,7 +107,7 @@ impl Part {
     }
 }
 
-/// The matches between the elements of original and of a side.
+/// As many matches between original and a side as possible.
 pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
     for op in capture_diff_slices(Algorithm::Myers, original, side) {
@@ -118,7 +118,7 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     slid(original, side, found)
 }
 
-/// The matches between the lines of original and of a side.
+/// The matches between the lines of original and of a side that `git merge` finds.
 pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
     if original.len() + side.len() > FEW {
         return matches(original, side);

@@ -105,41 +105,30 @@ impl<'a> Head<'a> {
     /// The head of a resource that is not a list, with its texts taken from the source of its document. So the head outlives the nodes.
     /// `None` if the resource has no identity, or one of its texts is not in the source as it is read.
     pub(super) fn in_source<'s>(node: NodeRef<'_>, source: &'s str) -> Option<Head<'s>> {
-        let text = |text: &str| part_of(source, text);
-        let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
         let (head, maps) = Head::with_maps(Listed { node, list: None });
-        let Head { identity, path, index, package, role, known_as, .. } = head;
         let role_of_dest = maps.role.filter(|(_, value)| value.string() == DEST);
         let seen =
             maps.metadata.and_then(|metadata| Seen::of([node, metadata], maps.annotations, role_of_dest, maps.repeats));
-        let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
-        let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
-        Some(Head {
-            identity: Some(Identity {
-                api_version: text(api_version)?,
-                kind: text(kind)?,
-                namespace,
-                name: text(name)?,
-            }),
-            path: optional(path)?,
-            index: optional(index)?,
-            package: optional(package)?,
-            role: optional(role)?,
-            known_as: optional(known_as)?,
-            seen,
-        })
+        Head { seen, ..head }.with_texts(|text| part_of(source, text))
     }
-}
 
-impl<'s> Head<'s> {
     /// The head of an item that repeats the item of this one, with the texts moved. `None` if only its nodes can tell the head.
-    pub(super) fn repeated(&self, source: &'s str, moves: &Moves) -> Option<Self> {
-        let text = |text: &'s str| -> Option<&'s str> {
+    pub(super) fn repeated(&self, source: &'a str, moves: &Moves) -> Option<Self> {
+        let head = self.with_texts(|text| {
             let start = offset_of(source, text)?;
             let [start, end] = [start, start + text.len()].map(|at| moves.moved(at as u32) as usize);
             source.get(start..end)
+        })?;
+        let seen = match self.seen {
+            Some(seen) => Some(seen.repeated(moves, [self.role, head.role])?),
+            None => None,
         };
-        let optional = |given: Option<&'s str>| given.map_or(Some(None), |given| text(given).map(Some));
+        Some(Head { seen, ..head })
+    }
+
+    /// The head with other texts. `None` if a text has no other one, or the head is that of a list or has no identity.
+    fn with_texts<'t>(&self, text: impl Fn(&str) -> Option<&'t str>) -> Option<Head<'t>> {
+        let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
         let Identity { api_version, kind, namespace, name } = self.identity?;
         let identity = Identity {
             api_version: text(api_version)?,
@@ -147,19 +136,14 @@ impl<'s> Head<'s> {
             namespace: if namespace.is_empty() { "" } else { text(namespace)? },
             name: text(name)?,
         };
-        let role = optional(self.role)?;
-        let seen = match self.seen {
-            Some(seen) => Some(seen.repeated(moves, [self.role, role])?),
-            None => None,
-        };
-        Some(Self {
+        Some(Head {
             identity: Some(identity),
             path: optional(self.path)?,
             index: optional(self.index)?,
             package: optional(self.package)?,
-            role,
+            role: optional(self.role)?,
             known_as: optional(self.known_as)?,
-            seen,
+            seen: self.seen,
         })
     }
 }

@@ -6,8 +6,9 @@
 //!
 //! It decides once for each line (`line.rs`), with a stack of open blocks that mirrors the library's stack of indentation. The library
 //! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). Of usual items, it may keep only where they are, and read them
-//! again when they are needed (`part.rs`), and an item that repeats an earlier one is not even read (`repeat.rs`). This reader refuses on purpose: directives, `...`, a scalar at the root, a lone CR, tabs outside
-//! of comments and block scalars, characters that are not printable, and those that some readers take for line breaks.
+//! again when they are needed (`part.rs`). An item that repeats an earlier one is not even read (`repeat.rs`). This reader refuses on
+//! purpose: directives, `...`, a scalar at the root, a lone CR, tabs outside of comments and block scalars, characters that are not
+//! printable, and those that some readers take for line breaks.
 
 #[cfg(any(test, fuzzing))]
 pub mod agreement;

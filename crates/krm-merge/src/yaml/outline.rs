@@ -43,8 +43,8 @@ impl<'s> Outline<'s> {
         Ok(Self { document: Document::parse(source)?, parts: Vec::new() })
     }
 
-    /// Parses a text. `keeps` sees the usual maps in the `items` of the root, and decides of which ones only the place is kept. These are
-    /// [`Outline::parts`], in the order of the text; if there are none, all nodes are kept.
+    /// Parses a text. `keeps` sees each usual map in the `items` of the root, and decides whether only its place is kept. Such maps are the
+    /// [`Outline::parts`], in the order of the text. If there are no parts, all nodes are kept.
     ///
     /// # Errors
     /// Same as [`Document::parse`].

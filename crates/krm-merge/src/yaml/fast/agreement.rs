@@ -1,7 +1,6 @@
 //! The check that both readers build the same arena of a text, and that an item read alone has the nodes that it has in the text. Only the tests next to it and the fuzzer use it; no build for users has it.
 
-use super::super::node::NodeRef;
-use super::super::node::{Document, Kind, NONE, Node};
+use super::super::node::{Document, Kind, NONE, Node, NodeRef};
 use super::super::parse::library;
 use super::{Keep, Keeps, Moves, Place, Text, has_lines_of_blanks, outline, parse, reread};
 

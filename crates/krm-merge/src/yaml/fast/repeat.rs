@@ -57,12 +57,10 @@ impl Reader<'_, '_> {
         let Node { start, end, .. } = doc.nodes[earlier.stub as usize];
         let [start, end] = [start, end].map(|offset| moves.moved(offset));
         doc.nodes.push(Node { start, end, link: stub + 1, kind: Kind::Map, style: Style::Block, has_props: false });
-        let first = doc.comments.partition_point(|(start, _)| *start < earlier.dash_line);
-        let count = doc.comments[first..].partition_point(|(start, _)| *start < earlier.end_line);
-        for i in first..first + count {
-            let (start, end) = doc.comments[i];
-            doc.comments.push((moves.moved(start), moves.moved(end)));
-        }
+        let moved = |at: usize| moves.moved(at as u32);
+        let comments = doc.comments_in(earlier.dash_line as usize..earlier.end_line as usize);
+        let comments: Vec<_> = comments.map(|(start, end)| (moved(start), moved(end))).collect();
+        doc.comments.extend(comments);
         self.parts.places.push(Place {
             stub,
             start,
@@ -131,8 +129,8 @@ fn ends_of_words(text: Text<'_>, old: usize, new: usize) -> Option<(usize, usize
 
 /// Whether a colon is not in a comment, nor in a key in quotes.
 fn is_after_plain_key(text: Text<'_>, colon: usize) -> bool {
-    let line = text.bytes(0..colon).iter().rev().take_while(|byte| **byte != b'\n');
-    line.into_iter().all(|byte| !matches!(byte, b'#' | b'\'' | b'"'))
+    let mut line = text.bytes(0..colon).iter().rev().take_while(|byte| **byte != b'\n');
+    line.all(|byte| !matches!(byte, b'#' | b'\'' | b'"'))
 }
 
 /// Whether a byte is no indicator inside of a word.
