@@ -57,10 +57,12 @@ impl Reader<'_, '_> {
         let Node { start, end, .. } = doc.nodes[earlier.stub as usize];
         let [start, end] = [start, end].map(|offset| moves.moved(offset));
         doc.nodes.push(Node { start, end, link: stub + 1, kind: Kind::Map, style: Style::Block, has_props: false });
-        let moved = |at: usize| moves.moved(at as u32);
-        let comments = doc.comments_in(earlier.dash_line as usize..earlier.end_line as usize);
-        let comments: Vec<_> = comments.map(|(start, end)| (moved(start), moved(end))).collect();
-        doc.comments.extend(comments);
+        let index = |offset: u32| doc.comments.partition_point(|(start, _)| *start < offset);
+        let (comments, next) = (index(earlier.dash_line)..index(earlier.end_line), doc.comments.len());
+        doc.comments.extend_from_within(comments);
+        for (start, end) in &mut doc.comments[next..] {
+            (*start, *end) = (moves.moved(*start), moves.moved(*end));
+        }
         self.parts.places.push(Place {
             stub,
             start,
