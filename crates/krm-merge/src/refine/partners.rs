@@ -6,6 +6,9 @@
 //!
 //! A side may hold an element as the other side made it: after a first run, dest holds what updated changed. So an element that the other
 //! side changed is looked for in both forms. Otherwise a second run would take such an element for a new one, and add updated's again.
+//!
+//! A side may also add a copy of an element and leave the element itself: one alert for a second team, one metric more. The copy is often
+//! as much like original's element as the other side's changed one is. What a side surely inserted is no changed element on the other side.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -55,19 +58,38 @@ impl Search {
 pub(super) struct Found<'v, 'a> {
     pub elements: Elements<'v, 'a>,
     search: Search,
+    /// The places of the elements that are equal.
+    equal: Matches,
+    /// The same, with the places of the elements that changed.
     places: Matches,
+    /// The numbers of the elements that are surely new, see [`inserted`].
+    inserted: HashSet<u32>,
 }
 
 impl<'v, 'a> Found<'v, 'a> {
     pub(super) fn of(original: Elements<'_, '_>, elements: Elements<'v, 'a>, search: Search) -> Self {
-        let mut places = search.matches(original.0, elements.0);
+        let equal = search.matches(original.0, elements.0);
+        let mut places = equal.clone();
         add_changed(original.1, elements.1, &mut places);
-        Self { elements, search, places }
+        let inserted = inserted(original, elements, &equal, &places);
+        Self { elements, search, equal, places, inserted }
+    }
+
+    /// The same, knowing what another side inserted: that is no element of original that changed.
+    fn beside<'f>(&'f self, original: Elements<'_, '_>, inserted: &HashSet<u32>) -> Cow<'f, Self> {
+        if !self.elements.0.iter().any(|number| inserted.contains(number)) {
+            return Cow::Borrowed(self);
+        }
+        let mut places = self.equal.clone();
+        let is_new = |place: usize| inserted.contains(&self.elements.0[place]);
+        add_changed_or(original.1, |_| None, self.elements.1, is_new, &mut places);
+        Cow::Owned(Self { places, ..self.clone() })
     }
 }
 
 /// For each of two sides, the places of original's elements in it. The order of the sides makes no difference.
 pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 2]) -> [Matches; 2] {
+    let [one, two] = [one.beside(original, &two.inserted), two.beside(original, &one.inserted)];
     let again = |side: &Found<'_, '_>, other: &Found<'_, '_>| {
         let other = Other::of(original, other);
         match other.says_nothing_of(side.elements) {
@@ -75,7 +97,7 @@ pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 
             false => other.partners(original, side),
         }
     };
-    [again(one, two), again(two, one)]
+    [again(&one, &two), again(&two, &one)]
 }
 
 /// What the other side did to the elements of original.
@@ -86,10 +108,13 @@ struct Other<'v, 'a> {
     meant: HashMap<u32, u32>,
     /// The numbers of the elements that it added.
     added: HashSet<u32>,
+    /// Those of them that are surely new.
+    inserted: &'v HashSet<u32>,
 }
 
 impl<'v, 'a> Other<'v, 'a> {
-    fn of(original: Elements<'_, '_>, found: &Found<'v, 'a>) -> Self {
+    fn of(original: Elements<'_, '_>, found: &'v Found<'v, 'a>) -> Self {
+        let inserted = &found.inserted;
         let (side, found) = (found.elements, &found.places);
         let own: HashSet<u32> = original.0.iter().copied().collect();
         let (mut forms, mut meant) = (vec![None; found.len()], HashMap::new());
@@ -103,7 +128,7 @@ impl<'v, 'a> Other<'v, 'a> {
                 meant.entry(form).or_insert(number);
             }
         }
-        Self { forms, meant, added }
+        Self { forms, meant, added, inserted }
     }
 
     fn says_nothing_of(&self, side: Elements<'_, '_>) -> bool {
@@ -118,33 +143,41 @@ impl<'v, 'a> Other<'v, 'a> {
             places.map(|(place, number)| (place, *self.meant.get(number).unwrap_or(number))).unzip();
         let found = search.matches(original.0, &numbers);
         let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
-        add_changed_or(original.1, |i| self.forms[i], side.1, &mut found);
+        let is_new = |place: usize| self.inserted.contains(&side.0[place]);
+        add_changed_or(original.1, |i| self.forms[i], side.1, is_new, &mut found);
         found
     }
 }
 
 /// Adds the changed elements to `found`, which has the elements that are equal in both versions.
 pub(super) fn add_changed(original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
-    add_changed_or(original, |_| None, side, found);
+    add_changed_or(original, |_| None, side, |_| false, found);
 }
 
-/// Same as [`add_changed`], but `other` gives a second form of an element of original.
+/// Same as [`add_changed`], but `other` gives a second form of an element of original, and `is_new` says which elements of the side none of
+/// original's became.
 fn add_changed_or<'v, 'a: 'v>(
     original: &[View<'_, '_>],
     other: impl Fn(usize) -> Option<View<'v, 'a>>,
     side: &[View<'_, '_>],
+    is_new: impl Fn(usize) -> bool,
     found: &mut Matches,
 ) {
     for (old, new) in gaps(found, side.len()) {
-        if are_namesakes(&original[old.clone()], &side[new.clone()]) {
+        let new: Vec<usize> = new.filter(|place| !is_new(*place)).collect();
+        if old.is_empty() || new.is_empty() {
+            continue;
+        }
+        let views: Vec<View<'_, '_>> = new.iter().map(|place| side[*place]).collect();
+        if are_namesakes(&original[old.clone()], &views) {
             old.zip(new).for_each(|(i, j)| found[i] = Some(j));
             continue;
         }
         let olds: Vec<Old<'_>> =
             old.clone().map(|i| Old { own: Element::of(original[i]), other: other(i).map(Element::of) }).collect();
-        let news: Vec<Element<'_>> = side[new.clone()].iter().map(|e| Element::of(*e)).collect();
+        let news: Vec<Element<'_>> = views.into_iter().map(Element::of).collect();
         for (i, j) in aligned(&olds, &news) {
-            found[old.start + i] = Some(new.start + j);
+            found[old.start + i] = Some(new[j]);
         }
     }
 }
@@ -165,18 +198,38 @@ fn name<'a>(element: View<'_, 'a>) -> Option<Cow<'a, str>> {
     element.field("name").and_then(View::text)
 }
 
-/// The ranges of elements between two that both versions have, if both have elements there.
+/// The ranges of elements between two that both versions have.
 fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let mut gaps = Vec::new();
     let mut from = (0, 0);
     let pairs = found.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?)));
     for (i, j) in pairs.chain([(found.len(), side)]) {
-        if from.0 < i && from.1 < j {
-            gaps.push((from.0..i, from.1..j));
-        }
+        gaps.push((from.0..i, from.1..j));
         from = (i + 1, j + 1);
     }
     gaps
+}
+
+/// The numbers of the elements of a side that are surely new, and no element of original that changed: their neighbours are neighbours in
+/// original, too, and no element that the side lacks is like them. `equal` has the places of original's elements that are equal, and
+/// `places` has those of the changed ones, too.
+fn inserted(original: Elements<'_, '_>, side: Elements<'_, '_>, equal: &Matches, places: &Matches) -> HashSet<u32> {
+    let paired = places.iter().flatten().map(|place| side.0[*place]);
+    let known: HashSet<u32> = original.0.iter().copied().chain(paired).collect();
+    let between_neighbours = gaps(equal, side.0.len()).into_iter().filter(|(old, _)| old.is_empty());
+    let new = between_neighbours.flat_map(|(_, new)| new).filter(|place| !known.contains(&side.0[*place]));
+    let new: Vec<usize> = new.collect();
+    let lacks = places.iter().zip(original.1).filter(|(place, _)| place.is_none() && !new.is_empty());
+    let lacks: Vec<Element<'_>> = lacks.map(|(_, element)| Element::of(*element)).collect();
+    if lacks.is_empty() {
+        return new.into_iter().map(|place| side.0[place]).collect();
+    }
+    let elements: Vec<Element<'_>> = new.iter().map(|place| Element::of(side.1[*place])).collect();
+    if !are_few(&lacks, &elements) {
+        return HashSet::new();
+    }
+    let is_new = |element: &Element<'_>| lacks.iter().all(|lacking| lacking.likeness(element) == 0);
+    new.into_iter().zip(&elements).filter(|(_, element)| is_new(element)).map(|(place, _)| side.0[place]).collect()
 }
 
 /// The features of an element that show whether two elements are one.
@@ -221,13 +274,17 @@ impl<'a> Old<'a> {
     }
 }
 
+/// Whether comparing each with each takes no more than [`COMPARISONS`].
+fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Element<'a>>, new: &[Element<'_>]) -> bool {
+    let values = |element: &Element<'_>| element.leaves.count() + 1;
+    let (count, of_old) = old.into_iter().fold((0_usize, 0), |(count, sum), old| (count + 1, sum + values(old)));
+    let of_new: usize = new.iter().map(values).sum();
+    of_old.saturating_mul(new.len()).saturating_add(of_new.saturating_mul(count)) <= COMPARISONS
+}
+
 /// Pairs, in the order of both versions, with as much in common as possible.
 fn aligned(old: &[Old<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
-    let count = |element: &Element<'_>| element.leaves.count() + 1;
-    let values = old.iter().flat_map(Old::forms).map(count).sum::<usize>();
-    let forms = old.iter().flat_map(Old::forms).count();
-    let values_in_new = new.iter().map(count).sum::<usize>();
-    if values.saturating_mul(new.len()).saturating_add(values_in_new.saturating_mul(forms)) > COMPARISONS {
+    if !are_few(old.iter().flat_map(Old::forms), new) {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
     }

@@ -73,6 +73,26 @@ fn a_second_run_finds_what_the_first_one_made_of_an_element() {
             "[{a: 2, b: 2, c: 2, d: 2}]",
         ),
         ("[[a, b, c, d]]", "[[A, B, c, d]]", "[[a, b, c, D, E]]", "[[A, B, c, D, E]]"),
+        // One side added a copy of an element that the other side changed, and the copy is as much like original's as the changed one is.
+        (
+            "[{a: 1, b: 1, c: 1, d: 1}, x]",
+            "[{a: 1, b: 1, c: 2, d: 2}, x]",
+            "[{a: 3, b: 3, c: 1, d: 1}, {a: 1, b: 1, c: 1, d: 1}, x]",
+            "[{a: 3, b: 3, c: 1, d: 1}, {a: 1, b: 1, c: 2, d: 2}, x]",
+        ),
+        (
+            "[{a: 1, b: 1, c: 1}, x]",
+            "[{a: 2, b: 1, c: 1}, {a: 1, b: 1, c: 1}, x]",
+            "[{a: 1, b: 1, c: 3}, x]",
+            "[{a: 2, b: 1, c: 1}, {a: 1, b: 1, c: 3}, x]",
+        ),
+        // The same, where the other side also changed another element.
+        (
+            "[{a: 1, b: 1, c: 1}, x, {e: 1, f: 1}]",
+            "[{a: 1, b: 1, c: 2}, x, {e: 1, f: 1}]",
+            "[{a: 3, b: 1, c: 1}, {a: 1, b: 1, c: 1}, x, {e: 2, f: 1}]",
+            "[{a: 3, b: 1, c: 1}, {a: 1, b: 1, c: 2}, x, {e: 2, f: 1}]",
+        ),
         // Both sides did the same, and dest moved it, too.
         ("[{a: 1, b: 1}, {c: 1}]", "[{a: 1, b: 2}, {c: 1}]", "[{c: 1}, {a: 1, b: 2}, d]", "[{c: 1}, {a: 1, b: 2}, d]"),
     ] {
