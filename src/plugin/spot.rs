@@ -83,7 +83,14 @@ fn descend<'a>(
     found: &mut Vec<String>,
 ) {
     let document = node.document();
-    let places = Place::of_children(node);
+    let (Some(start), Some(end)) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end)) else { return };
+    let fields = node.entries().map(|(key, value)| (Some(key), value));
+    let children: Vec<_> = fields.chain(node.elements().map(|element| (None, element))).collect();
+    // The lines of a child are between its neighbours. So no other children are looked at, for there may be many.
+    let first = children.partition_point(|(_, value)| value.start() <= start).saturating_sub(1);
+    let last = children.partition_point(|(_, value)| value.end() < end);
+    let near = first..children.len().min(last + 1);
+    let places: Vec<Place> = children[near.clone()].iter().map(|child| Place::of_child(node, *child)).collect();
     let exactly = |place: &Place| meets(&(place.lead..place.end), ranges);
     let by_line = |place: &Place| meets(&(place.top(document)..place.bottom(document)), ranges);
     // In a flow map, children share a line. So a child counts only if the range touches the child itself.
@@ -94,25 +101,24 @@ fn descend<'a>(
         return found.push(path.shown());
     }
     let elements: Vec<NodeRef<'a>> = node.elements().collect();
-    let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = node.entries().collect();
     let by = list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list);
     for i in touched {
         let mut path = path.clone();
-        let child = match (entries.get(i), elements.get(i)) {
-            (Some((key, value)), _) => {
+        let (key, value) = children[near.start + i];
+        let below = match key {
+            Some(key) => {
                 path.push(Step::Field(Cow::Borrowed(key.string())), None);
-                (*value, cursor.child(key.string(), [*value]))
+                cursor.child(key.string(), [value])
             }
-            (None, Some(element)) => {
-                path.push(step(i, *element, &by), None);
-                (*element, cursor)
+            None => {
+                path.push(step(near.start + i, value, &by), None);
+                cursor
             }
-            (None, None) => continue,
         };
         if contains(ranges, places[i].lead) {
             found.push(path.shown());
         } else {
-            descend(child.0, child.1, ranges, &path, found);
+            descend(value, below, ranges, &path, found);
         }
     }
 }

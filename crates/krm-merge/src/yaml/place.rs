@@ -78,7 +78,7 @@ impl Place {
     }
 
     /// The place of a child of a container, which has a key if the container is a map.
-    pub(crate) fn of_child(container: NodeRef<'_>, (key, value): (Option<NodeRef<'_>>, NodeRef<'_>)) -> Self {
+    pub fn of_child(container: NodeRef<'_>, (key, value): (Option<NodeRef<'_>>, NodeRef<'_>)) -> Self {
         key.map_or_else(|| Self::of_element(container, value), |key| Self::of_entry(key, value))
     }
 
