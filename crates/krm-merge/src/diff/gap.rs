@@ -4,7 +4,7 @@
 //! such comments, and nothing else of the merge speaks of them. A gap is what is above one child. So a gap comes with a new child, and goes
 //! with a child that upstream removes.
 
-use super::Placed;
+use super::placed::Placed;
 use crate::change::Child;
 use crate::child::ChildId;
 use crate::hashed::HashMap;
