@@ -111,8 +111,17 @@ impl<'t> Text<'t> {
     pub fn same_bytes(self, range: Range<usize>, other: usize) -> usize {
         let one = self.bytes(range);
         let two = self.bytes(other..self.len());
-        let many = one.as_chunks::<64>().0.iter().zip(two.as_chunks::<64>().0).take_while(|(a, b)| a == b).count() * 64;
-        many + one[many..].iter().zip(&two[many..]).take_while(|(a, b)| a == b).count()
+        let many =
+            one.as_chunks::<256>().0.iter().zip(two.as_chunks::<256>().0).take_while(|(a, b)| a == b).count() * 256;
+        let (one, two) = (&one[many..], &two[many..]);
+        let (chunks, others) = (one.as_chunks::<{ Chunk::LEN }>().0, two.as_chunks::<{ Chunk::LEN }>().0);
+        let differing = |(a, b)| Chunk::of(a).differing(Chunk::of(b)).first();
+        let found = chunks.iter().zip(others).enumerate().find_map(|(n, pair)| Some(n * Chunk::LEN + differing(pair)?));
+        let few = || {
+            let done = chunks.len().min(others.len()) * Chunk::LEN;
+            done + one[done..].iter().zip(&two[done..]).take_while(|(a, b)| a == b).count()
+        };
+        many + found.unwrap_or_else(few)
     }
 
     /// The offset of the first byte that matches: among many bytes, by its number, or one by one.
