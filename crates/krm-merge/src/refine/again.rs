@@ -6,7 +6,7 @@
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
 use super::additions::{Additions, Element, replaced};
-use super::compared::{Compared, Ways, any_comes_back, compared};
+use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::Elements;
 use super::three::{Anchor, Changed, Hunk, Part};
 use crate::schema::Names;
@@ -43,7 +43,7 @@ impl<'a> Outcome<'_, 'a> {
         }
         let Compared { parts, in_dest } = compared(original, other, self.ways);
         let is_apart = |part: &Part| part.changed(original.0, other.elements().0, this.0) == Changed::Apart;
-        if !parts.iter().any(is_apart) && any_comes_back([original.0, other.elements().0, this.0], this.0) {
+        if !parts.iter().any(is_apart) && any_strays([original.0, other.elements().0, this.0], this.0) {
             return false;
         }
         let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));

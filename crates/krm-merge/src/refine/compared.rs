@@ -67,9 +67,11 @@ pub(super) fn compared(original: Elements<'_, '_>, updated: &Ways<'_, '_>, dest:
     mixed.filter(|mixed| mixed.0 < best.0).unwrap_or(best).1
 }
 
-/// Whether an element that one side removed is in the merged list, because the other side moved it: by place, a move is a removal, which both
-/// sides made, and an addition. The lists are original, updated and dest.
-pub(super) fn any_comes_back(versions: [&[u32]; 3], merged: &[u32]) -> bool {
+/// Whether the merged list has more or fewer of an element than both sides ask for. The lists are original, updated and dest.
+///
+/// An element that one side removed is there, because the other side moved it: by place, a move is a removal, which both sides made, and an
+/// addition. Or an element that all versions have is not there, because it was taken for another one that it is like.
+pub(super) fn any_strays(versions: [&[u32]; 3], merged: &[u32]) -> bool {
     let count = |numbers: &[u32]| {
         let mut count: HashMap<u32, usize> = HashMap::new();
         numbers.iter().for_each(|number| *count.entry(*number).or_default() += 1);
@@ -78,8 +80,10 @@ pub(super) fn any_comes_back(versions: [&[u32]; 3], merged: &[u32]) -> bool {
     let ([original, updated, dest], merged) = (versions.map(count), count(merged));
     original.iter().any(|(number, original)| {
         let [updated, dest, merged] = [&updated, &dest, &merged].map(|of| of.get(number).copied().unwrap_or_default());
+        let is_unchanged = updated == *original && dest == *original;
         // Both sides may have removed the same one, or one side may have added another one.
-        merged > updated.min(dest).max((updated + dest).saturating_sub(*original))
+        let most = updated.min(dest).max((updated + dest).saturating_sub(*original));
+        merged > most || is_unchanged && merged < *original
     })
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::additions::{Additions, Element, replaced};
 use super::again::{Outcome, Way};
-use super::compared::{Compared, Ways, any_comes_back, compared};
+use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::Elements;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
@@ -83,7 +83,7 @@ impl<'a> Refiner<'a, '_> {
                 return false;
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
-            if is_settled && any_comes_back([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
+            if is_settled && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
                 return false;
             }
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();

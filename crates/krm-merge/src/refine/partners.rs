@@ -8,7 +8,8 @@
 //! side changed is looked for in both forms. Otherwise a second run would take such an element for a new one, and add updated's again.
 //!
 //! A side may also add a copy of an element and leave the element itself: one alert for a second team, one metric more. The copy is often
-//! as much like original's element as the other side's changed one is. What a side surely inserted is no changed element on the other side.
+//! as much like original's element as the other side's changed one is. So what a side surely inserted is a changed element on the other side
+//! only if nothing else is.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -75,7 +76,7 @@ impl<'v, 'a> Found<'v, 'a> {
         Self { elements, search, equal, places, inserted }
     }
 
-    /// The same, knowing what another side inserted: that is no element of original that changed.
+    /// The same, knowing what another side inserted: that is hardly an element of original that changed.
     fn beside<'f>(&'f self, original: Elements<'_, '_>, inserted: &HashSet<u32>) -> Cow<'f, Self> {
         if !self.elements.0.iter().any(|number| inserted.contains(number)) {
             return Cow::Borrowed(self);
@@ -154,8 +155,8 @@ pub(super) fn add_changed(original: &[View<'_, '_>], side: &[View<'_, '_>], foun
     add_changed_or(original, |_| None, side, |_| false, found);
 }
 
-/// Same as [`add_changed`], but `other` gives a second form of an element of original, and `is_new` says which elements of the side none of
-/// original's became.
+/// Same as [`add_changed`], but `other` gives a second form of an element of original, and elements of the side for which `is_new` holds
+/// count only if nothing else is like the element of original.
 fn add_changed_or<'v, 'a: 'v>(
     original: &[View<'_, '_>],
     other: impl Fn(usize) -> Option<View<'v, 'a>>,
@@ -163,8 +164,22 @@ fn add_changed_or<'v, 'a: 'v>(
     is_new: impl Fn(usize) -> bool,
     found: &mut Matches,
 ) {
+    add_changed_among(original, &other, side, |place| !is_new(place), found);
+    if (0..side.len()).any(is_new) {
+        add_changed_among(original, &other, side, |_| true, found);
+    }
+}
+
+/// Same as [`add_changed_or`], among some elements of the side.
+fn add_changed_among<'v, 'a: 'v>(
+    original: &[View<'_, '_>],
+    other: &impl Fn(usize) -> Option<View<'v, 'a>>,
+    side: &[View<'_, '_>],
+    is_among: impl Fn(usize) -> bool,
+    found: &mut Matches,
+) {
     for (old, new) in gaps(found, side.len()) {
-        let new: Vec<usize> = new.filter(|place| !is_new(*place)).collect();
+        let new: Vec<usize> = new.filter(|place| is_among(*place)).collect();
         if old.is_empty() || new.is_empty() {
             continue;
         }

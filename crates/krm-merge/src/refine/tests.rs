@@ -86,6 +86,19 @@ fn a_second_run_finds_what_the_first_one_made_of_an_element() {
             "[{a: 1, b: 1, c: 3}, x]",
             "[{a: 2, b: 1, c: 1}, {a: 1, b: 1, c: 3}, x]",
         ),
+        // What one side inserted is what the other side made of the element.
+        (
+            "[{a: 1, b: 1, c: 1}]",
+            "[{a: 2, b: 1, c: 1}]",
+            "[{a: 1, b: 1, c: 1}, {a: 9, b: 8, c: 7}, {a: 2, b: 1, c: 1}]",
+            "[{a: 2, b: 1, c: 1}, {a: 9, b: 8, c: 7}, {a: 2, b: 1, c: 1}]",
+        ),
+        (
+            "[{a: 1, b: 1, c: 1}]",
+            "[{a: 1, b: 1, c: 1}, {a: 2, b: 1, c: 1}]",
+            "[{a: 1, b: 3, c: 1}, {a: 2, b: 1, c: 1}]",
+            "[{a: 1, b: 3, c: 1}, {a: 2, b: 1, c: 1}]",
+        ),
         // The same, where the other side also changed another element.
         (
             "[{a: 1, b: 1, c: 1}, x, {e: 1, f: 1}]",
@@ -151,6 +164,15 @@ fn what_overlaps_or_touches_is_a_conflict() {
         ("[{v: 1}, b, c]", "[{v: 2}, b, X]", "[{v: 3}, b, c]", "[{v: 3}, b, X]", "[{v: 2}, b, X]", &["k[0]"]),
         // The changes cannot be combined: the conflict stays that of the whole.
         ("[a, b]", "[X, Y, Z]", "[U, V]", "[U, V]", "[X, Y, Z]", &["k"]),
+        // Nobody changed the first element. Dest removed the last one, which upstream changed, and only by place is another one there.
+        (
+            "[{t: 1, c: 1, v: 1}, {t: 1, c: 2, v: 2}, {t: 1, c: 2, v: 3}]",
+            "[{t: 1, c: 1, v: 1}, {t: 1, c: 2, v: 2}, {t: 2, c: 2, v: 3}]",
+            "[{t: 1, c: 2, v: 2}, {t: 1, c: 1, v: 1}]",
+            "[{t: 1, c: 2, v: 2}, {t: 1, c: 1, v: 1}]",
+            "[{t: 1, c: 1, v: 1}, {t: 1, c: 2, v: 2}, {t: 2, c: 2, v: 3}]",
+            &["k"],
+        ),
     ] {
         let found = lists(original, updated, dest);
         let want = (if_dest.to_owned(), if_updated.to_owned(), places.iter().map(|p| (*p).to_owned()).collect());
