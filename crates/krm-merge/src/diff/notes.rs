@@ -28,15 +28,13 @@ pub(super) fn of_gap<'a>(wants: Wants<'a>, gap: Option<&'a str>) -> Change<'a> {
     Change { notes: Notes { gap, ..Notes::default() }, ..Change::patch(wants, None) }
 }
 
-/// The comments of a node that both sides added, if both have one and they differ.
+/// The comments of a node that both sides added: upstream's, where it has one. Dest takes it unless it has another one, which is told.
 pub(super) fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
-    let added = |dest: &str, wants: &'a str| {
-        (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
-    };
+    let added = |wants: &'a str| (!wants.is_empty()).then_some(NoteChange { expects: Some(""), wants });
     Notes {
         gap: None,
-        above: added(there.above, new.above),
-        behind: added(there.behind, new.behind),
-        below: there.below.zip(new.below).and_then(|(there, new)| added(there, new)),
+        above: added(new.above),
+        behind: added(new.behind),
+        below: there.below.and(new.below).and_then(added),
     }
 }
