@@ -557,7 +557,7 @@ pub struct GitDriver {
     /// %P: the path of the file in the repository
     pub path: Option<PathBuf>,
     /// %L: how long conflict markers are
-    #[arg(long, value_name = "LENGTH", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=200))]
+    #[arg(long, value_name = "LENGTH", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
     pub marker_size: u16,
     /// %S: the label of the original version
     #[arg(long, value_name = "LABEL", default_value = "original", value_parser = label())]

@@ -93,8 +93,9 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     }
     let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
     run.write(&answers, recorded, &signals)?;
-    broken.iter().for_each(|broken| screen::tell(&format!("error: {broken}")));
-    let is_all = answers.iter().all(Option::is_some) && !is_any_left && broken.is_empty();
+    let more: Vec<String> = broken.into_iter().chain(run.nested(&answers)).collect();
+    more.iter().for_each(|told| screen::tell(&format!("error: {told}")));
+    let is_all = answers.iter().all(Option::is_some) && !is_any_left && more.is_empty();
     Ok(if is_all { End::Done } else { End::Differs })
 }
 
@@ -214,6 +215,24 @@ impl Run<'_> {
             broken.extend(found.map(|e| format!("{name}:{e}: the answers must make YAML, as each side alone does")));
         }
         broken
+    }
+
+    /// A message for each file whose answers bring a conflict of their own: git nests markers if it merged a side before.
+    fn nested(&self, answers: &[Option<Answer>]) -> Vec<String> {
+        let (mut nested, mut answers) = (Vec::new(), answers);
+        for (held, marked) in self.held.iter().zip(self.marked) {
+            let (own, rest) = answers.split_at(marked.conflicts.len());
+            answers = rest;
+            let text = marked.answered(|number| own[number].as_ref());
+            let left = Marked::read(&text).conflicts;
+            if left.len() > own.iter().filter(|answer| answer.is_none()).count() {
+                let (name, line) = (shown(&held.file.name), left[0].lines.0);
+                nested.push(format!(
+                    "{name}:{line}: the side that was taken has a conflict of its own: run `resolve` again"
+                ));
+            }
+        }
+        nested
     }
 
     fn case(&self, spot: Spot) -> Case {

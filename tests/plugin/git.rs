@@ -479,7 +479,7 @@ fn a_pattern_with_a_blank_and_the_size_of_markers_are_git_s() {
     assert_eq!(repository.0.read(".gitattributes").matches("\"a b/*.cfg\" merge=krm-merge\n").count(), 1);
     let attribute = repository.git(&["check-attr", "merge", "a b/x.cfg"]);
     assert_eq!(attribute, "a b/x.cfg: merge: krm-merge\n");
-    for size in ["0", "201", "99999999999"] {
+    for size in ["0", "65536", "99999999999"] {
         let err = repository.0.run(&["git-driver", "a", "b", "c", "--marker-size", size]).failed(2);
         assert!(err.contains("--marker-size"), "{err}");
     }
@@ -704,6 +704,20 @@ fn markers_are_as_long_as_the_attribute_says_and_labelled_as_git_labels_them() {
     for mark in ["\n<<<<<<<<< HEAD\n", "\n||||||||| ", "\n=========\n", "\n>>>>>>>>> %a'b'\n"] {
         assert!(text.contains(mark), "{mark}{text}");
     }
+}
+
+#[test]
+fn a_comment_at_the_top_of_theirs_comes_once_below_a_mark_of_ours() {
+    if !has("git") {
+        return;
+    }
+    let map = |a: &str, b: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: {a}\n  b: {b}\n")
+    };
+    let repository = Repository::new("m.yaml", &map("x", "x"));
+    repository.branch("m.yaml", &format!("---\n{}", map("y", "x")), &format!("# a licence\n\n{}", map("x", "y")));
+    repository.git(&["merge", "-q", "topic"]);
+    assert_eq!(repository.0.read("m.yaml"), format!("---\n# a licence\n\n{}", map("y", "y")));
 }
 
 #[test]

@@ -23,6 +23,19 @@ fn taking_a_side_gives_its_text_and_changes_nothing_else() {
 }
 
 #[test]
+fn a_conflict_inside_of_a_side_is_left_and_told() {
+    let inner = "<<<<<<<< HEAD:a\nb: 1\n========\nb: 2\n>>>>>>>> topic:b\n";
+    let text = format!("a: 0\n<<<<<<< HEAD\nb: 3\n=======\n{inner}>>>>>>> topic\n");
+    let folder = Folder::with(&[("a.yaml", &text)]);
+    let ran = folder.run(&["resolve", "--take", "theirs"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "resolved a.yaml: 1 of 1 conflict\n"), "{ran:?}");
+    assert_eq!(ran.stderr, "error: a.yaml:2: the side that was taken has a conflict of its own: run `resolve` again\n");
+    assert_eq!(folder.read("a.yaml"), format!("a: 0\n{inner}"));
+    folder.run(&["resolve", "--take", "theirs"]).passed();
+    assert_eq!(folder.read("a.yaml"), "a: 0\nb: 2\n");
+}
+
+#[test]
 fn only_files_that_were_named_are_resolved() {
     let folder = Folder::with(&[("a.yaml", CONFLICTS), ("b/c.yaml", CONFLICTS), ("d.yaml", CONFLICTS)]);
     folder.run(&["resolve", "--take", "ours", "b", "./d.yaml", "d.yaml"]).passed();

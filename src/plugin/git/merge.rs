@@ -331,7 +331,11 @@ impl<'r, 'a> Merge<'r, 'a> {
         let body = margins.body();
         let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
         let mut inserted = self.inserted(&roots, &mut draft);
-        let above = self.margin(|text, margins| &text[..margins.top]);
+        // Below a first `---`, theirs' comments come with the resource.
+        let above = match margins.top == 0 && source.starts_with("---") {
+            true => Vec::new(),
+            false => self.margin(|text, margins| &text[..margins.top]),
+        };
         let below = self.margin(|text, margins| &text[margins.bottom..]);
         let is_followed = !draft.added.is_empty() || below.iter().any(Part::is_written);
         let mut edits: Sides<Vec<Edit>> = Sides::default();
