@@ -90,8 +90,12 @@ fn stdin() -> io::Result<io::Stdin> {
 const AT_ONCE: usize = 1024;
 
 /// Prints resources and our own help to stdout. Nothing is escaped, because the host reads resources as data.
+fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> Result<()> {
+    write_pieces(pieces).context("stdout must be writable")
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is where the function prints")]
-fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
+fn write_pieces<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut pieces = pieces.into_iter().map(|piece| IoSlice::new(piece.as_bytes()));
     loop {

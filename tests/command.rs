@@ -152,6 +152,17 @@ fn a_failed_run_writes_the_list_and_exits_with_1() {
     assert_eq!(stderr(&output).lines().count(), 1);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_is_named() {
+    for arg in ["--help", "--version"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
+        let output = Command::new(env!("CARGO_BIN_EXE_krm-merge")).arg(arg).stdout(full).output().expect("an end");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).starts_with("error: stdout must be writable: "), "{}", stderr(&output));
+    }
+}
+
 /// A host that closed the pipe has not got the resources, so it must not read success off the exit code.
 #[test]
 fn a_closed_stdout_is_exit_1_without_a_word() {

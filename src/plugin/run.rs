@@ -84,8 +84,8 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     }
     drop(progress);
     report(&merge.results, format(common));
-    let told = if writes { "stdout must be writable, and all files are written" } else { "stdout must be writable" };
-    print(&dest, &merge, common).context(told)?;
+    let printed = print(&dest, &merge, common);
+    if writes { printed.context("the files are written, but not the output") } else { printed }?;
     infos(&merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
     if let Some(end) = merge.failure() {
         let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));

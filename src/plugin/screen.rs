@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use crossterm::Command;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
@@ -136,7 +136,7 @@ impl Page {
     /// Stdout cannot be written.
     #[expect(clippy::disallowed_methods, reason = "this is where the plugin prints")]
     pub fn print(&self) -> Result<()> {
-        Ok(io::stdout().lock().write_all(self.text.as_bytes())?)
+        io::stdout().lock().write_all(self.text.as_bytes()).context("stdout must be writable")
     }
 
     /// Writes the page to stderr.

@@ -721,6 +721,23 @@ fn a_comment_at_the_top_of_theirs_comes_once_below_a_mark_of_ours() {
 }
 
 #[test]
+fn a_resource_that_is_taken_for_a_renamed_one_is_told() {
+    if !has("git") {
+        return;
+    }
+    let map = |name: &str, data: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  labels:\n    x: y\ndata:\n{data}")
+    };
+    let repository = Repository::new("m.yaml", &map("p", "  b: \"1\"\n  c: \"1\"\n"));
+    repository.branch("m.yaml", &map("r", "  b: \"1\"\n"), &map("p", "  b: \"2\"\n  c: \"1\"\n"));
+    let told = repository.command(&["merge", "-q", "topic"]).output().expect("git");
+    assert!(told.status.success(), "{told:?}");
+    let want = "info: ConfigMap r: `v1 ConfigMap r` is `v1 ConfigMap p` in theirs (topic): it is one resource that moved, and its edits are kept\n";
+    assert_eq!(String::from_utf8_lossy(&told.stderr), want);
+    assert_eq!(repository.0.read("m.yaml"), map("r", "  b: \"2\"\n"));
+}
+
+#[test]
 fn the_name_of_a_file_is_no_option() {
     if !has("git") {
         return;

@@ -393,7 +393,7 @@ fn what_cannot_be_told_is_written_all_the_same() {
     let mut command = folder.command(&["two-way", "-s", "b.yaml", "-d", "a.yaml", "-i"]);
     command.stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there"));
     let err = crate::support::Ran::of(command.output().expect("runs")).failed(2);
-    assert!(err.starts_with("error: stdout must be writable, and all files are written: "), "{err}");
+    assert!(err.starts_with("error: the files are written, but not the output: stdout must be writable: "), "{err}");
     assert_eq!(folder.read("a.yaml"), one(2));
 }
 

@@ -165,7 +165,8 @@ fn by_field(
         tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
         return Ok(End::Differs);
     }
-    merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
+    let followed = merge.followed(names.updated).into_iter();
+    followed.chain(merge.decided()).for_each(|told| tell(args, &format!("info: {told}")));
     told.conflicts.iter().for_each(|conflict| tell(args, &told::line(conflict)));
     for (of, what) in &told.asked {
         tell(args, &format!("error: {of}: {what}; someone must decide"));

@@ -127,6 +127,19 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().flat_map(of).collect()
     }
 
+    /// The resources that have another identity in theirs, in words. `theirs` names that side.
+    pub fn followed(&self, theirs: &str) -> Vec<String> {
+        let moved = self.resources.iter().filter_map(|resource| {
+            let [own, other] = resource.member.moved()?.map(Resource::package_identity);
+            let (own, other) = own.zip(other)?;
+            let name = called(&resource.member);
+            Some(format!(
+                "{name}: `{own}` is `{other}` in {theirs}: it is one resource that moved, and its edits are kept"
+            ))
+        });
+        moved.collect()
+    }
+
     /// Whether a person must decide a conflict even if git can merge its lines. A rule says so for this conflict, or the conflict level
     /// says so for all texts and lists.
     pub fn is_stopped(&self) -> bool {
