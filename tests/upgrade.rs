@@ -79,6 +79,40 @@ fn a_hundred_texts_that_upstream_renames_keep_what_dest_changed() {
     assert_eq!(items_of(&output), text("b", " own"));
 }
 
+/// Hosts put the comment above a resource above the dash of its item, or after it.
+#[test]
+fn the_comment_of_an_item_is_merged_wherever_it_is_written() {
+    type Write = fn(&str) -> String;
+    const FORMS: [Write; 2] = [|comment| format!("# {comment}\n- "), |comment| format!("- # {comment}\n  ")];
+    let item = |form: Write, comment: &str, role: &str, x: &str, y: &str| {
+        let role = format!("    annotations: {{config.kubernetes.io/merge-source: {role}}}\n");
+        let role = if role.contains("dest") { String::new() } else { role };
+        let head = form(comment);
+        format!(
+            "{head}apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n{role}  data:\n    x: \"{x}\"\n    y: \"{y}\"\n"
+        )
+    };
+    for (of_dest, of_others) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (FORMS[a], FORMS[b])) {
+        let merged = |comment: &str, new: &str| {
+            let dest = item(of_dest, comment, "dest", "1", "ours");
+            let [original, updated] = [("old", "original", "1"), (new, "updated", "2")]
+                .map(|(comment, role, x)| item(of_others, comment, role, x, "1"));
+            let output = passes(&resource_list(&[dest, original, updated].concat(), "mode: ThreeWay\n")).stdout;
+            (
+                items_of(&output).to_owned(),
+                messages(&output).iter().map(|message| format!("{message}\n")).collect::<String>(),
+            )
+        };
+        let counts = "1 merged, 0 added, 0 deleted, 0 unchanged; 0 conflicts";
+        let want = |comment: &str| item(of_dest, comment, "dest", "2", "ours");
+        for (comment, new, stays) in [("old", "new", "new"), ("new", "new", "new"), ("own", "old", "own")] {
+            assert_eq!(merged(comment, new), (want(stays), format!("{counts}\n")), "{comment} {new}");
+        }
+        let told = "both sides changed the comment at `apiVersion`: dest has \"# own\", updated has \"# new\", original had \"# old\"; kept dest's";
+        assert_eq!(merged("own", "new"), (want("own"), format!("{told}\n{counts}\n")));
+    }
+}
+
 /// Both families of annotations, and numbers where files come together.
 #[test]
 fn what_moves_says_so_in_all_annotations_of_the_host() {

@@ -12,6 +12,7 @@ use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::Ground;
 use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::immutable::refused;
+use krm_merge::item_comment;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;
 use krm_merge::lost::{self, lost_comments};
@@ -431,6 +432,29 @@ impl<'a> Run<'a> {
                 None
             }
         })
+    }
+
+    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays.
+    pub(super) fn commented<'i>(
+        &self,
+        item: &Resource<'i>,
+        fate: Fate<'i>,
+        comment: &str,
+    ) -> Result<Fate<'i>, Box<Outcome>> {
+        let whole = Tree::Node(item.node());
+        let (tree, edits) = match fate {
+            Fate::Unchanged => (whole, TextEdits::default()),
+            Fate::Unmarked(tree) => (whole, self.edits(item, &tree, None)?.0),
+            Fate::Changed(tree) => {
+                let edits = self.edits(item, &tree, None)?.0;
+                (tree, edits)
+            }
+            Fate::Written(tree, edits) => (tree, edits),
+            Fate::Gone => return Ok(Fate::Gone),
+        };
+        let comment = item_comment::edit(item.node(), comment, self.budget);
+        let both = TextEdits::of(edits.iter().cloned().chain(comment).collect());
+        Ok(Fate::Written(tree, both.unwrap_or(edits)))
     }
 
     /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.

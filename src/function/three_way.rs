@@ -2,6 +2,7 @@
 
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::hashed::{Empty, HashMap};
+use krm_merge::item_comment::ItemComment;
 use krm_merge::layout::{self, Text};
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merged as Merging;
@@ -215,13 +216,22 @@ fn tell_moves<'i, 'a: 'i>(
 fn upgrade<'i, 'a: 'i>(
     member: &Member<'_, 'i>,
     [dest, updated]: [&Resource<'i>; 2],
-    (merged, upstream): (Merging<'i>, layout::Upstream),
+    (mut merged, upstream): (Merging<'i>, layout::Upstream),
     run: &mut Run<'a>,
     counts: &mut Counts,
 ) -> Result<Option<Tree<'i>>, Box<Outcome>> {
     tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
+    let comment = ItemComment::of(member.sides.map(|side| side.map(Resource::node)));
+    let comment = match comment {
+        ItemComment::Contested(warning) => {
+            merged.warnings.push(warning);
+            None
+        }
+        ItemComment::Becomes(comment) => Some(comment),
+        ItemComment::Stays => None,
+    };
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && member.moves_to().is_none();
     let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let is_unchanged = match fate {
@@ -230,8 +240,14 @@ fn upgrade<'i, 'a: 'i>(
         Fate::Written(..) | Fate::Gone => false,
     };
     let (fate, text) = run.laid_out(member.sides, upstream, fate)?;
+    // Upstream's text has its comment, too.
+    let comment = comment.filter(|_| text == Text::Own);
+    let fate = match comment {
+        Some(comment) => run.commented(dest, fate, comment)?,
+        None => fate,
+    };
     match text {
-        Text::Own if is_unchanged => counts.unchanged += 1,
+        Text::Own if is_unchanged && comment.is_none() => counts.unchanged += 1,
         Text::Own | Text::Upstream => counts.merged += 1,
     }
     let becomes = run.carry_out(dest, fate)?;

@@ -28,7 +28,7 @@ use crate::schema::Cursor;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, Style, same};
+use crate::yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -397,6 +397,9 @@ impl<'a> Differ<'a> {
             (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
             (None, None) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
         };
+        // The comment of an item is not above its first field: see `item_comment.rs`.
+        let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
+        let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let change = match change {
             // In a map that is new to dest, a null is added as it is, because it has nothing to clear.

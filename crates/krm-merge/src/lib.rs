@@ -31,6 +31,8 @@ pub mod rules;
 #[doc(hidden)]
 pub mod extract;
 #[doc(hidden)]
+pub mod item_comment;
+#[doc(hidden)]
 pub mod layout;
 #[doc(hidden)]
 pub mod transport;

@@ -39,7 +39,7 @@ pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
 pub use place::{
-    Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, gap_above,
+    Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, gap_above, is_item,
     same_comment, same_words,
 };
 pub use quote::{plain_or_quoted, quoted_json};

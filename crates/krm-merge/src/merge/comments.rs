@@ -8,7 +8,7 @@ use crate::warning::{CommentOf, Notice};
 use crate::yaml::{NodeRef, same_comment, same_words};
 
 /// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
-pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
+pub(crate) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
     let has = asked.unwrap_or(written);
     let asks = note.filter(|n| !same_comment(n.wants, has));
     match asks.filter(|n| n.expects.is_none_or(|e| same_comment(e, has))) {
@@ -18,7 +18,7 @@ pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
 }
 
 /// The notice for a comment that both sides changed in different ways.
-pub(super) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
+pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
     // Where only blank lines differ, nothing is lost.
     let differs = |was: &&str| !same_comment(was, has) && !same_words(note.wants, has) && !same_words(note.wants, was);
     let original = note.expects.filter(differs)?;

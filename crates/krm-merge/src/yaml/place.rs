@@ -224,6 +224,12 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
+/// Whether a map is an element of a block list, and has lines of its own.
+pub fn is_item(map: NodeRef<'_>) -> bool {
+    let is_on_own_lines = |dash: Place| !dash.is_inline(map.document());
+    !map.is_root() && Place::of_first(map).is_some() && Place::behind_dash(map).is_some_and(is_on_own_lines)
+}
+
 /// The lines above a child that belong to no child: blank lines, and comments that a blank line sets apart. They come before the comments
 /// that belong to it, after those that belong to the child before it, and after the blank lines that a block scalar above takes. `None` if
 /// the child begins on a line of another token.
