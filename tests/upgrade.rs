@@ -83,7 +83,7 @@ fn a_hundred_texts_that_upstream_renames_keep_what_dest_changed() {
 #[test]
 fn the_comment_of_an_item_is_merged_wherever_it_is_written() {
     type Write = fn(&str) -> String;
-    const FORMS: [Write; 2] = [|comment| format!("# {comment}\n- "), |comment| format!("- # {comment}\n  ")];
+    const FORMS: [Write; 3] = [|c| format!("# {c}\n- "), |c| format!("- # {c}\n  "), |c| format!("-\n  # {c}\n  ")];
     let item = |form: Write, comment: &str, role: &str, x: &str, y: &str| {
         let role = format!("    annotations: {{config.kubernetes.io/merge-source: {role}}}\n");
         let role = if role.contains("dest") { String::new() } else { role };
@@ -92,11 +92,12 @@ fn the_comment_of_an_item_is_merged_wherever_it_is_written() {
             "{head}apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n{role}  data:\n    x: \"{x}\"\n    y: \"{y}\"\n"
         )
     };
-    for (of_dest, of_others) in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (FORMS[a], FORMS[b])) {
+    for number in 0..27 {
+        let [of_dest, of_original, of_updated] = [number % 3, number / 3 % 3, number / 9].map(|form| FORMS[form]);
         let merged = |comment: &str, new: &str| {
             let dest = item(of_dest, comment, "dest", "1", "ours");
-            let [original, updated] = [("old", "original", "1"), (new, "updated", "2")]
-                .map(|(comment, role, x)| item(of_others, comment, role, x, "1"));
+            let [original, updated] = [(of_original, "old", "original", "1"), (of_updated, new, "updated", "2")]
+                .map(|(form, comment, role, x)| item(form, comment, role, x, "1"));
             let output = passes(&resource_list(&[dest, original, updated].concat(), "mode: ThreeWay\n")).stdout;
             (
                 items_of(&output).to_owned(),

@@ -380,7 +380,10 @@ impl<'a> Differ<'a> {
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { Fit::Elsewhere } else { self.fit };
-        if sides.are_blocks() && !is_walked(&self.trail, name) && is_left_alone(was, in_dest, is, around) {
+        // What is above the first field of an item is not of that field: see `item_comment.rs`.
+        let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
+        let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
+        if is_whole && is_left_alone(was, in_dest, is, around) {
             let change = of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated));
             return Ok(Some(Child { id, node, change }));
         }
@@ -397,8 +400,6 @@ impl<'a> Differ<'a> {
             (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
             (None, None) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
         };
-        // The comment of an item is not above its first field: see `item_comment.rs`.
-        let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let change = match change {

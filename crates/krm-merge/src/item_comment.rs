@@ -10,7 +10,9 @@ use crate::merge::{contradiction, wanted};
 use crate::path::{FieldPath, Step};
 use crate::sides::Sides;
 use crate::warning::{CommentOf, Warning};
-use crate::yaml::{NodeRef, Place, comments_above, is_blank, is_item, lines, same_comment, trim, trim_start};
+use crate::yaml::{
+    NodeRef, Place, comments_above, is_blank, is_item, lines, same_comment, trim, trim_start, without_break,
+};
 
 /// What happens to the comment of an item.
 #[derive(Debug)]
@@ -54,10 +56,15 @@ fn written<'a>(resource: NodeRef<'a>) -> &'a str {
     if first.is_inline(doc) {
         return comments_above(&dash, doc);
     }
-    let behind = trim(&doc.source()[dash.open..doc.line_start(first.lead)]);
-    let is_comment = |line: &&str| trim_start(line).starts_with('#');
-    // A blank line sets a comment apart.
-    if lines(behind).iter().all(is_comment) { behind } else { comments_above(&first, doc) }
+    behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
+}
+
+/// The comment that begins on the line of an item's dash, and goes on to the line of its first field. A blank line sets a comment apart.
+fn behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
+    let doc = item.document();
+    let (first, dash) = (Place::of_first(item)?, Place::behind_dash(item)?);
+    let text = without_break(doc.source().get(dash.open..doc.line_start(first.lead))?);
+    lines(text).iter().all(|line| trim_start(line).starts_with('#')).then(|| trim(text))
 }
 
 /// The edit that gives an item of a block list another comment, in the place that it has; `None` if the budget does not allow it.
@@ -66,16 +73,16 @@ pub fn edit(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
     let (first, dash) = (Place::of_first(item)?, Place::behind_dash(item)?);
     let comments: Vec<&str> = lines(comment).into_iter().map(trim).filter(|line| !is_blank(line)).collect();
     let (column, outer) = (first.column(doc), dash.column(doc));
+    let on_lines =
+        |column: usize| -> String { comments.iter().map(|line| format!("{}{line}\n", " ".repeat(column))).collect() };
     let (range, text) = if first.is_inline(doc) {
-        let pad = " ".repeat(outer);
-        let above: String = comments.iter().map(|line| format!("{pad}{line}\n")).collect();
-        (dash.top(doc)..doc.line_start(dash.lead), above)
+        (dash.top(doc)..doc.line_start(dash.lead), on_lines(outer))
+    } else if behind_dash(item).is_none() {
+        (first.top(doc)..doc.line_start(first.lead), on_lines(column))
     } else if comments.is_empty() {
         (dash.open..first.lead, " ".repeat(column.saturating_sub(outer + 1).max(1)))
     } else {
-        let pad = " ".repeat(column);
-        let behind: String = comments.iter().map(|line| format!("{line}\n{pad}")).collect();
-        (dash.open..first.lead, format!(" {behind}"))
+        (dash.open..first.lead, format!(" {}{}", on_lines(column).trim_start(), " ".repeat(column)))
     };
     budget.take(text.len()).then(|| Edit { range, text: text.replace('\n', doc.line_break()) })
 }
@@ -123,6 +130,10 @@ mod tests {
             ("- # o\n  k: 1\n", "# n\n# m\n", "- # n\n  # m\n  k: 1\n"),
             ("-   # o\n    k: 1\n    l: 2\n", "", "-   k: 1\n    l: 2\n"),
             ("- # o\r\n  k: 1\r\n", "# n\n", "- # n\r\n  k: 1\r\n"),
+            ("-\n  # o\n  k: 1\n", "# n\n# m\n", "-\n  # n\n  # m\n  k: 1\n"),
+            ("-\n  k: 1\n", "# n\n", "-\n  # n\n  k: 1\n"),
+            ("- # apart\n\n  # o\n  k: 1\n", "# n\n", "- # apart\n\n  # n\n  k: 1\n"),
+            ("- &x\n  # o\n  k: 1\n", "# n\n", "- &x\n  # n\n  k: 1\n"),
         ] {
             let document = Document::parse(text).expect("YAML");
             let root = document.roots().next().expect("a root");
