@@ -21,7 +21,7 @@ use serde_yaml::Value;
 
 use crate::report::Report;
 use words::of_settled;
-pub use words::{Did, changed_by, contradicting, counted, holds_secrets, how_of, listed, next_step};
+pub use words::{Did, changed_by, contradicting, counted, followed, holds_secrets, how_of, listed, next_step};
 
 /// The tag with the kind of a result, for programs: for example a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

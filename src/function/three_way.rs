@@ -222,9 +222,7 @@ fn upgrade<'i, 'a: 'i>(
 ) -> Result<Option<Tree<'i>>, Box<Outcome>> {
     tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
-    // A new number changes only the place of a resource, so such a resource still counts as unchanged.
-    let comment = ItemComment::of(member.sides.map(|side| side.map(Resource::node)));
-    let comment = match comment {
+    let comment = match ItemComment::of(member.sides.map(|side| side.map(Resource::node))) {
         ItemComment::Contested(warning) => {
             merged.warnings.push(warning);
             None
@@ -232,6 +230,7 @@ fn upgrade<'i, 'a: 'i>(
         ItemComment::Becomes(comment) => Some(comment),
         ItemComment::Stays => None,
     };
+    // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && member.moves_to().is_none();
     let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let is_unchanged = match fate {

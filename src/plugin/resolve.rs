@@ -195,12 +195,22 @@ impl Run<'_> {
         terminal::ask(&cases, signals, edit, |answers| self.broken(answers).into_iter().next())
     }
 
-    /// A message for each file that is YAML with either side, but not with these answers.
-    fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
-        let (mut broken, mut answers) = (Vec::new(), answers);
-        for (held, marked) in self.held.iter().zip(self.marked) {
+    /// The files, each with its own part of the answers to all conflicts.
+    fn answered<'s>(
+        &'s self,
+        mut answers: &'s [Option<Answer>],
+    ) -> impl Iterator<Item = (&'s Held, &'s Marked<'s>, &'s [Option<Answer>])> {
+        self.held.iter().zip(self.marked).map(move |(held, marked)| {
             let (own, rest) = answers.split_at(marked.conflicts.len());
             answers = rest;
+            (held, marked, own)
+        })
+    }
+
+    /// A message for each file that is YAML with either side, but not with these answers.
+    fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
+        let mut broken = Vec::new();
+        for (held, marked, own) in self.answered(answers) {
             let is_plain = |answer: &Option<Answer>| !matches!(answer, Some(Answer::Both | Answer::Edited(_)));
             if !names_document(&held.file.name.to_string_lossy()) || own.iter().all(is_plain) {
                 continue;
@@ -219,10 +229,8 @@ impl Run<'_> {
 
     /// A message for each file whose answers bring a conflict of their own: git nests markers if it merged a side before.
     fn nested(&self, answers: &[Option<Answer>]) -> Vec<String> {
-        let (mut nested, mut answers) = (Vec::new(), answers);
-        for (held, marked) in self.held.iter().zip(self.marked) {
-            let (own, rest) = answers.split_at(marked.conflicts.len());
-            answers = rest;
+        let mut nested = Vec::new();
+        for (held, marked, own) in self.answered(answers) {
             let text = marked.answered(|number| own[number].as_ref());
             let left = Marked::read(&text).conflicts;
             if left.len() > own.iter().filter(|answer| answer.is_none()).count() {
@@ -269,8 +277,7 @@ impl Run<'_> {
         let mut all: Vec<(Rule, Vec<usize>)> = Vec::new();
         let mut told: Vec<(usize, record::Why)> = Vec::new();
         let mut first = 0;
-        for (held, marked) in self.held.iter().zip(self.marked) {
-            let own = &answers[first..first + marked.conflicts.len()];
+        for (held, marked, own) in self.answered(answers) {
             let recorded = record(marked, own, staged(&held.file));
             let in_all = |number: usize| first + number;
             all.extend(recorded.rules.into_iter().map(|(rule, of)| (rule, of.into_iter().map(in_all).collect())));
@@ -320,10 +327,7 @@ impl Run<'_> {
     /// Writes the files with their answers, and reports for each file how many conflicts are resolved.
     fn write(&self, answers: &[Option<Answer>], recorded: Option<Recorded>, signals: &Signals) -> Result<()> {
         let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
-        let mut answers = answers;
-        for (held, marked) in self.held.iter().zip(self.marked) {
-            let (own, rest) = answers.split_at(marked.conflicts.len());
-            answers = rest;
+        for (held, marked, own) in self.answered(answers) {
             let new = marked.file(|number| own[number].as_ref());
             let answered = own.iter().flatten().count();
             let name = shown(&held.file.name);

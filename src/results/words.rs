@@ -85,7 +85,7 @@ impl Outcome {
                 );
                 Self::new(Severity::Warning, message).about(dest)
             }
-            Report::Followed { dest, updated } => info(followed(dest, updated)).about(dest),
+            Report::Followed { dest, updated } => info(followed(dest, updated, "updated")).about(dest),
             Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
             Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
@@ -342,9 +342,10 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
 }
 
 /// The message for a resource that has two identities. Differences between the identities are merged like any field.
-fn followed(dest: &Resource<'_>, updated: &Resource<'_>) -> String {
+/// Reports that dest's resource has another identity in updated. `side` names updated.
+pub fn followed(dest: &Resource<'_>, updated: &Resource<'_>, side: &str) -> String {
     let (here, there) = (known(dest), known(updated));
-    format!("{here} is {there} in updated: it is one resource that moved, and its edits are kept")
+    format!("{here} is {there} in {side}: it is one resource that moved, and its edits are kept")
 }
 
 /// The identity of a resource in its package.

@@ -26,13 +26,13 @@ pub enum ItemComment<'a> {
 }
 
 impl<'a> ItemComment<'a> {
-    /// Compares the comments of a resource. For a resource that is no item of a list in dest, the walk compares them.
+    /// Compares the comments of a resource. For a resource that is not an item in dest, the walk compares them.
     pub fn of(sides: Sides<Option<NodeRef<'a>>>) -> Self {
         let (Some(updated), Some(dest)) = (sides.updated, sides.dest.filter(|dest| is_item(*dest))) else {
             return Self::Stays;
         };
         let (expects, wants, has) = (sides.original.map_or("", written), written(updated), written(dest));
-        // A side that adds a resource without a comment asks for none to go.
+        // Updated may add the resource without a comment. That does not ask to remove dest's.
         if same_comment(expects, wants) || sides.original.is_none() && wants.is_empty() {
             return Self::Stays;
         }
@@ -46,7 +46,7 @@ impl<'a> ItemComment<'a> {
     }
 }
 
-/// The comment of a resource as it is written, from its first `#` on; empty if there is none.
+/// The comment of a resource as it is written, from its first `#` on. Without a comment it is empty.
 fn written<'a>(resource: NodeRef<'a>) -> &'a str {
     let doc = resource.document();
     let Some(first) = Place::of_first(resource) else { return "" };
@@ -56,11 +56,11 @@ fn written<'a>(resource: NodeRef<'a>) -> &'a str {
     if first.is_inline(doc) {
         return comments_above(&dash, doc);
     }
-    behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
+    comment_behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
 }
 
 /// The comment that begins on the line of an item's dash, and goes on to the line of its first field. A blank line sets a comment apart.
-fn behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
+fn comment_behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
     let doc = item.document();
     let (first, dash) = (Place::of_first(item)?, Place::behind_dash(item)?);
     let text = without_break(doc.source().get(dash.open..doc.line_start(first.lead))?);
@@ -77,7 +77,7 @@ pub fn edit(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
         |column: usize| -> String { comments.iter().map(|line| format!("{}{line}\n", " ".repeat(column))).collect() };
     let (range, text) = if first.is_inline(doc) {
         (dash.top(doc)..doc.line_start(dash.lead), on_lines(outer))
-    } else if behind_dash(item).is_none() {
+    } else if comment_behind_dash(item).is_none() {
         (first.top(doc)..doc.line_start(first.lead), on_lines(column))
     } else if comments.is_empty() {
         (dash.open..first.lead, " ".repeat(column.saturating_sub(outer + 1).max(1)))

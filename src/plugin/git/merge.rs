@@ -19,7 +19,7 @@ use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
-use krm_merge_function::results::{Outcome, contradicting};
+use krm_merge_function::results::{Outcome, contradicting, followed};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
@@ -130,12 +130,8 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// The resources that have another identity in theirs, in words. `theirs` names that side.
     pub fn followed(&self, theirs: &str) -> Vec<String> {
         let moved = self.resources.iter().filter_map(|resource| {
-            let [own, other] = resource.member.moved()?.map(Resource::package_identity);
-            let (own, other) = own.zip(other)?;
-            let name = called(&resource.member);
-            Some(format!(
-                "{name}: `{own}` is `{other}` in {theirs}: it is one resource that moved, and its edits are kept"
-            ))
+            let [own, other] = resource.member.moved()?;
+            Some(format!("{}: {}", called(&resource.member), followed(own, other, theirs)))
         });
         moved.collect()
     }

@@ -226,7 +226,7 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
 }
 
 /// The numbers of the elements of a side that are surely new, and no element of original that changed: their neighbours are neighbours in
-/// original, too, and no element that the side lacks is like them. `equal` has the places of original's elements that are equal, and
+/// original as well, and they are not like any element that the side lacks. `equal` has the places of original's elements that are equal, and
 /// `places` has those of the changed ones, too.
 fn inserted(original: Elements<'_, '_>, side: Elements<'_, '_>, equal: &Matches, places: &Matches) -> HashSet<u32> {
     let paired = places.iter().flatten().map(|place| side.0[*place]);
