@@ -240,7 +240,12 @@ impl<'a> Decisions<'a> {
         for (rule, known) in self.rules.iter().zip(&mut self.misses) {
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
-        Ruling { verdict: self.otherwise, rule: None }
+        let dest = clash.values.dest.as_ref().and_then(Tree::view);
+        let verdict = match self.otherwise {
+            Verdict::By(policy) => policy.over(dest).into(),
+            open @ Verdict::Open(_) => open,
+        };
+        Ruling { verdict, rule: None }
     }
 
     /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a

@@ -248,7 +248,7 @@ fn an_explicit_null_wipes_no_sibling_and_a_local_resource_is_not_rewritten() {
     let dest = at("a.yaml", &thing("a", "{x: 1, y: null, z: 1, w: ~}"));
     let stdin = format!("{local}{dest}{}{}", at("up/v1/a.yaml", &sides("1")), at("up/v2/a.yaml", &sides("2")));
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
-    assert_eq!(items_of(&output), stdin.replace("{x: 1, y: null, z: 1, w: ~}", "{x: 2, z: 1, w: ~}"));
+    assert_eq!(items_of(&output), stdin.replace("{x: 1, y: null", "{x: 2, y: null"));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_run_that_a_conflict_stops_says_on_stderr_which_rules_missed_it_and_what_to_
 }
 
 #[test]
-fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
+fn a_null_of_dest_wins_over_a_change_of_upstream_which_is_told_and_which_a_rule_can_take() {
     let stdin = |dest: &str| {
         let sides = [("a.yaml", dest), ("up/v1/a.yaml", "{m: {k: v}}"), ("up/v2/a.yaml", "{m: {k: v, new: w}}")];
         sides.map(|(path, spec)| at(path, &thing("a", spec))).concat()
@@ -294,10 +294,14 @@ fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
     assert_eq!(items_of(&stdout), stdin("{m: null}"));
     let cleared = "dest cleared `spec.m` with null and updated changed it: updated has {\"k\":\"v\",\"new\":\"w\"}, original had {\"k\":\"v\"}";
     assert_eq!(messages(&stdout)[0], format!("{cleared}; someone must decide"));
-    let stdout = passes(&resource_list(&stdin("{m: null}"), BY_PATH)).stdout;
-    assert_eq!(items_of(&stdout), stdin("{m: {new: w}}"));
-    let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}onConflict: KeepDest\n"))).stdout;
-    assert_eq!(items_of(&stdout), stdin("{}"));
+    for policy in ["TakeUpdated", "KeepDest"] {
+        let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}onConflict: {policy}\n"))).stdout;
+        assert_eq!(items_of(&stdout), stdin("{m: null}"));
+        assert_eq!(messages(&stdout)[0], format!("{cleared}; kept dest's"));
+    }
+    let rule = "rules: [{path: spec.m, take: Updated}]\n";
+    let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}{rule}"))).stdout;
+    assert_eq!(items_of(&stdout), stdin("{m: {k: v, new: w}}"));
 }
 
 #[test]

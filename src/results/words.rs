@@ -171,7 +171,7 @@ fn of_conflict(
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let settled = ruling.verdict.policy().settles(conflict);
+    let settled = ruling.verdict.policy().settled(&conflict.taking);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
@@ -193,7 +193,7 @@ pub enum Did {
     Changed,
     /// It removed the value or file.
     Deleted,
-    /// It set the value to null, which removes it.
+    /// It set the value to null.
     Cleared,
     /// It has resources in the file, where the other side has none.
     ReplacedByResources,
@@ -219,7 +219,7 @@ fn did(original: Option<&String>, value: Option<&String>) -> Did {
         (Some(_), None) => Did::Deleted,
         (Some(_), Some(_)) => Did::Changed,
         (None, Some(_)) => Did::Added,
-        // Without an original, only a null can remove a value.
+        // Without an original, only a null can remove a value: one in whose place dest has annotations of the host.
         (None, None) => Did::Cleared,
     }
 }
@@ -674,7 +674,6 @@ pub fn of_settled(settled: Settled) -> &'static str {
         Settled::Deleted => "deleted it",
         Settled::StaysDeleted => "it stays deleted",
         Settled::StaysInPlace => "left it where dest has it",
-        Settled::Cleared => "kept dest's, and removed the field",
         Settled::CutDown => "deleted what upstream had in it, and kept what dest added",
         Settled::OverlapOfUpdated => "took updated's where the changes overlap, and made all other changes",
         Settled::OverlapOfDest => "kept dest's where the changes overlap, and made all other changes",

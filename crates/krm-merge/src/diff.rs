@@ -1,7 +1,7 @@
 //! Compares original and updated: the [`Change`] is what happened upstream and is to happen in dest.
 //!
-//! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers two questions that the other sides cannot: how an
-//! unknown list merges (inference looks at all sides), and where an explicit null of dest clears a value that original has.
+//! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers a question that the other sides cannot: how an
+//! unknown list merges, because inference looks at all sides. A null is a value like any other here.
 
 mod fields;
 mod gap;
@@ -21,7 +21,7 @@ use renamed::{Named, Renamed};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
 use crate::child::{By, ChildId};
 use crate::hashed::{Empty, HashSet};
-use crate::host::{check_kept, is_all_protected, is_protected};
+use crate::host::{check_kept, holds_protected, is_all_protected, is_protected};
 use crate::path::{FieldPath, Trail};
 use crate::policy::Renames;
 use crate::schema::Cursor;
@@ -47,17 +47,9 @@ pub struct Diff<'a> {
 /// | a map, or a list that merges | the same kind | the changes inside |
 /// | anything | something else | the new value, if dest has the old one |
 /// | nothing | anything | the new value, if dest has none; changes inside, if dest has its own map |
-/// | anything | nothing, or a new null | its removal; of a map, only upstream's fields are removed |
-/// | nothing | a null | its removal, if dest has a value; this is a conflict |
+/// | anything | nothing | its removal; of a map, only upstream's fields are removed |
 ///
-/// A null in dest asks to remove the field. But a null that came from original asks for nothing:
-///
-/// | original | updated | null in dest |
-/// |---|---|---|
-/// | no value | no value | it stays, but a null of original that updated drops is removed |
-/// | a value | the same value, or none | the field is removed |
-/// | nothing, or a value | a new or another value | as if dest had deleted the field: the request is in conflict |
-/// | a null | a value | the new value |
+/// A null is a value, and "nothing" is an absent field. So a null arrives as upstream wrote it, and a null of dest stays.
 ///
 /// # Errors
 /// A repeated key in a map that is compared.
@@ -155,12 +147,6 @@ impl<'a> Sides<'a> {
         self.expecting(inside.into())
     }
 
-    /// The sides that have a value other than null.
-    fn values(self) -> Self {
-        let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
-        Self { original: value(self.original), updated: value(self.updated), dest: value(self.dest) }
-    }
-
     /// Whether dest and updated have each child on lines of its own.
     fn are_blocks(self) -> bool {
         let is_block = |side: Option<NodeRef<'a>>| side.is_some_and(|node| node.style() == Style::Block);
@@ -191,24 +177,31 @@ impl<'a> Differ<'a> {
 
     fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let sides = self.merged(sides)?;
-        let values = sides.values();
-        let change = self.values(values, cursor)?;
-        let is_null = |side: Option<NodeRef<'a>>| side.is_some_and(NodeRef::is_null);
-        Ok(match sides.dest {
-            // If original has the null of dest, too, it is no request of dest (kpt's keep-tagged-null): only upstream may have changed the
-            // value.
-            Some(dest) if dest.is_null() && is_null(sides.original) => match change {
-                Some(change) => Some(Change { expects: Expects::Anything, ..change }),
-                None => sides.updated.is_none().then(|| Change::patch(Wants::Nothing, None)),
-            },
-            // Any other null of dest clears a value. A value that upstream changed is in conflict, which the walk finds.
-            Some(dest) if dest.is_null() => {
-                change.or_else(|| values.original.map(|_| Change::patch(Wants::Nothing, None)))
+        let Some(updated) = sides.updated else {
+            return match sides.original {
+                Some(original) => self.dropped(original, sides, cursor),
+                None => Ok(None),
+            };
+        };
+        // A null cannot stand where dest has annotations of the host.
+        if updated.is_null() && sides.dest.is_some_and(|dest| holds_protected(&self.trail, View::Node(dest))) {
+            return Ok(self.expecting_nothing(sides));
+        }
+        // What both sides made of a null is merged as what both sides added.
+        let are_filled = || sides.dest.is_some_and(NodeRef::is_container) && updated.is_container();
+        let original = sides.original.filter(|original| !original.is_null() || !are_filled());
+        let sides = Sides { original, ..sides };
+        let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
+        match updated.resolve().kind() {
+            Kind::Map
+                if alike && !cursor.is_replaced() && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) =>
+            {
+                self.map(updated, Emptied::Stays, sides, cursor)
             }
-            // A new null in updated also clears a value that only dest has.
-            Some(_) if is_null(sides.updated) && sides.original.is_none() => self.expecting_nothing(values),
-            Some(_) | None => change,
-        })
+            Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
+            _ if original.is_some_and(|o| same(o, updated)) => Ok(None),
+            _ => Ok(sides.expecting(Wants::Value(updated))),
+        }
     }
 
     /// Leaves out the values of original and updated that have only annotations of the host.
@@ -224,28 +217,6 @@ impl<'a> Differ<'a> {
     fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
         sides.expecting(Wants::nothing_at(&self.trail, sides.dest.map(View::Node), expects))
-    }
-
-    /// Compares a node on all sides, of which none has a null.
-    fn values(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
-        let Sides { original, updated, .. } = sides;
-        let Some(updated) = updated else {
-            return match original {
-                Some(original) => self.dropped(original, sides, cursor),
-                None => Ok(None),
-            };
-        };
-        let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
-        match updated.resolve().kind() {
-            Kind::Map
-                if alike && !cursor.is_replaced() && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) =>
-            {
-                self.map(updated, Emptied::Stays, sides, cursor)
-            }
-            Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
-            _ if original.is_some_and(|o| same(o, updated)) => Ok(None),
-            _ => Ok(sides.expecting(Wants::Value(updated))),
-        }
     }
 
     /// The change for a value that upstream dropped: a map or a list that merges is removed except for dest's own values in it.
@@ -363,11 +334,10 @@ impl<'a> Differ<'a> {
     ) -> Result<Option<Child<'a>>, Error> {
         let name = *fields.renamed.in_dest(Side::Updated, &key.string());
         let (old, there) = (fields.of.original.get(name, i), fields.of.dest.get(name, i));
-        let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let placed = |(key, value)| (Place::of_entry(key, value), value);
         let (was, is) = (old.map(placed), placed((key, new)));
-        if let Some(lines) = was.filter(|_| !may_clear).and_then(|was| lines_of_same(was, is)) {
+        if let Some(lines) = was.and_then(|was| lines_of_same(was, is)) {
             let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
             if ends.replace(own_ends) == Some(starts) {
                 // Mostly nothing is between two fields.
@@ -401,13 +371,7 @@ impl<'a> Differ<'a> {
             (None, None) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
         };
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
-        let is_new = sides.original.is_none() && sides.dest.is_none();
-        let change = match change {
-            // In a map that is new to dest, a null is added as it is, because it has nothing to clear.
-            None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
-            None if !notes.is_empty() => Some(Change::patch(Wants::Same, None)),
-            change => change,
-        };
+        let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
 

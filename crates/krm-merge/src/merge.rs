@@ -108,8 +108,11 @@ impl<'a> Walk<'a> {
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
-                None => return self.absent(None, inside, change, identity),
-                Some(dest) if is_null => return self.absent(Some(dest), inside, change, identity),
+                None => return self.absent(inside, change, identity),
+                // To a patch, a null is the same as no value.
+                Some(_) if is_null && matches!(change.expects, Expects::Anything) => {
+                    return self.absent(inside, change, identity);
+                }
                 // If only comments change, no alias is written out, and a value of another kind stays.
                 Some(dest) if !change.asks_for_values() && (is_alias(&dest) || kind != Some(kind_of(inside.like))) => {
                     return Ok(Some(dest));
@@ -157,11 +160,8 @@ impl<'a> Walk<'a> {
         if agrees {
             return self.agreed(dest, updated, change.expects);
         }
-        // A null of dest clears the field, so it agrees with a removal by the other side.
-        let agrees = updated.is_none() && view.is_some_and(View::is_null);
-        let original = (!agrees && change.expects.finds_another(view)).then(|| change.expects.value());
-        let was = view.filter(|v| !v.is_null());
-        let is_list_for_list = was.is_some_and(View::is_list)
+        let original = change.expects.finds_another(view).then(|| change.expects.value());
+        let is_list_for_list = view.is_some_and(View::is_list)
             && updated.is_some_and(NodeRef::is_list)
             && matches!(change.wants, Wants::Value(_));
         let kept = if original.is_some() { dest.clone() } else { None };
@@ -199,16 +199,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Applies changes inside of a map or list that dest lacks or sets to null: it is added with the requested values. If dest deleted it
-    /// and the change adds values, the whole map or list is in conflict.
+    /// Applies changes inside of a map or list that dest lacks: it is added with the requested values. If dest deleted it and the change adds
+    /// values, the whole map or list is in conflict.
     fn absent(
         &mut self,
-        dest: Option<Tree<'a>>,
         inside: &Inside<'a>,
         change: &Change<'a>,
         identity: &[MergeKey<'a>],
     ) -> Result<Option<Tree<'a>>, Error> {
-        let was_deleted = change.expects.finds_another(dest.as_ref().and_then(Tree::view));
+        let was_deleted = change.expects.finds_another(None);
         if inside.emptied == Emptied::Goes || was_deleted && !change.adds_values() {
             return Ok(None);
         }
@@ -222,7 +221,7 @@ impl<'a> Walk<'a> {
             path: self.trail.path(),
             original: change.expects.value(),
             updated: Some(inside.like),
-            dest,
+            dest: None,
             taken,
             key: None,
             comments: None,

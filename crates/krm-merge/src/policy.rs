@@ -1,6 +1,6 @@
 //! What the user chose: who wins a conflict, and where new elements go.
 
-use crate::tree::{Conflict, Pick, Taking, Tree, View};
+use crate::tree::{Pick, Taking, View};
 
 /// Who wins if dest and updated both changed a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,17 +82,19 @@ pub enum Settled {
     OverlapOfUpdated,
     /// Dest's value was kept where both sides changed it; changes of only one side were made.
     OverlapOfDest,
-    /// The value is deleted, because dest has a null there.
-    Cleared,
     /// A person must decide.
     Open,
 }
 
 impl OnConflict {
-    /// The result of a conflict.
-    pub fn settles(self, conflict: &Conflict<'_>) -> Settled {
-        let is_null = conflict.dest.as_ref().and_then(Tree::view).is_some_and(View::is_null);
-        if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(&conflict.taking) }
+    /// The policy for a conflict in which dest has this value. A null of dest wins under `TakeUpdated` as well, because it clears the field.
+    /// Source: the three-way document, "null in dest or updated: cleared".
+    #[must_use]
+    pub fn over(self, dest: Option<View<'_, '_>>) -> Self {
+        match self {
+            Self::TakeUpdated if dest.is_some_and(View::is_null) => Self::KeepDest,
+            policy => policy,
+        }
     }
 
     /// The result of a conflict; `taking` is the change that is made if updated wins.

@@ -146,14 +146,14 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether a walk would find nothing in a resource with the same text in original and updated. It could find a mistake on a side, an anchor
-/// that means something else on each side, or a null in dest that asks for a removal.
+/// Whether a walk would find nothing in a resource with the same text in original and updated. It could find a mistake on a side, or an anchor
+/// that means something else on each side.
 fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -> bool {
     let may_mean_more = [original, updated, dest].iter().any(|side| side.has_props_within());
     // The host may write different annotations on each side, so a walk goes into the metadata.
     let walked = |side: NodeRef<'a>| [Some(side), side.get("metadata"), side.at(&["metadata", "annotations"])];
     let mut walked = [original, updated].into_iter().flat_map(walked).flatten().chain([dest]);
-    !may_mean_more && !dest.has_nulls() && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
+    !may_mean_more && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

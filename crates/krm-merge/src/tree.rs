@@ -61,8 +61,7 @@ pub struct Conflict<'a> {
     pub original: Option<NodeRef<'a>>,
     /// The value of the other side.
     pub updated: Option<NodeRef<'a>>,
-    /// The result if dest wins: dest's value or, if only parts overlap, dest's value with all other changes in it. A null is removed from
-    /// the result, because it clears the field.
+    /// The result if dest wins: dest's value or, if only parts overlap, dest's value with all other changes in it.
     pub dest: Option<Tree<'a>>,
     /// The result if updated wins.
     pub taken: Option<Tree<'a>>,

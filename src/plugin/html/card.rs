@@ -262,7 +262,7 @@ fn winner(settled: Settled) -> Option<(Version, &'static str)> {
         Settled::Deleted => Some((Version::Updated, "deleted")),
         Settled::Dest | Settled::StaysInPlace => Some((Version::Dest, "kept")),
         Settled::OverlapOfDest => Some((Version::Dest, "kept in part")),
-        Settled::StaysDeleted | Settled::Cleared => Some((Version::Dest, "deleted")),
+        Settled::StaysDeleted => Some((Version::Dest, "deleted")),
         Settled::Open => None,
     }
 }

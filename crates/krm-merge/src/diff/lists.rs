@@ -176,9 +176,8 @@ impl<'a> Differ<'a> {
         };
         let (was, there, is) =
             (placed(sides.original, old), placed(sides.dest, inner.dest), placed(sides.updated, new));
-        let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
         match is {
-            Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => {
+            Some(is) if was.is_some_and(|was| same_child(was, is)) => {
                 let gap = gap::taken(was, there, is, sides.updated);
                 return Ok(gap.map(|gap| Child {
                     id,

@@ -42,9 +42,8 @@ fn in_same_column(a: Placed<'_>, b: Placed<'_>) -> bool {
     a.0.column(a.1.document()) == b.0.column(b.1.document())
 }
 
-/// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
-/// removal, an anchor or alias may mean something else elsewhere, and what comes after a block scalar may become a part of it; children with
-/// these are compared inside. So are children that are in dest's column by chance: the first run writes what is around them in dest's layout,
+/// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. An anchor or alias may
+/// mean something else elsewhere, and what comes after a block scalar may become a part of it; children with these are compared inside. So are children that are in dest's column by chance: the first run writes what is around them in dest's layout,
 /// and a second run must not take theirs.
 pub(super) fn is_left_alone(
     original: Option<Placed<'_>>,
@@ -61,8 +60,6 @@ pub(super) fn is_left_alone(
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
     !has_no_lines
-        && !updated.1.has_nulls()
-        && !dest.1.has_nulls()
         && !is_linked()
         && same_child(original, dest)
         && !is_open()

@@ -28,7 +28,7 @@ pub(super) enum Leaves {
 
 impl Seen {
     /// Looks at a resource. `role` is the annotation that makes it dest. `repeats` says whether one of these maps may have a key twice.
-    /// `None` if a merge without a change may find something in it: a null, or a key twice in a map that a merge looks at.
+    /// `None` if a merge without a change may find something in it: a key twice in a map that a merge looks at.
     pub(super) fn of(
         [resource, metadata]: [NodeRef<'_>; 2],
         annotations: Option<NodeRef<'_>>,
@@ -37,7 +37,7 @@ impl Seen {
     ) -> Option<Self> {
         let has_once = |map: &NodeRef<'_>| repeats == Known::No || map.duplicate_key().is_none();
         let is_sound = |map: &NodeRef<'_>| map.kind() == Kind::Map && has_once(map);
-        if resource.has_nulls() || ![Some(resource), Some(metadata), annotations].iter().flatten().all(is_sound) {
+        if ![Some(resource), Some(metadata), annotations].iter().flatten().all(is_sound) {
             return None;
         }
         let Some(annotations) = annotations else { return Some(Self { annotations: (0, 0), role: Leaves::WithMore }) };

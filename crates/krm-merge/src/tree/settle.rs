@@ -1,6 +1,6 @@
 //! [`settle()`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
 
-use super::{Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, View, fields_in};
+use super::{Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, fields_in};
 use crate::child::{By, ChildId};
 use crate::hashed::{HashMap, HashSet};
 
@@ -94,8 +94,7 @@ impl<'a> Conflict<'a> {
     /// The result if this side wins.
     fn won_by(self, side: Pick) -> Option<Tree<'a>> {
         match side {
-            // A null is removed from the text, because it asks to remove the field.
-            Pick::Dest => self.dest.filter(|dest| !dest.view().is_some_and(View::is_null)),
+            Pick::Dest => self.dest,
             Pick::Updated => self.taken,
             Pick::Original => self.original.map(Tree::Node),
         }
