@@ -81,11 +81,7 @@ impl<'a> Extraction<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Tree<'a>>, Error> {
         let found = diff(Some(original.node()), dest.node(), None, cursor, Renames::Ignore)?;
-        let inside = match &found.change {
-            Some(Change { wants: Wants::Inside(inside), .. }) => inside,
-            // Original may still have nulls that the patch must remove.
-            _ => &Inside::nothing_of(dest.node()),
-        };
+        let Some(Change { wants: Wants::Inside(inside), .. }) = &found.change else { return Ok(None) };
         let pair = Pair { original: original.node(), dest: dest.node() };
         let tree = self.map(pair, inside, cursor, &IDENTITY);
         Ok(tree.map(|tree| transport::with_type(tree, original)))
@@ -101,10 +97,8 @@ impl<'a> Extraction<'a> {
             let old = pair.original.get(name);
             let below = cursor.child(name, old.into_iter().chain([value]));
             let kept = Kept { key, old, value, cursor: below };
-            let entries = match asked.get(&ChildId::Field(name)) {
-                Some(child) => self.asked(&kept, child, &paths),
-                None => self.unasked(&kept, &paths),
-            };
+            let asked = asked.get(&ChildId::Field(name));
+            let entries = asked.map(|child| self.asked(&kept, child, &paths)).unwrap_or_default();
             let stands = if old.is_some() { Stands::Kept(kept) } else { Stands::New };
             let mut field = Field { stands, says: !entries.is_empty(), entries };
             if field.entries.is_empty() && !paths.is_empty() {
@@ -152,19 +146,6 @@ impl<'a> Extraction<'a> {
         entries
     }
 
-    /// The entries of the patch for a field whose values are all equal: they only remove nulls of original that dest lacks.
-    fn unasked(self, field: &Kept<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
-        let Some(old) = field.old.filter(|old| old.has_nulls() && old.is_container()) else { return Vec::new() };
-        let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
-        let inside = match list_kind(field.cursor, &[elements(old), elements(field.value)]) {
-            _ if old.is_map() => Inside::nothing_of(field.value),
-            Ok(kind @ ListKind::Map(_)) => Inside::of(field.value, By::list(kind), Vec::new()),
-            _ => return Vec::new(),
-        };
-        let change = Change::patch(inside.into(), None);
-        self.asked(field, &Child { id: ChildId::Field(field.key.string()), node: None, change }, named)
-    }
-
     /// A list of the patch that merges by keys, and the directives about it.
     fn elements(
         self,
@@ -189,9 +170,6 @@ impl<'a> Extraction<'a> {
             let pair = in_original.get(id).map(|original| Pair { original: *original, dest: *element });
             let tree = match (pair, asked.get(id).map(|child| &child.change.wants)) {
                 (Some(pair), Some(Wants::Inside(inside))) => self.map(pair, inside, cursor, &named),
-                (Some(pair), None | Some(Wants::Same)) if pair.original.has_nulls() => {
-                    self.map(pair, &Inside::nothing_of(*element), cursor, &named)
-                }
                 (Some(_), None | Some(Wants::Same)) => None,
                 (Some(_), Some(_)) | (None, _) => Some(Tree::Node(*element)),
             };

@@ -108,10 +108,10 @@ impl<'a> Look<'a> {
         self.dest.is_some_and(|dest| dest.holds(node))
     }
 
-    /// Warns if a value replaced one of another kind.
+    /// Warns if a value replaced one of another kind. A null is of no kind.
     fn clash(&mut self, was: Option<NodeRef<'a>>, value: &Tree<'a>) {
         let Some(was) = was.filter(|was| !was.is_null()) else { return };
-        if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
+        if value.view().is_some_and(|value| !value.is_null() && value.kind() != was.resolve().kind()) {
             let (path, notice) = (self.trail.path(), Notice::Clash);
             self.found.warnings.push(Warning { path, notice, dest: Some(was), proposed: value.like() });
         }

@@ -5,11 +5,9 @@ use std::fmt;
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
-use krm_merge::child::{By, ChildId};
 use krm_merge::diff::diff;
 use krm_merge::extract::Extent;
 use krm_merge::mode::Mode;
-use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
@@ -167,6 +165,7 @@ impl Left {
     fn of_difference(difference: &Difference<'_>, dest: &Resource<'_>) -> Self {
         let at = difference.after().unwrap_or(dest.node());
         let why = match difference.what {
+            What::Came(new) if new.is_null() => Why::Null,
             What::Came(_) | What::Went(_) | What::Changed(..) => Why::Value,
             What::Order(..) => Why::Order,
             What::FieldOrder(_) => Why::FieldOrder,
@@ -203,7 +202,9 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
         match (&pair.old, &pair.new) {
             (Some(old), Some(new)) => {
                 let found = compared(old, new, types)?;
-                all.extend(found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new)));
+                let left = found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new));
+                // To Kubernetes, a null is no value.
+                all.extend(left.filter(|left| left.why != Why::Null));
             }
             _ => all.extend(Left::of_one(&pair, mode)),
         }
@@ -306,14 +307,6 @@ impl Texts<'_> {
             let at = difference.after().unwrap_or(new.node());
             told.push(lines(at, at.start()..at.end()));
         }
-        let mut nulls = Vec::new();
-        collect_nulls(old.node(), new.node(), &FieldPath::default(), &mut nulls);
-        for (path, null) in nulls {
-            let line = null.position().line;
-            told.push(line..line + 1);
-            let (file, resource) = (self.name.to_owned(), called(new));
-            all.push(Left { file, line: Some(line), resource, path, why: Why::Null });
-        }
         Ok(())
     }
 
@@ -349,27 +342,4 @@ impl Texts<'_> {
 fn lines(node: NodeRef<'_>, range: Range<usize>) -> Range<usize> {
     let line = |at: usize| node.document().position(at).line;
     line(range.start)..line(range.end.saturating_sub(1).max(range.start)) + 1
-}
-
-/// The nulls of dest for which the merge has no field.
-fn collect_nulls<'a>(
-    made: NodeRef<'a>,
-    dest: NodeRef<'a>,
-    path: &FieldPath<'a>,
-    found: &mut Vec<(String, NodeRef<'a>)>,
-) {
-    for (key, value) in dest.fields() {
-        let mut below = path.clone();
-        below.push(ChildId::Field(key.string()).step(&By::Field), None);
-        match made.get(key.string()) {
-            None if value.is_null() => found.push((below.shown(), value)),
-            Some(made) => collect_nulls(made, value, &below, found),
-            None => {}
-        }
-    }
-    for (i, (made, dest)) in made.elements().zip(dest.elements()).enumerate() {
-        let mut below = path.clone();
-        below.push(ChildId::Index(i).step(&By::Index), Some(i));
-        collect_nulls(made, dest, &below, found);
-    }
 }

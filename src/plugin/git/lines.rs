@@ -77,8 +77,7 @@ fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         known.insert(name);
         fields.get(name).is_some_and(|value| means(tree, *value))
     });
-    // If the merge carried out a null, a null in git's text means the same as a missing field.
-    is_said && node.fields().all(|(key, value)| known.contains(key.string()) || value.is_null())
+    is_said && node.fields().all(|(key, _)| known.contains(key.string()))
 }
 
 fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
@@ -108,7 +107,7 @@ pub fn has_conflicts(branch: &Branch<'_>) -> bool {
     })
 }
 
-/// The content of a value as a text in a canonical order. A null field counts as missing.
+/// The content of a value as a text in a canonical order.
 fn unordered(view: View<'_, '_>) -> String {
     if view.is_list() {
         let mut parts: Vec<String> = view.elements().into_iter().map(unordered).collect();
@@ -118,8 +117,8 @@ fn unordered(view: View<'_, '_>) -> String {
     if !view.is_map() {
         return format!("{:?}", view.scalar());
     }
-    let fields = view.fields().into_iter().filter(|(_, value)| !value.is_null());
-    let mut parts: Vec<String> = fields.map(|(key, value)| format!("{key:?}: {}", unordered(value))).collect();
+    let mut parts: Vec<String> =
+        view.fields().into_iter().map(|(key, value)| format!("{key:?}: {}", unordered(value))).collect();
     parts.sort();
     format!("{{{}}}", parts.join(", "))
 }

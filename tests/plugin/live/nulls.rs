@@ -174,7 +174,7 @@ fn a_null_of_the_files_clears() {
     let rules = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]});
     let null = json!({"rules": null});
     // What was applied, and what someone set where nothing was applied: to lose that is a conflict.
-    for (applied, conflict) in [(rules.clone(), None), (json!({}), Some("deleted it"))] {
+    for (applied, conflict) in [(rules.clone(), None), (json!({}), Some("took updated's"))] {
         let [(ran, sent), (again, sent_again)] = role(applied, null.clone(), rules.clone()).twice("Role", &[]);
         assert_eq!(ran.stderr.contains("cleared"), conflict.is_some(), "{ran:?}");
         assert!(ran.stderr.contains(conflict.unwrap_or_default()), "{ran:?}");

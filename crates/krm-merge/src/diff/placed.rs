@@ -59,10 +59,7 @@ pub(super) fn is_left_alone(
     };
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
-    !has_no_lines
-        && !is_linked()
-        && same_child(original, dest)
-        && !is_open()
+    !has_no_lines && !is_linked() && same_child(original, dest) && !is_open()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.

@@ -188,7 +188,14 @@ fn a_null_beside_maps_and_lists() {
         ("f: {k: v, x: y}", "f: {k: v}", "f: ~", "f: ~", "f: ~", cleared("f")),
         ("f: {k: v}", "", "f: ~", "f: ~", "f: ~", cleared("f")),
         ("f: [{name: a}]", "", "f: ~", "f: ~", "f: ~", cleared("f")),
-        ("f: {k: {x: 1}, o: 1}", "f: {o: 1}", "f: {k: {x: ~}, o: 1}", "f: {o: 1}", "f: {k: {x: ~}, o: 1}", vec![("f.k", Deleted, Dest)]),
+        (
+            "f: {k: {x: 1}, o: 1}",
+            "f: {o: 1}",
+            "f: {k: {x: ~}, o: 1}",
+            "f: {o: 1}",
+            "f: {k: {x: ~}, o: 1}",
+            vec![("f.k", Deleted, Dest)],
+        ),
         // Both sides added the field, dest as a null.
         ("", "f: {k: ~, x: 1}", "f: ~", "f: ~", "f: ~", cleared("f")),
         // Upstream, or both, made something of a null.
@@ -208,7 +215,14 @@ fn a_null_beside_maps_and_lists() {
         // A null goes with the map that upstream dropped, unless dest set it.
         ("f: {x: ~, y: 1}", "", "f: {x: ~, y: 1}", "", "", vec![]),
         ("f: {x: ~, y: 1}", "", "f: {x: ~}", "", "", vec![]),
-        ("f: {x: ~, y: 1}", "", "f: {x: ~, y: 1, o: 1}", "f: {o: 1}", "f: {x: ~, y: 1, o: 1}", vec![("f", CutDown, Dest)]),
+        (
+            "f: {x: ~, y: 1}",
+            "",
+            "f: {x: ~, y: 1, o: 1}",
+            "f: {o: 1}",
+            "f: {x: ~, y: 1, o: 1}",
+            vec![("f", CutDown, Dest)],
+        ),
         ("f: {x: ~}", "", "f: {x: ~, own: ~}", "f: {own: ~}", "f: {x: ~, own: ~}", vec![("f", CutDown, Dest)]),
         ("f: {x: ~, y: 1}", "f: {y: 1}", "f: {x: null, y: 2}", "f: {y: 2}", "f: {y: 2}", vec![]),
         // The null is in an element of a keyed list.
