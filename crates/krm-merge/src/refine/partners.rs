@@ -10,6 +10,9 @@
 //! A side may also add a copy of an element and leave the element itself: one alert for a second team, one metric more. The copy is often
 //! as much like original's element as the other side's changed one is. So what a side surely inserted is a changed element on the other side
 //! only if nothing else is.
+//!
+//! And a side may replace an element by one that the other side adds, or by one that is nearly that. Such an element is no changed one: what
+//! one side replaced and the other side changed is a conflict.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -82,8 +85,8 @@ impl<'v, 'a> Found<'v, 'a> {
             return Cow::Borrowed(self);
         }
         let mut places = self.equal.clone();
-        let is_new = |place: usize| inserted.contains(&self.elements.0[place]);
-        add_changed_or(original.1, |_| None, self.elements.1, is_new, &mut places);
+        let is_new = self.elements.0.iter().map(|number| inserted.contains(number)).collect();
+        Hints { is_new, ..Hints::default() }.add_changed(original.1, self.elements.1, &mut places);
         Cow::Owned(Self { places, ..self.clone() })
     }
 }
@@ -93,7 +96,7 @@ pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 
     let [one, two] = [one.beside(original, &two.inserted), two.beside(original, &one.inserted)];
     let again = |side: &Found<'_, '_>, other: &Found<'_, '_>| {
         let other = Other::of(original, other);
-        match other.says_nothing_of(side.elements) {
+        match other.says_nothing() {
             true => side.places.clone(),
             false => other.partners(original, side),
         }
@@ -103,12 +106,14 @@ pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 
 
 /// What the other side did to the elements of original.
 struct Other<'v, 'a> {
+    /// Whether it has each element, perhaps changed.
+    has: Vec<bool>,
     /// For each element, the changed one.
     forms: Vec<Option<View<'v, 'a>>>,
     /// By the number of each changed element, the number of original's.
     meant: HashMap<u32, u32>,
-    /// The numbers of the elements that it added.
-    added: HashSet<u32>,
+    /// The elements that it added, by their numbers.
+    added: HashMap<u32, View<'v, 'a>>,
     /// Those of them that are surely new.
     inserted: &'v HashSet<u32>,
 }
@@ -119,7 +124,8 @@ impl<'v, 'a> Other<'v, 'a> {
         let (side, found) = (found.elements, &found.places);
         let own: HashSet<u32> = original.0.iter().copied().collect();
         let (mut forms, mut meant) = (vec![None; found.len()], HashMap::new());
-        let mut added: HashSet<u32> = side.0.iter().filter(|number| !own.contains(number)).copied().collect();
+        let new = side.0.iter().copied().zip(side.1.iter().copied()).filter(|(number, _)| !own.contains(number));
+        let mut added: HashMap<u32, View<'v, 'a>> = new.collect();
         for (i, place) in found.iter().enumerate().filter_map(|(i, place)| Some((i, (*place)?))) {
             let (number, form) = (original.0[i], side.0[place]);
             forms[i] = Some(side.1[place]).filter(|_| form != number);
@@ -129,70 +135,84 @@ impl<'v, 'a> Other<'v, 'a> {
                 meant.entry(form).or_insert(number);
             }
         }
-        Self { forms, meant, added, inserted }
+        Self { has: found.iter().map(Option::is_some).collect(), forms, meant, added, inserted }
     }
 
-    fn says_nothing_of(&self, side: Elements<'_, '_>) -> bool {
-        self.forms.iter().all(Option::is_none) && !side.0.iter().any(|number| self.added.contains(number))
+    fn says_nothing(&self) -> bool {
+        self.forms.iter().all(Option::is_none) && self.added.is_empty()
     }
 
     /// The places of original's elements in a side, which may have an element as original or as the other side has it.
     fn partners(&self, original: Elements<'_, '_>, Found { elements: side, search, .. }: &Found<'_, '_>) -> Matches {
         // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
-        let places = side.0.iter().enumerate().filter(|(_, number)| !self.added.contains(number));
+        let places = side.0.iter().enumerate().filter(|(_, number)| !self.added.contains_key(number));
         let (places, numbers): (Vec<usize>, Vec<u32>) =
             places.map(|(place, number)| (place, *self.meant.get(number).unwrap_or(number))).unzip();
         let found = search.matches(original.0, &numbers);
         let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
-        let is_new = |place: usize| self.inserted.contains(&side.0[place]);
-        add_changed_or(original.1, |i| self.forms[i], side.1, is_new, &mut found);
+        let is_new = side.0.iter().map(|number| self.inserted.contains(number)).collect();
+        let added = self.added.values().copied().collect();
+        let hints = Hints { has: self.has.clone(), forms: self.forms.clone(), is_new, added };
+        hints.add_changed(original.1, side.1, &mut found);
         found
     }
 }
 
 /// Adds the changed elements to `found`, which has the elements that are equal in both versions.
 pub(super) fn add_changed(original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
-    add_changed_or(original, |_| None, side, |_| false, found);
+    Hints::default().add_changed(original, side, found);
 }
 
-/// Same as [`add_changed`], but `other` gives a second form of an element of original, and elements of the side for which `is_new` holds
-/// count only if nothing else is like the element of original.
-fn add_changed_or<'v, 'a: 'v>(
-    original: &[View<'_, '_>],
-    other: impl Fn(usize) -> Option<View<'v, 'a>>,
-    side: &[View<'_, '_>],
-    is_new: impl Fn(usize) -> bool,
-    found: &mut Matches,
-) {
-    add_changed_among(original, &other, side, |place| !is_new(place), found);
-    if (0..side.len()).any(is_new) {
-        add_changed_among(original, &other, side, |_| true, found);
+/// What the other side tells about the changed elements of a side.
+#[derive(Default)]
+struct Hints<'v, 'a> {
+    /// For each element of original, whether the other side has it.
+    has: Vec<bool>,
+    /// For each element of original, the form that the other side gave it.
+    forms: Vec<Option<View<'v, 'a>>>,
+    /// For each element of the side, whether it counts only if nothing else is like the element of original.
+    is_new: Vec<bool>,
+    /// What the other side added. An element of the side that is more like one of these is no changed element of original that the other side
+    /// has, too: see [`Old::has_rival`].
+    added: Vec<View<'v, 'a>>,
+}
+
+impl Hints<'_, '_> {
+    fn add_changed(&self, original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
+        let is_new = |place: usize| self.is_new.get(place).is_some_and(|is_new| *is_new);
+        self.add_among(original, side, |place| !is_new(place), found);
+        if (0..side.len()).any(is_new) {
+            self.add_among(original, side, |_| true, found);
+        }
     }
-}
 
-/// Same as [`add_changed_or`], among some elements of the side.
-fn add_changed_among<'v, 'a: 'v>(
-    original: &[View<'_, '_>],
-    other: &impl Fn(usize) -> Option<View<'v, 'a>>,
-    side: &[View<'_, '_>],
-    is_among: impl Fn(usize) -> bool,
-    found: &mut Matches,
-) {
-    for (old, new) in gaps(found, side.len()) {
-        let new: Vec<usize> = new.filter(|place| is_among(*place)).collect();
-        if old.is_empty() || new.is_empty() {
-            continue;
-        }
-        let views: Vec<View<'_, '_>> = new.iter().map(|place| side[*place]).collect();
-        if are_namesakes(&original[old.clone()], &views) {
-            old.zip(new).for_each(|(i, j)| found[i] = Some(j));
-            continue;
-        }
-        let olds: Vec<Old<'_>> =
-            old.clone().map(|i| Old { own: Element::of(original[i]), other: other(i).map(Element::of) }).collect();
-        let news: Vec<Element<'_>> = views.into_iter().map(Element::of).collect();
-        for (i, j) in aligned(&olds, &news) {
-            found[old.start + i] = Some(new[j]);
+    /// Adds the changed elements among some elements of the side.
+    fn add_among(
+        &self,
+        original: &[View<'_, '_>],
+        side: &[View<'_, '_>],
+        is_among: impl Fn(usize) -> bool,
+        found: &mut Matches,
+    ) {
+        for (old, new) in gaps(found, side.len()) {
+            let new: Vec<usize> = new.filter(|place| is_among(*place)).collect();
+            if old.is_empty() || new.is_empty() {
+                continue;
+            }
+            let views: Vec<View<'_, '_>> = new.iter().map(|place| side[*place]).collect();
+            if are_namesakes(&original[old.clone()], &views) {
+                old.zip(new).for_each(|(i, j)| found[i] = Some(j));
+                continue;
+            }
+            let form = |i: usize| self.forms.get(i).copied().flatten().map(Element::of);
+            let has = |i: usize| self.has.get(i).is_some_and(|has| *has);
+            let of_old = |i: usize| Old { own: Element::of(original[i]), other: form(i), is_in_other: has(i) };
+            let olds: Vec<Old<'_>> = old.clone().map(of_old).collect();
+            let news: Vec<Element<'_>> = views.into_iter().map(Element::of).collect();
+            let rivals: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
+            for (i, j) in aligned(&olds, &news, &rivals) {
+                found[old.start + i] = Some(new[j]);
+            }
         }
     }
 }
@@ -274,13 +294,19 @@ pub(super) fn are_one(one: View<'_, '_>, other: View<'_, '_>) -> bool {
 /// An element of original in each form that it has.
 struct Old<'a> {
     own: Element<'a>,
-    /// The element as the other side changed it.
+    /// The element as the other side changed it, and whether the other side has it at all.
     other: Option<Element<'a>>,
+    is_in_other: bool,
 }
 
 impl<'a> Old<'a> {
     fn forms(&self) -> impl Iterator<Item = &Element<'a>> {
         std::iter::once(&self.own).chain(&self.other)
+    }
+
+    /// Whether an element that the other side added may be meant instead of it: the other side left it as it is, or both are alike there.
+    fn has_rival(&self, added: &Element<'_>) -> bool {
+        self.is_in_other && self.other.as_ref().is_none_or(|form| form.likeness(added) > 0)
     }
 
     /// How much it has in common with an element of a side, in the form that has the most.
@@ -297,13 +323,22 @@ fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Element<'a>>, new: &[El
     of_old.saturating_mul(new.len()).saturating_add(of_new.saturating_mul(count)) <= COMPARISONS
 }
 
-/// Pairs, in the order of both versions, with as much in common as possible.
-fn aligned(old: &[Old<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
-    if !are_few(old.iter().flat_map(Old::forms), new) {
+/// Pairs, in the order of both versions, with as much in common as possible. A new element is in no pair with an old one that has a rival
+/// with more in common.
+fn aligned(old: &[Old<'_>], new: &[Element<'_>], rivals: &[Element<'_>]) -> Vec<(usize, usize)> {
+    if !are_few(old.iter().flat_map(Old::forms).chain(rivals), new) {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
     }
-    let likeness: Vec<Vec<u32>> = old.iter().map(|a| new.iter().map(|b| a.likeness(b)).collect()).collect();
+    let likeness = |old: &Old<'_>| -> Vec<u32> {
+        let rivals: Vec<&Element<'_>> = rivals.iter().filter(|rival| old.has_rival(rival)).collect();
+        let of_pair = |new: &Element<'_>| {
+            let likeness = old.likeness(new);
+            if rivals.iter().any(|rival| rival.likeness(new) > likeness) { 0 } else { likeness }
+        };
+        new.iter().map(of_pair).collect()
+    };
+    let likeness: Vec<Vec<u32>> = old.iter().map(likeness).collect();
     let mut best = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
