@@ -126,15 +126,12 @@ fn a_folder_that_it_may_not_enter_or_write_in_stops_everything() {
         return;
     }
     for mode in [0o600, 0o555] {
-        fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("set");
         let before = folder.files("");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("set");
         let err = run(&folder).expect("runs").failed(2);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("set");
         assert!(err.contains("here/") && err.contains("ermission denied"), "{mode:o} {err}");
-        if is_root() {
-            assert_eq!(folder.files(""), before);
-        }
-        assert_eq!(folder.read("here/a.yaml"), one(1));
+        assert_eq!(folder.files(""), before);
     }
 }
 

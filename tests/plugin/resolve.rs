@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Folder, PLUGIN, has};
+use crate::support::{Folder, PLUGIN, has, send};
 
 const CONFLICTS: &str = "a: 0\n<<<<<<< HEAD\nb: 1\n||||||| base\nb: 0\n=======\nb: 2\n>>>>>>> topic\nc: 0\n<<<<<<< HEAD\nd: 1\n=======\n>>>>>>> topic\n";
 const OURS: &str = "a: 0\nb: 1\nc: 0\nd: 1\n";
@@ -315,14 +315,13 @@ fn goes_away(before: &str, key: Option<&str>, shown: &str) {
     wait(&|| is_shown(shown));
     let program = format!("/proc/{}/cmdline", folder.read("pid").trim());
     assert!(std::fs::read(&program).is_ok_and(|line| !line.is_empty()), "it waits for a key");
-    let mut kill = Command::new("kill");
-    assert!(kill.args(["-KILL", "--", &format!("-{}", terminal.id())]).status().expect("runs").success());
+    assert!(send("KILL", &format!("-{}", terminal.id())));
     terminal.wait().expect("ended");
     // Who ended and was not waited for yet has no arguments any more.
     wait(&|| std::fs::read(&program).map_or(true, |line| line.is_empty()));
     if key.is_some() && !before.is_empty() {
         // The editor ignores the signal, too.
-        assert!(Command::new("kill").arg(folder.read("editor").trim()).status().expect("runs").success());
+        assert!(send("TERM", folder.read("editor").trim()));
     }
     assert_eq!(folder.read("a.yaml"), CONFLICTS);
     assert_eq!(folder.files("tmp").len(), 1, "a temporary file is left");

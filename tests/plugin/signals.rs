@@ -95,8 +95,7 @@ enum State {
 }
 
 fn send(signal: &str, child: &Child) {
-    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).stderr(Stdio::null()).status();
-    sent.expect("kill is on PATH");
+    crate::support::send(signal, &child.id().to_string());
 }
 
 fn ended(child: Child) -> Ran {
@@ -122,7 +121,7 @@ fn a_run_that_is_stopped_while_it_writes_undoes_it_and_says_so() {
     let package = Package::of(400);
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         if is_ignored(code - 128) {
-            eprintln!("skipped: SIG{signal}, which these tests were started to ignore");
+            crate::support::skipped(&format!("SIG{signal}"), "is ignored by what started these tests");
             continue;
         }
         // A signal may come when all is written.

@@ -123,6 +123,14 @@ impl Drop for Folder {
     }
 }
 
+/// Sends a signal to a process, or with a `-` before its number to all of its group, and says whether that could be done. The shell does
+/// it: a machine may have no program `kill`.
+pub fn send(signal: &str, to: &str) -> bool {
+    let mut sh = Command::new("sh");
+    let sent = sh.args(["-c", "kill -s \"$0\" -- \"$1\"", signal, to]).stderr(Stdio::null()).status();
+    sent.expect("a shell").success()
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ran {

@@ -1,8 +1,10 @@
 //! What a test needs that may not be there: a tool that is absent skips the test aloud.
 //!
+//! `KRM_MERGE_SKIPPED` names a file for what was skipped: `cargo xtask test` reads it, and says it once.
 //! `KRM_MERGE_REQUIRE=kpt,kubectl,docker` names the tools that must be there: a test that lacks one of them fails.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::fs::OpenOptions;
 use std::io::Write;
 
 /// Whether a program is on PATH; skips the test where it is not.
@@ -22,8 +24,15 @@ pub fn skipped(tool: &str, why: &str) {
     let required = std::env::var("KRM_MERGE_REQUIRE").unwrap_or_default();
     assert!(!is_required(&required, tool), "`KRM_MERGE_REQUIRE` names {tool}, which {why}");
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    // Not by a macro: the test runner would keep that to itself.
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {tool} {why}");
+    let Some(file) = std::env::var_os("KRM_MERGE_SKIPPED") else {
+        // Not by a macro: the test runner would keep that to itself.
+        let _ = writeln!(std::io::stderr(), "skipped: {test}: {tool} {why}");
+        return;
+    };
+    // Other tests write there at the same time, so it is one piece.
+    let line = format!("{tool} {why}\t{test}\n");
+    let written = OpenOptions::new().append(true).open(&file).and_then(|mut file| file.write_all(line.as_bytes()));
+    written.unwrap_or_else(|e| panic!("`KRM_MERGE_SKIPPED` must name a file, not {}: {e}", file.display()));
 }
 
 fn is_required(required: &str, tool: &str) -> bool {

@@ -1,11 +1,12 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, and `cargo xtask release` makes a release.
+//! data of other projects, `cargo xtask release` makes a release, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
 mod atlas;
 mod release;
 mod table;
+mod test;
 mod write;
 mod write_atlas;
 
@@ -24,6 +25,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask atlas [--output FOLDER] [--repin] LISTS
        cargo xtask release VERSION [--dry-run]
        cargo xtask manifest ARCHIVES
+       cargo xtask test [ARGUMENTS]
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
@@ -37,7 +39,9 @@ A document whose digest is not the one that builtin.txt or atlas.txt has for it 
 right one.
 
 release sets VERSION at every place, or with --dry-run does and checks in a copy what a release does. manifest prints the krew manifest with
-the digests of the archives in the folder ARCHIVES.";
+the digests of the archives in the folder ARCHIVES.
+
+test runs all tests, and says at the end what they skipped. `cargo test` gets the ARGUMENTS, too.";
 
 fn main() -> ExitCode {
     match run(env::args().skip(1)) {
@@ -55,6 +59,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("atlas") => atlas(args),
         Some("release") => release::run(args),
         Some("manifest") => release::manifest(args),
+        Some("test") => test::run(args),
         _ => Err(USAGE.into()),
     }
 }
