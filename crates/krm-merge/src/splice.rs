@@ -4,6 +4,7 @@
 //! a part that a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
 
 mod flow;
+mod lines;
 mod print;
 mod unwritable;
 
@@ -20,6 +21,7 @@ use crate::yaml::{
     comment_text, comments_above, ends_line, foot, gap_above, is_blank, line_end, lines, next_line, same, starts_line,
     trim, trim_start, without_break,
 };
+pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};

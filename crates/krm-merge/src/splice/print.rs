@@ -7,7 +7,10 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use std::cmp::Ordering;
+
 use super::last_block;
+use super::lines::as_written;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
@@ -302,6 +305,9 @@ impl Layout<'_> {
     /// A new entry or element, whose key or dash is at `column`, as lines.
     pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
+        if let Some(lines) = self.whole(new, column) {
+            return lines;
+        }
         let own = match place {
             Some((place, value)) if !place.is_inline(value.document()) => comments_above(&place, value.document()),
             _ => "",
@@ -325,10 +331,35 @@ impl Layout<'_> {
         out
     }
 
+    /// A new element that is a whole resource, as it is written; `None` if it is no resource, or must be written otherwise. kpt keeps comments
+    /// above the dash, and loses comments after it.
+    fn whole(&self, new: &Piece<'_, '_>, column: usize) -> Option<Vec<String>> {
+        let like = new.tree.like().filter(|_| new.layout == tree::Layout::Own && new.key.is_none())?;
+        // The document may have other anchors of these names.
+        if like.document().has_anchors_in(like) {
+            return None;
+        }
+        let lines = as_written(new.tree, self.budget)?;
+        let first = lines.iter().position(|line| !line.is_empty() && !line.starts_with('#'))?;
+        if !self.budget.take(lines.len().saturating_mul(column + 2)) {
+            return None;
+        }
+        let indented = |(at, line): (usize, &String)| match at.cmp(&first) {
+            _ if line.is_empty() => String::new(),
+            Ordering::Less => format!("{}{line}", blanks(column)),
+            Ordering::Equal => format!("{}- {line}", blanks(column)),
+            Ordering::Greater => format!("{}{line}", blanks(column + 2)),
+        };
+        Some(lines.iter().enumerate().map(indented).collect())
+    }
+
     /// A map or list as the lines of a document. Its own comments come first: the lines above its dash, and the comment after the dash.
     pub fn document(&self, tree: &Tree<'_>) -> Vec<String> {
         let mut out = Vec::new();
         let Some(like) = tree.like() else { return out };
+        if let Some(lines) = as_written(tree, self.budget) {
+            return lines;
+        }
         let doc = like.document();
         if let Some(place) = Place::behind_dash(like).filter(|p| !p.is_inline(doc)) {
             out.extend(comment_lines(comments_above(&place, doc), 0, self.budget));
