@@ -454,14 +454,18 @@ impl Layout<'_> {
             return out;
         }
         let places = Place::of_children(node);
-        let own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
+        // Where the lines of the last child begin.
+        let mut begin = 0;
+        let mut own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
             let (index, key, value) = (was.place(), was.key(), was.value());
             let place = places[index];
+            let last = std::mem::replace(&mut begin, out.len());
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
                 let line = doc.line_start(place.lead);
                 let above = &text[gap_from(doc, limit, line)..line];
                 let above = comment_lines(above, column, self.budget);
+                let above = not_taken(above, || last_block(&out[last..].join("\n")));
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
             }
@@ -480,7 +484,10 @@ impl Layout<'_> {
                         (None, _) => {}
                         _ if entry.is_merge() => {}
                         (Some(new), Some(was)) => own(was, &new, &mut out),
-                        (Some(new), None) => out.extend(self.new_child(&new, column)),
+                        (Some(new), None) => {
+                            let lines = self.new_child(&new, column);
+                            out.extend(not_taken(lines, || last_block(&out.join("\n"))));
+                        }
                     }
                 }
                 for entry in branch.brought_in() {
@@ -726,18 +733,20 @@ impl Layout<'_> {
     fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
         let content = value.strip_suffix('\n').unwrap_or(value);
         let lines: Vec<&str> = content.split('\n').collect();
-        // Dest may have blank lines after the last line, which would become part of the value under `+`.
-        if content.is_empty()
-            || content.ends_with('\n')
-            || lines.iter().any(|line| needs_escapes(&line.replace('\t', "")))
-        {
+        if content.is_empty() || lines.iter().any(|line| needs_escapes(&line.replace('\t', ""))) {
             return None;
         }
         let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
         // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
-        let chomping = if content.len() == value.len() { "-" } else { "" };
+        let chomping = if content.len() == value.len() {
+            "-"
+        } else if content.ends_with('\n') {
+            "+"
+        } else {
+            ""
+        };
         let inner = blanks(column + depth);
         if !self.budget.take(value.len() + lines.len().saturating_mul(inner.len())) {
             return Some(Text::default());
@@ -766,13 +775,16 @@ impl Layout<'_> {
         if is_deeper || leading_blanks {
             head.push_str(&self.indent.to_string());
         }
-        // Dest may have blank lines after the last line, which would become part of the value under `+`.
-        if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
+        // Of blank lines alone, nothing shows the indentation.
+        if first.is_none() && !value.is_empty() {
             return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
         // A value may end without a line break because the source does. In another place, only `-` can say that.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
+        } else if value.ends_with("\n\n") {
+            // Without blank lines of its own, the text needs no `+`, and the blank lines of dest below it can stay.
+            head.push('+');
         }
         let inner = blanks(column + self.indent);
         let mut body = String::new();
