@@ -345,7 +345,8 @@ impl<'a> Lowering<'a> {
         };
         // Without an element, nothing shows how an unknown list merges.
         let is_bare = || is_unknown(cursor, &sides) && sides.iter().flat_map(List::each).next().is_none();
-        if !matches!(kind, ListKind::Map(_)) && !(said == Some(Directive::Delete) && is_bare()) {
+        let can_obey = matches!(kind, ListKind::Map(_)) || said == Some(Directive::Delete) && is_bare();
+        if !can_obey {
             self.check_no_directives(patch)?;
         }
         if said == Some(Directive::Delete) {

@@ -447,11 +447,7 @@ impl Layout<'_> {
         let text = doc.source();
         let mut out = Vec::new();
         if !matches!(tree, Tree::Branch(_)) && node.has_merge_entry() {
-            for (key, value) in node.fields() {
-                let entry = Entry::new(Some(Key::Node(key)), Tree::Node(value));
-                out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
-            }
-            return out;
+            return self.spelled_out(node, column);
         }
         let places = Place::of_children(node);
         // Where the lines of the last child begin.
@@ -509,6 +505,13 @@ impl Layout<'_> {
         let foot = not_taken(foot, || last_block(&out.join("\n")));
         out.extend(foot);
         out
+    }
+
+    /// The fields of a map with a `<<`, as lines at `column`.
+    fn spelled_out(&self, node: NodeRef<'_>, column: usize) -> Vec<String> {
+        let entries = node.fields().map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value)));
+        let lines = |entry: Entry<'_>| Piece::of(&entry).map(|new| self.new_child(&new, column)).unwrap_or_default();
+        entries.flat_map(lines).collect()
     }
 
     /// The comments below a child that belong to it, as much deeper as they are written. If its value is a block, the block has them.
