@@ -183,7 +183,7 @@ impl<'a> ResourceList<'a> {
             let mut gone = gone.iter();
             let mut list = list::left(items, &mut |_| gone.next() == Some(&true));
             list.entries.reserve_exact(added.len());
-            list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
+            list.entries.extend(added.into_iter().map(|tree| Entry { layout: Layout::Own, ..Entry::new(None, tree) }));
             set(&mut root, "items", Tree::Branch(Box::new(list)));
         }
         let Some((key, new)) = results else { return root.into_tree() };

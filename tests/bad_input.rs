@@ -305,6 +305,49 @@ fn an_element_that_cannot_be_deleted_is_not_passed_over() {
     says(&stdin, &["an element with `$patch: delete` must be in a list that merges by a key, which `spec.l` does not"]);
 }
 
+/// TwoWay knows `$patch` only. Any other directive would be merged as data.
+#[test]
+fn a_directive_that_only_strategic_reads_is_an_error_in_two_way() {
+    for (spec, place, name) in [
+        ("$retainKeys: [a]", "6:3", "$retainKeys"),
+        ("a: {b: {$setElementOrder/c: [{name: x}]}}", "6:11", "$setElementOrder/c"),
+        ("$deleteFromPrimitiveList/l: [x]", "6:3", "$deleteFromPrimitiveList/l"),
+        // In lists of every kind, and in what dest lacks.
+        ("l: [{name: x, $retainKeys: [name]}]", "6:17", "$retainKeys"),
+        ("l: [{x: {$retainKeys: [name]}}]", "6:12", "$retainKeys"),
+        ("a: &a {$retainKeys: [b]}\nl: [{x: *a}]", "6:10", "$retainKeys"),
+        ("{\"l\": [[{\"$retainKeys\": []}]]}", "6:12", "$retainKeys"),
+    ] {
+        let source = THING.replace("  b: 1\n", &support::indent(&format!("{spec}\n"), 2));
+        let want = format!(
+            "{place}: a directive must be `$patch`, not \"{name}\", which only mode Strategic reads: use that mode, or remove it"
+        );
+        says(&two_way(&side("source", &source)), &[&want]);
+    }
+    for (spec, place) in [("$retainkeys: []", "6:3"), ("l: [{$Patch: delete}]", "6:8")] {
+        let source = THING.replace("  b: 1\n", &support::indent(&format!("{spec}\n"), 2));
+        says(&two_way(&side("source", &source)), &[place, ": a directive must be `$patch`, not \"$"]);
+    }
+}
+
+#[test]
+fn a_directive_in_a_list_without_keys_is_an_error_in_two_way() {
+    for (list, said) in [
+        ("[a, {$patch: merge}]", "merge"),
+        ("[{$patch: merge}, {x: y}]", "merge"),
+        ("[{x: y, $patch: merge}]", "merge"),
+        ("[{x: y, $patch: replace}]", "replace"),
+        ("[a, {$patch: delete}]", "delete"),
+    ] {
+        let stdin = two_way(&side("source", &THING.replace("b: 1", &format!("l: {list}"))));
+        let want =
+            format!("an element with `$patch: {said}` must be in a list that merges by a key, which `spec.l` does not");
+        says(&stdin, &[&want]);
+    }
+    // Nothing is there to delete, so nothing shows what the list is.
+    passes(&two_way(&side("source", &THING.replace("b: 1", "l: [{$patch: delete}]"))));
+}
+
 const POD: &str = "apiVersion: v1
 kind: Pod
 metadata:
@@ -345,6 +388,12 @@ fn errors_of_directives_name_the_place() {
             "7:5: an element with `$patch: delete` must be in a list that merges by a key, which `spec.tolerations` does not",
         ),
         ("tolerations:\n- $patch: delete\n", "which `spec.tolerations` does not"),
+        (
+            "tolerations:\n- key: b\n- $patch: merge\n",
+            "8:5: an element with `$patch: merge` must be in a list that merges by a key, which `spec.tolerations` does not: only `- $patch: replace` may stand in it",
+        ),
+        ("tolerations: [{key: b, $patch: merge}]\n", "6:17: an element with `$patch: merge` must be in a list"),
+        ("containers:\n- name: app\n  args: [{$patch: merge}, x]\n", "which `spec.containers[name=app].args` does not"),
         ("$retainKeys: name\n", "6:16: `$retainKeys` must be a list, not \"name\""),
         ("$retainKeys: [[a]]\n", "`$retainKeys` must hold names of fields only"),
         (

@@ -91,16 +91,25 @@ impl Added<'_> {
 
 /// Checks that no alias connects an item that changes or moves with another item, because the meaning of the other would change, too.
 pub(super) fn own_anchors(item: &Resource<'_>) -> Result<(), Box<Outcome>> {
-    match item.shared_alias() {
-        Some(alias) => {
-            let message = format!(
-                "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
-                alias.text()
-            );
-            Err(Box::new(Outcome::unreadable(&item.origin.text(), &alias.error(message)).about(item)))
-        }
-        None => Ok(()),
-    }
+    item.shared_alias().map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
+}
+
+/// Checks that no item that stays has an alias of an anchor in a source that is consumed. In a source, an alias is the value that it stands
+/// for, wherever its anchor is.
+pub(super) fn own_aliases(source: &Resource<'_>, roles: &Roles<'_>) -> Result<(), Box<Outcome>> {
+    let is_gone = |item: &Resource<'_>| item.origin.item().is_some_and(|i| roles.gone.get(i) == Some(&true));
+    let sources = roles.of(Role::Source);
+    let stays = |alias: &NodeRef<'_>| !sources.iter().any(|other| is_gone(other) && other.holds(*alias));
+    let alias = is_gone(source).then(|| source.aliases_elsewhere().find(stays)).flatten();
+    alias.map_or(Ok(()), |alias| Err(apart_from_anchor(source, alias)))
+}
+
+fn apart_from_anchor(item: &Resource<'_>, alias: NodeRef<'_>) -> Box<Outcome> {
+    let message = format!(
+        "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
+        alias.text()
+    );
+    Box::new(Outcome::unreadable(&item.origin.text(), &alias.error(message)).about(item))
 }
 
 fn unmergeable(error: Box<Unmergeable<'_>>) -> Box<Outcome> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Merged, Numbering, Run, Stand, own_anchors};
+use super::run::{Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Mode, Role};
 use crate::name::Name;
 use crate::report::{Alike, Report};
@@ -31,7 +31,7 @@ pub(super) fn merge_sources<'a>(
 ) -> Result<Sourced<'a>, Box<Outcome>> {
     let sources = roles.of(Role::Source);
     for source in sources {
-        own_anchors(source)?;
+        own_aliases(source, roles)?;
     }
     let mut run = Run::new(config, roles, budget);
     let (groups, idle) = grouped(sources, roles)?;

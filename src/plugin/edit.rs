@@ -12,7 +12,7 @@ use krm_merge::list;
 use krm_merge::package::Spot;
 use krm_merge::resource::Origin;
 use krm_merge::splice::{self, Unwritable, standalone};
-use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
 use crate::side::Held;
@@ -146,7 +146,10 @@ fn edits_of_list<'a>(
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let mut branch = list::left(items, &mut |node| gone(node));
-    let new = documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
+    let new = documents
+        .iter()
+        .flat_map(Document::roots)
+        .map(|value| Entry { layout: Layout::Own, ..Entry::new(None, Tree::Node(value)) });
     branch.entries.extend(new);
     Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
 }

@@ -64,6 +64,22 @@ fn what_is_only_written_otherwise_is_no_difference() {
     assert_eq!((ran.stderr.as_str(), ran.stdout.as_str(), ran.code), ("", "", Some(0)));
 }
 
+/// Annotations of the host say nothing of a resource. Those that users write for kustomize do.
+#[test]
+fn annotations_that_users_write_for_kustomize_are_compared() {
+    let with = |name: &str| {
+        let annotation = format!("  annotations:\n    kustomize.config.k8s.io/{name}: \"1\"\n");
+        WEB.replace("  namespace: prod\n", &format!("  namespace: prod\n{annotation}"))
+    };
+    for (name, code) in [("id", 0), ("needs-hash", 1), ("behavior", 1)] {
+        let ran = compared(WEB, &with(name), &[]);
+        assert_eq!(
+            (ran.code, ran.stdout.contains(&format!("kustomize.config.k8s.io/{name}"))),
+            (Some(code), code == 1)
+        );
+    }
+}
+
 #[test]
 fn the_exit_code_is_that_of_diff() {
     let other = WEB.replace("replicas: 1", "replicas: 2");

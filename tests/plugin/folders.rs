@@ -1089,3 +1089,69 @@ fn names_that_are_not_utf_8_are_shown_with_escapes() {
     assert!(err.ends_with("/here/caf\\xe9.yaml\": a file name must be UTF-8\n"), "{err}");
     assert_eq!(folder.files("here"), before);
 }
+
+/// A policy that holds patches, and what else a patch could mean otherwise, in a layout of its own.
+const POLICY: &str = "\
+apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata:
+    name: p # named
+    labels: &labels {a: b}
+spec:
+  rules:
+    -   name: r
+        mutate:
+          patchStrategicMerge:
+            metadata: {labels: *labels, <<: {$patch: delete}}
+            spec:
+              volumes:
+              - $patch: delete
+                name: docker-sock
+              $setElementOrder/volumes: [{name: x}]
+  'unset'  : ~
+  none:
+  script: |+
+    #!/bin/sh
+
+";
+
+#[test]
+fn a_source_without_a_partner_is_written_to_the_byte_wherever_it_goes() {
+    let dest = map("z", &[]);
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    let json = "{\"apiVersion\": \"v1\", \"kind\": \"A\", \"metadata\": {\"name\":  \"a\"}, \"l\": [{\"$patch\": \"delete\", \"x\": null}]}\n";
+    for (source, dest, want) in [
+        (POLICY.to_owned(), dest.clone(), format!("{dest}---\n{POLICY}")),
+        (format!("{POLICY}# foot\n"), dest.clone(), format!("{dest}---\n{POLICY}# foot\n")),
+        (crlf(POLICY), crlf(&dest), crlf(&format!("{dest}---\n{POLICY}"))),
+        (crlf(POLICY), dest.clone(), format!("{dest}---\n{POLICY}")),
+        (json.to_owned(), dest.clone(), format!("{dest}---\n{json}")),
+        // A part of the first source is changed by the second one, which is a patch of what is there now.
+        (
+            format!(
+                "{POLICY}---\napiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {{name: p}}\nspec: {{none: 1}}\n"
+            ),
+            dest.clone(),
+            format!("{dest}---\n{}", POLICY.replace("none:", "none: 1")),
+        ),
+    ] {
+        let folder = Folder::with(&[("source.yaml", &source), ("dest.yaml", &dest)]);
+        let args = ["two-way", "-s", "source.yaml", "-d", "dest.yaml", "-i"];
+        folder.run(&args).passed();
+        assert_eq!(folder.read("dest.yaml"), want);
+    }
+    // Its own file, and a second run.
+    let folder = Folder::with(&[("source/p.yaml", POLICY), ("source/j.json", json), ("dest/z.yaml", &dest)]);
+    for _ in 0..2 {
+        folder.run(&["two-way", "-s", "source", "-d", "dest", "-i"]).passed();
+        assert_eq!([folder.read("dest/p.yaml"), folder.read("dest/j.json")], [POLICY, json]);
+    }
+    // As an element, it has no anchor that another element may have, too.
+    let item =
+        "- apiVersion: v1\n  kind: A\n  metadata: {name: a}\n  x:\n      -   y: null\n          $patch: delete\n";
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+    let other = item.replace("kind: A", "kind: B");
+    let folder = Folder::with(&[("source.yaml", &list(item)), ("dest.yaml", &list(&other))]);
+    folder.run(&["two-way", "-s", "source.yaml", "-d", "dest.yaml", "-i"]).passed();
+    assert_eq!(folder.read("dest.yaml"), list(&format!("{other}{item}")));
+}

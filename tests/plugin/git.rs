@@ -112,6 +112,17 @@ fn neighbouring_changes_merge_and_rebase() {
 }
 
 #[test]
+fn annotations_that_users_write_for_kustomize_arrive() {
+    if !has("git") {
+        return;
+    }
+    let hash = "  annotations:\n    kustomize.config.k8s.io/needs-hash: \"true\"\n    kustomize.config.k8s.io/behavior: merge\n";
+    let theirs = |text: &str| text.replace("  name: web\nspec", &format!("  name: web\n{hash}spec"));
+    let ours = WEB.replace("web:1", "web:ours");
+    assert_eq!(merges(WEB, &ours, &theirs(WEB)), theirs(&ours));
+}
+
+#[test]
 fn a_conflict_is_marked_around_the_lines_of_its_field() {
     if !has("git") {
         return;

@@ -209,6 +209,7 @@ fn no_warning_or_error_tells_what_misleads() {
             &json!({"apiVersion": "v1", "kind": "A", "metadata": {"name": odd("n")}, odd("k"): {"$patch": odd("v")}}),
         ),
     );
+    folder.write("patched.yaml", ascii(&json!({"apiVersion": "v1", "kind": "A", "metadata": {"name": odd("n")}})));
     folder.write("config.yaml", ascii(&json!({"apiVersion": "krm-merge.dev/v1alpha1", "kind": "Merge", "spec": {"mode": odd("TwoWay"), odd("field"): 1}})));
     folder.write(&format!("link/{odd_path}"), all_odd("1"));
     let rule = format!("apiVersion=v1,kind=A,path={}", odd("spec"));
@@ -218,7 +219,7 @@ fn no_warning_or_error_tells_what_misleads() {
         &["two-way", "-s", "broken", "-d", "dest.yaml"],
         &["two-way", "-s", "dest.yaml", "-d", "twice.yaml", "-i"],
         &["two-way", "-p", &new, "-d", "dest"],
-        &["two-way", "-s", "directive.yaml", "-d", "dest"],
+        &["two-way", "-s", "directive.yaml", "-d", "patched.yaml"],
         &["two-way", "--config", "config.yaml", "-d", "dest"],
         &["two-way", "--config", &argument, "-d", "dest"],
         &["two-way", "-s", "dest.yaml", "-d", "dest", "--merge-keys", &rule],

@@ -230,9 +230,13 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &Nodes<'a>) -> Tree<'a> {
 
 /// An alias that crosses the border of this item: either the alias or its anchor is in another item.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let doc = item.document();
-    let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));
-    leads_out.or_else(|| doc.aliases_of(item).find(|alias| !item.holds(*alias)))
+    let leads_out = item.document().aliases_in(item).find(|alias| !item.holds(alias.resolve()));
+    leads_out.or_else(|| from_elsewhere(item).next())
+}
+
+/// The aliases outside of this item whose anchors are in it.
+pub fn from_elsewhere(item: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    item.document().aliases_of(item).filter(move |alias| !item.holds(*alias))
 }
 
 #[cfg(test)]

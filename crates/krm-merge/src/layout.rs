@@ -3,8 +3,6 @@
 //! The merge decides the values of the resource, including the host's annotations. Where the text of updated has other values, it is
 //! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
-use std::ops::Range;
-
 use crate::alias;
 use crate::child::{By, Value};
 use crate::edits::{Edit, TextEdits};
@@ -12,12 +10,12 @@ use crate::host::is_transport;
 use crate::limit::Budget;
 use crate::resource::Resource;
 use crate::sides::Sides;
-use crate::splice::{self, Unwritable};
+use crate::splice::{self, Lines, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Document, Kind, NodeRef, Place, Style, below, below_all, ends_line, gap_above, holds_no_value,
-    is_blank, same_lines, split_after_feeds, without_break,
+    BlockScalar, Document, Kind, NodeRef, Place, below_all, ends_line, gap_above, holds_no_value, is_blank, same_lines,
+    split_after_feeds, without_break,
 };
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
@@ -221,35 +219,7 @@ fn end(root: NodeRef<'_>) -> (usize, Beyond) {
     (end, if is_blank(&root.document().source()[end..]) { Beyond::Nothing } else { Beyond::Document })
 }
 
-/// The lines of a resource, which is a document or an element of a list, with its own comments.
-struct Lines<'d> {
-    doc: &'d Document<'d>,
-    range: Range<usize>,
-    /// The column of its children.
-    column: usize,
-    /// The dash before it.
-    dash: Option<Place>,
-}
-
 impl<'d> Lines<'d> {
-    /// The lines of a resource; `None` if it is not on lines of its own.
-    fn of(root: NodeRef<'d>) -> Option<Self> {
-        let (doc, column) = (root.document(), root.column());
-        // Blank lines below a block scalar that keeps them are a part of it, but are outside the node.
-        if BlockScalar::keeps_lines_below(root) || BlockScalar::is_cut_off(root) || root.full_start() < root.start() {
-            return None;
-        }
-        if !root.is_root() {
-            let dash = Place::behind_dash(root).filter(|dash| !dash.is_inline(doc))?;
-            return Some(Self { doc, range: dash.top(doc)..dash.bottom(doc), column, dash: Some(dash) });
-        }
-        let top = match Place::of_children(root).first() {
-            Some(first) if root.style() == Style::Block => first.top(doc),
-            _ => root.start(),
-        };
-        (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
-    }
-
     /// The lines of two resources. If both are documents, comments at the top and the end of a document count, too: there they may belong to
     /// the text, so either both documents begin or end their texts, or neither does.
     fn of_both(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Self, Self)> {
@@ -285,30 +255,6 @@ impl<'d> Lines<'d> {
             .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
     }
 
-    /// The lines as a document of their own, with some edits; `None` if a line is further left than the children of the resource.
-    fn text(&self, edits: &TextEdits) -> Option<String> {
-        let source = self.doc.source();
-        let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
-        let line = self.doc.line_start(dash.lead);
-        let body = edits.apply(source, dash.open..self.range.end);
-        let mut out = String::with_capacity(body.len() + line - self.range.start);
-        for comment in split_after_feeds(&source[self.range.start..line]) {
-            out.push_str(comment.get(dash.column(self.doc)..)?);
-        }
-        let mut lines = split_after_feeds(&body);
-        let behind_dash = lines.next().filter(|line| !is_blank(line));
-        out.push_str(behind_dash.unwrap_or_default().trim_start_matches(' '));
-        let indent = " ".repeat(self.column);
-        for line in lines {
-            out.push_str(match line.strip_prefix(&*indent) {
-                Some(own) => own,
-                None if is_blank(line) => line.trim_start_matches(' '),
-                None => return None,
-            });
-        }
-        Some(ended(out))
-    }
-
     /// A document of its own, indented for the place of this resource.
     fn written(&self, text: &str, head: Head) -> String {
         let Some(dash) = self.dash else { return text.to_owned() };
@@ -333,14 +279,6 @@ impl<'d> Lines<'d> {
         }
         out
     }
-}
-
-/// A text with a line break at its end.
-fn ended(mut text: String) -> String {
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

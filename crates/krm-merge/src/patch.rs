@@ -38,9 +38,39 @@ pub struct Lowered<'a> {
 /// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
 /// out or has in another order; in Strategic, an element without the merge key of its list.
 pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
-    let mut lowering = Lowering { mode: cursor.mode(), trail: Trail::default(), replaced: 0, warnings: Vec::new() };
+    let mut lowering =
+        Lowering { mode: cursor.mode(), trail: Trail::default(), replaced: 0, absent: 0, warnings: Vec::new() };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
+}
+
+/// The resource that a source adds where dest has none: all that it says is data, nulls and other directives as well. Only `$patch` at its root
+/// speaks of the resource: `delete` adds none, and the others are left out.
+///
+/// # Errors
+/// A repeated key in a map; a `$patch` at the root whose value is not `merge`, `replace` or `delete`.
+pub fn added(source: NodeRef<'_>) -> Result<Option<Tree<'_>>, Error> {
+    check_all_keys(source)?;
+    match directive(source)? {
+        None => Ok(Some(Tree::Node(source))),
+        Some(Directive::Delete) => Ok(None),
+        Some(Directive::Merge | Directive::Replace) => Ok(Some(Tree::Node(source).edited(&By::Field, |root| {
+            root.entries.iter_mut().filter(|e| e.key.is_some_and(|k| k.name() == PATCH)).for_each(|e| e.value = None);
+        }))),
+    }
+}
+
+/// Whether a source holds nulls or directives, which have another meaning in a patch than in a new resource.
+pub fn asks(source: NodeRef<'_>) -> bool {
+    Mode::Strategic.must_cut(source)
+}
+
+/// Checks each map of a node.
+fn check_all_keys(node: NodeRef<'_>) -> Result<(), Error> {
+    if node.is_map() {
+        node.check_keys()?;
+    }
+    node.written().try_for_each(|(_, value)| check_all_keys(value))
 }
 
 struct Lowering<'a> {
@@ -48,6 +78,8 @@ struct Lowering<'a> {
     trail: Trail<'a>,
     /// The number of enclosing lists that replace dest's.
     replaced: usize,
+    /// The number of enclosing fields that dest lacks, and of lists that replace dest's because nothing says how they merge.
+    absent: usize,
     warnings: Vec<Warning<'a>>,
 }
 
@@ -125,6 +157,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<Change<'a>, Error> {
         check_kept(&self.trail, patch, there)?;
         let wants = if patch.is_map() {
+            self.tell_idle(patch);
             match directive(patch)? {
                 Some(Directive::Delete) if self.trail.is_fields(&["metadata"]) && there.is_some() => {
                     return Err(must_stay(&self.trail, patch));
@@ -170,10 +203,8 @@ impl<'a> Lowering<'a> {
             if self.mode.is_directive(name) || is_protected(&self.trail, name) {
                 continue;
             }
-            if self.mode.misspells(name) {
-                return Err(key.error(format!(
-                    "a directive must be `{PATCH}`, `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`, not \"{name}\""
-                )));
+            if self.mode.is_unknown_directive(name) {
+                return Err(self.mode.unknown_directive(key));
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let there = of_dest(name);
@@ -191,7 +222,9 @@ impl<'a> Lowering<'a> {
                 true => cursor.child(name, std::iter::once(View::Node(value)).chain(there)),
                 false => cursor.untyped(),
             };
+            self.absent += usize::from(there.is_none());
             let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
+            self.absent -= usize::from(there.is_none());
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.trail.pop();
             // What dest has already is no change. Where the others go, a field that stays must be named.
@@ -213,7 +246,7 @@ impl<'a> Lowering<'a> {
                 }
                 let wants = self.arranged(found.filter(|list| list.is_list()), on_list, cursor.field(name))?;
                 children.push(Child { id, node: None, change: Change::patch(wants, None) });
-            } else if let Some(said) = said.filter(|_| cursor.lacks_list(name)) {
+            } else if let Some(said) = said.filter(|_| self.absent == 0 && cursor.lacks_list(name)) {
                 self.ignore("a directive speaks of this list, but its type has no such field", None, said);
             }
             self.trail.pop();
@@ -221,6 +254,16 @@ impl<'a> Lowering<'a> {
         let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
         Ok(inside.sparing(&self.trail, there, Expects::Anything).into())
+    }
+
+    /// Notes the directives of a map that have nothing to act on. They may be meant as data, which is lost.
+    fn tell_idle(&mut self, map: NodeRef<'a>) {
+        let (mode, is_new) = (self.mode, self.absent > 0);
+        for (key, value) in map.fields().filter(|(key, _)| is_new && mode.is_directive(key.string())) {
+            let said = if value.is_container() { "" } else { &format!(": {}", value.string()) };
+            let reason = format!("`{}{said}` had nothing to act on in dest, and is left out", key.string());
+            self.ignore(&reason, None, value);
+        }
     }
 
     /// Notes that a part of the patch has no effect.
@@ -271,19 +314,20 @@ impl<'a> Lowering<'a> {
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
-        match self.list_directive(patch)? {
-            Some(Directive::Delete) => return Ok(Wants::Nothing),
-            by @ Some(Directive::Replace) => return self.atomic(patch, cursor, by),
-            Some(Directive::Merge) | None if others == Others::Go => {
-                return self.atomic(patch, cursor, Some(Directive::Replace));
-            }
-            Some(Directive::Merge) | None => {}
+        let said = self.list_directive(patch)?;
+        match said {
+            Some(Directive::Delete) if others == Others::Go => return Ok(Wants::Nothing),
+            Some(Directive::Replace) => return self.atomic(patch, cursor),
+            Some(Directive::Merge) | None if others == Others::Go => return self.atomic(patch, cursor),
+            Some(Directive::Delete | Directive::Merge) | None => {}
         }
         let there = there.filter(|there| there.is_list());
         let of_patch = patch.elements().filter(|e| !self.mode.speaks_of_list(*e)).map(View::Node).collect();
         let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
+            // A list that goes needs no keys.
+            Err(Unkeyed::Element(_)) if said == Some(Directive::Delete) => return Ok(Wants::Nothing),
             Err(unkeyed @ Unkeyed::Element(_)) if self.mode == Mode::Strategic => {
                 let is_patch = list_kind(cursor, &sides[..1]).is_err();
                 return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
@@ -299,13 +343,25 @@ impl<'a> Lowering<'a> {
                 ListKind::Atomic
             }
         };
+        // Without an element, nothing shows how an unknown list merges.
+        let is_bare = || is_unknown(cursor, &sides) && sides.iter().flat_map(List::each).next().is_none();
+        let can_obey = matches!(kind, ListKind::Map(_)) || said == Some(Directive::Delete) && is_bare();
+        if !can_obey {
+            self.check_no_directives(patch)?;
+        }
+        if said == Some(Directive::Delete) {
+            return Ok(Wants::Nothing);
+        }
         let mut inside = match kind {
             ListKind::Atomic => {
                 let by = if any_container(&sides) { By::Index } else { By::Value };
                 let ids = sides[0].each().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 self.shortened(patch, &sides, cursor);
-                return self.atomic(patch, cursor, None);
+                self.absent += 1;
+                let wants = self.atomic(patch, cursor);
+                self.absent -= 1;
+                return wants;
             }
             ListKind::Set => self.set(patch),
             ListKind::Map(keys) => self.keyed(patch, there, keys, cursor)?,
@@ -503,37 +559,46 @@ impl<'a> Lowering<'a> {
         Ok(ids)
     }
 
-    /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.
-    /// `by` is the directive that asks for this; under `$patch: replace` any further directive in the list is ignored.
-    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
-        if !self.mode.must_cut(patch) {
-            return Ok(Wants::Value(patch));
-        }
-        let mut children = Vec::new();
-        for element in patch.elements() {
-            if self.mode.speaks_of_list(element) {
-                continue;
-            }
-            if element.is_map() && directive(element)? == Some(Directive::Delete) {
-                if by == Some(Directive::Replace) {
-                    continue;
-                }
+    /// Checks that no element of a list without merge keys has a `$patch`. Only that of a list that is replaced could be obeyed.
+    fn check_no_directives(&self, list: NodeRef<'a>) -> Result<(), Error> {
+        for element in list.elements().filter(|element| element.is_map()) {
+            if directive(element)?.is_some() {
                 return Err(element.error(format!(
-                    "an element with `$patch: delete` must be in a list that merges by a key, which `{}` does not",
+                    "an element with `{PATCH}: {}` must be in a list that merges by a key, which `{}` does not: only `- {PATCH}: replace` may stand in it",
+                    element.get(PATCH).map(NodeRef::string).unwrap_or_default(),
                     self.trail
                 )));
             }
+        }
+        Ok(())
+    }
+
+    /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.
+    /// Directives in it have nothing to act on.
+    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+        if !self.mode.must_cut(patch) {
+            return Ok(Wants::Value(patch));
+        }
+        let mode = self.mode;
+        let mut children = Vec::new();
+        self.replaced += 1;
+        for element in patch.elements().filter(|element| !mode.speaks_of_list(*element)) {
+            let id = ChildId::Index(children.len());
+            if element.is_map() && directive(element)? == Some(Directive::Delete) {
+                self.tell_idle(element);
+                continue;
+            }
+            self.trail.push(id.step(&By::Index), None);
             let mut change = if self.mode.must_cut(element) {
-                self.replaced += 1;
-                let change = self.node(element, OnList::default(), None, cursor, Others::Go)?;
-                self.replaced -= 1;
-                change
+                self.node(element, OnList::default(), None, cursor, Others::Go)?
             } else {
                 Change::patch(Wants::Value(element), None)
             };
+            self.trail.pop();
             change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
-            children.push(Child { id: ChildId::Index(children.len()), node: Some((None, element)), change });
+            children.push(Child { id, node: Some((None, element)), change });
         }
+        self.replaced -= 1;
         Ok(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }.into())
     }
 
@@ -544,6 +609,7 @@ impl<'a> Lowering<'a> {
             if !self.mode.speaks_of_list(element) {
                 continue;
             }
+            self.tell_idle(element);
             let said = directive(element)?;
             if found.is_some() && found != said {
                 return Err(

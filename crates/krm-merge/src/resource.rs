@@ -261,6 +261,20 @@ impl<'a> Resource<'a> {
         }
     }
 
+    /// The aliases in other resources whose anchors are in this one.
+    pub fn aliases_elsewhere(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        let read = match self.body {
+            Body::Nodes(node) => Some(node),
+            Body::Place(_) => None,
+        };
+        read.into_iter().flat_map(alias::from_elsewhere)
+    }
+
+    /// Whether a node is in the resource.
+    pub fn holds(&self, node: NodeRef<'_>) -> bool {
+        matches!(self.body, Body::Nodes(own) if own.holds(node))
+    }
+
     /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
     pub fn place(&self) -> Option<&'a str> {
         self.relative_path.filter(|_| self.located != Located::Nowhere)

@@ -187,7 +187,8 @@ fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
             |name: &str| branch.entries.iter().any(|e| e.was.is_none() && e.key.is_some_and(|k| k.name() == name));
         fields.sort_by_key(|(name, _)| is_new(name));
     }
-    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    // A directive is no member. Dest may hold some as data.
+    let fields = fields.into_iter().filter(|(name, value)| !value.is_null() && !name.starts_with('$'));
     let (key, mut set): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| *name == beside);
     let mut names: Vec<String> = Vec::new();
     if members == Members::NamedByType {

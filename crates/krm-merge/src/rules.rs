@@ -8,14 +8,14 @@ use crate::layout::Upstream;
 use crate::limit::Budget;
 use crate::merge::{Merged, Merging, merge};
 use crate::mode::Mode;
-use crate::patch::{Lowered, lower};
+use crate::patch::{self, Lowered, lower};
 use crate::path::FieldPath;
 use crate::policy::{Policy, Renames};
 use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
 use crate::transport;
-use crate::tree::Tree;
+use crate::tree::{Tree, View};
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
 
@@ -58,6 +58,9 @@ impl<'a> Rules<'a> {
         resource: &mut Merging<'a>,
         source: &Resource<'a>,
     ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
+        if self.mode != Mode::Strategic && patch::asks(source.node()) && is_added(source, resource.tree()) {
+            return Ok(Vec::new());
+        }
         let dest = resource.tree().and_then(Tree::view);
         let lowered = lower(source.node(), dest, self.cursor(about));
         let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
@@ -101,13 +104,14 @@ impl<'a> Rules<'a> {
         Ok((merged, upstream))
     }
 
-    /// The resource to add for a source that dest lacks; `None` if the source asks for nothing.
+    /// The resource to add for a source that dest lacks, as it is written but for the annotations of the host; `None` if the source only
+    /// deletes.
     ///
     /// # Errors
-    /// The source asks for something impossible.
+    /// Same as [`patch::added`].
     pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let lowered = lower(source.node(), None, self.cursor(source));
-        self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
+        let tree = patch::added(source.node()).map_err(|e| unmergeable(source, e))?;
+        Ok(tree.map(|tree| transport::with_type(transport::without_host(tree), source)))
     }
 
     /// The resource to add for a new one of upstream.
@@ -154,6 +158,13 @@ fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -
     let walked = |side: NodeRef<'a>| [Some(side), side.get("metadata"), side.at(&["metadata", "annotations"])];
     let mut walked = [original, updated].into_iter().flat_map(walked).flatten().chain([dest]);
     !may_mean_more && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
+}
+
+/// Whether a source is there as an earlier run added it. Then its nulls and directives are data, which a second run keeps.
+fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
+    let meaning = |tree: Tree<'_>| transport::without_host(tree).view().map(View::meaning);
+    let added = patch::added(source.node()).ok().flatten();
+    added.is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

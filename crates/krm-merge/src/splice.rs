@@ -4,6 +4,7 @@
 //! a part that a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
 
 mod flow;
+mod lines;
 mod print;
 mod unwritable;
 
@@ -20,6 +21,7 @@ use crate::yaml::{
     comment_text, comments_above, ends_line, foot, gap_above, is_blank, line_end, lines, next_line, same, starts_line,
     trim, trim_start, without_break,
 };
+pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};
@@ -390,7 +392,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
         let mut text = Text { head: props.join(" "), body: Vec::new() };
         for new in news(entries) {
-            text.body.extend(self.layout().new_child(&new, child_column));
+            let lines = self.layout().new_child(&new, child_column);
+            text.body.extend(not_taken(lines, || last_block(&text.body.join("\n"))));
         }
         if let Some(at_end) = at_end.filter(|_| !text.body.is_empty() && child_column > column) {
             let lines = comment_lines(at_end, child_column, self.budget);
@@ -606,9 +609,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     self.is_set(was.value(), tree)
                 }
                 (None, _) => {
-                    above = Some(entry);
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
-                    self.insert_lines(place_of(last).bottom(self.doc), &lines.unwrap_or_default());
+                    let lines = not_taken(lines.unwrap_or_default(), || self.end_of(host, column, above?));
+                    above = Some(entry);
+                    self.insert_lines(place_of(last).bottom(self.doc), &lines);
                     true
                 }
             };

@@ -30,11 +30,24 @@ impl Mode {
                     && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER)))
     }
 
-    /// Whether a field looks like a directive but is not one: it would be merged as data.
-    pub(super) fn misspells(self, name: &str) -> bool {
+    /// Whether a field is meant as a directive, but the mode knows no such directive: it would be merged as data.
+    pub(super) fn is_unknown_directive(self, name: &str) -> bool {
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
         let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
-        self == Self::Strategic && name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
+        name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
+    }
+
+    /// The error for a field that is an [unknown directive](Self::is_unknown_directive).
+    pub(super) fn unknown_directive(self, key: NodeRef<'_>) -> Error {
+        let name = key.string();
+        if self != Self::Strategic && Self::Strategic.is_directive(name) {
+            return key.error(format!(
+                "a directive must be `{PATCH}`, not \"{name}\", which only mode Strategic reads: use that mode, or remove it"
+            ));
+        }
+        let others = format!(", `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`");
+        let others = if self == Self::Strategic { &others } else { "" };
+        key.error(format!("a directive must be `{PATCH}`{others}, not \"{name}\""))
     }
 
     /// The requests of `$setElementOrder` and `$deleteFromPrimitiveList` in a map, by field.
@@ -72,11 +85,15 @@ impl Mode {
         self != Self::Strategic
     }
 
-    /// Whether a list contains directives, or nulls that clear, so that it cannot be taken as it is.
+    /// Whether a list contains directives, known or not, or nulls that clear, so that it cannot be taken as it is.
     pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
         fn any(node: NodeRef<'_>, mode: Mode) -> bool {
             let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-                mode.is_directive(key.string()) || !mode.keeps_nulls_of_lists() && value.is_null() || any(value, mode)
+                let name = key.string();
+                mode.is_directive(name)
+                    || mode.is_unknown_directive(name)
+                    || !mode.keeps_nulls_of_lists() && value.is_null()
+                    || any(value, mode)
             };
             node.fields().any(cut) || node.elements().any(|e| any(e, mode))
         }

@@ -7,7 +7,10 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use std::cmp::Ordering;
+
 use super::last_block;
+use super::lines::as_written;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
@@ -302,6 +305,9 @@ impl Layout<'_> {
     /// A new entry or element, whose key or dash is at `column`, as lines.
     pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
+        if let Some(lines) = self.whole(new, column) {
+            return lines;
+        }
         let own = match place {
             Some((place, value)) if !place.is_inline(value.document()) => comments_above(&place, value.document()),
             _ => "",
@@ -325,10 +331,35 @@ impl Layout<'_> {
         out
     }
 
+    /// A new element that is a whole resource, as it is written; `None` if it is no resource, or must be written otherwise. kpt keeps comments
+    /// above the dash, and loses comments after it.
+    fn whole(&self, new: &Piece<'_, '_>, column: usize) -> Option<Vec<String>> {
+        let like = new.tree.like().filter(|_| new.layout == tree::Layout::Own && new.key.is_none())?;
+        // The document may have other anchors of these names.
+        if like.document().has_anchors_in(like) {
+            return None;
+        }
+        let lines = as_written(new.tree, self.budget)?;
+        let first = lines.iter().position(|line| !line.is_empty() && !line.starts_with('#'))?;
+        if !self.budget.take(lines.len().saturating_mul(column + 2)) {
+            return None;
+        }
+        let indented = |(at, line): (usize, &String)| match at.cmp(&first) {
+            _ if line.is_empty() => String::new(),
+            Ordering::Less => format!("{}{line}", blanks(column)),
+            Ordering::Equal => format!("{}- {line}", blanks(column)),
+            Ordering::Greater => format!("{}{line}", blanks(column + 2)),
+        };
+        Some(lines.iter().enumerate().map(indented).collect())
+    }
+
     /// A map or list as the lines of a document. Its own comments come first: the lines above its dash, and the comment after the dash.
     pub fn document(&self, tree: &Tree<'_>) -> Vec<String> {
         let mut out = Vec::new();
         let Some(like) = tree.like() else { return out };
+        if let Some(lines) = as_written(tree, self.budget) {
+            return lines;
+        }
         let doc = like.document();
         if let Some(place) = Place::behind_dash(like).filter(|p| !p.is_inline(doc)) {
             out.extend(comment_lines(comments_above(&place, doc), 0, self.budget));
@@ -416,21 +447,21 @@ impl Layout<'_> {
         let text = doc.source();
         let mut out = Vec::new();
         if !matches!(tree, Tree::Branch(_)) && node.has_merge_entry() {
-            for (key, value) in node.fields() {
-                let entry = Entry::new(Some(Key::Node(key)), Tree::Node(value));
-                out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
-            }
-            return out;
+            return self.spelled_out(node, column);
         }
         let places = Place::of_children(node);
-        let own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
+        // Where the lines of the last child begin.
+        let mut begin = 0;
+        let mut own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
             let (index, key, value) = (was.place(), was.key(), was.value());
             let place = places[index];
+            let last = std::mem::replace(&mut begin, out.len());
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
                 let line = doc.line_start(place.lead);
                 let above = &text[gap_from(doc, limit, line)..line];
                 let above = comment_lines(above, column, self.budget);
+                let above = not_taken(above, || last_block(&out[last..].join("\n")));
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
             }
@@ -449,7 +480,10 @@ impl Layout<'_> {
                         (None, _) => {}
                         _ if entry.is_merge() => {}
                         (Some(new), Some(was)) => own(was, &new, &mut out),
-                        (Some(new), None) => out.extend(self.new_child(&new, column)),
+                        (Some(new), None) => {
+                            let lines = self.new_child(&new, column);
+                            out.extend(not_taken(lines, || last_block(&out.join("\n"))));
+                        }
                     }
                 }
                 for entry in branch.brought_in() {
@@ -471,6 +505,13 @@ impl Layout<'_> {
         let foot = not_taken(foot, || last_block(&out.join("\n")));
         out.extend(foot);
         out
+    }
+
+    /// The fields of a map with a `<<`, as lines at `column`.
+    fn spelled_out(&self, node: NodeRef<'_>, column: usize) -> Vec<String> {
+        let entries = node.fields().map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value)));
+        let lines = |entry: Entry<'_>| Piece::of(&entry).map(|new| self.new_child(&new, column)).unwrap_or_default();
+        entries.flat_map(lines).collect()
     }
 
     /// The comments below a child that belong to it, as much deeper as they are written. If its value is a block, the block has them.
@@ -695,18 +736,20 @@ impl Layout<'_> {
     fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
         let content = value.strip_suffix('\n').unwrap_or(value);
         let lines: Vec<&str> = content.split('\n').collect();
-        // Dest may have blank lines after the last line, which would become part of the value under `+`.
-        if content.is_empty()
-            || content.ends_with('\n')
-            || lines.iter().any(|line| needs_escapes(&line.replace('\t', "")))
-        {
+        if content.is_empty() || lines.iter().any(|line| needs_escapes(&line.replace('\t', ""))) {
             return None;
         }
         let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
         // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
-        let chomping = if content.len() == value.len() { "-" } else { "" };
+        let chomping = if content.len() == value.len() {
+            "-"
+        } else if content.ends_with('\n') {
+            "+"
+        } else {
+            ""
+        };
         let inner = blanks(column + depth);
         if !self.budget.take(value.len() + lines.len().saturating_mul(inner.len())) {
             return Some(Text::default());
@@ -735,13 +778,16 @@ impl Layout<'_> {
         if is_deeper || leading_blanks {
             head.push_str(&self.indent.to_string());
         }
-        // Dest may have blank lines after the last line, which would become part of the value under `+`.
-        if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
+        // Of blank lines alone, nothing shows the indentation.
+        if first.is_none() && !value.is_empty() {
             return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
         // A value may end without a line break because the source does. In another place, only `-` can say that.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
+        } else if value.ends_with("\n\n") {
+            // Without blank lines of its own, the text needs no `+`, and the blank lines of dest below it can stay.
+            head.push('+');
         }
         let inner = blanks(column + self.indent);
         let mut body = String::new();
