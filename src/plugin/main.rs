@@ -65,6 +65,8 @@ enum End {
     Bad,
     /// A signal arrived before anything was written: exit with 128 plus its number.
     Stopped(u8),
+    /// git must stop its merge: exit 255. git takes each code up to 128 for a conflict.
+    StopsGit,
 }
 
 fn main() -> ExitCode {
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         End::Differs => ExitCode::from(1),
         End::Bad => ExitCode::from(2),
         End::Stopped(code) => ExitCode::from(code),
+        End::StopsGit => ExitCode::from(255),
     }
 }
 
@@ -106,7 +109,7 @@ fn try_main() -> Result<End> {
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::GitInstall(args) => git::install(&args),
-        Command::GitDriver(args) => git::drive(&args),
+        Command::GitDriver(args) => Ok(git::drive(&args)),
         Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),

@@ -194,7 +194,9 @@ const EXIT_OF_EXTRACT: Section = Section {
 
 const EXIT_OF_DRIVER: Section = Section {
     title: "Exit status",
-    text: "0 merged; 1 someone must decide the conflicts between the markers. git expects these codes.",
+    text: "\
+0 merged; 1 someone must decide the conflicts between the markers; 255 a file cannot be read or written, and git stops its merge. \
+git expects these codes. The command that `git-install` configures merges the lines with `git merge-file` if this program ends with another code below 128, or is not there.",
 };
 
 const ENVIRONMENT: Section = Section {

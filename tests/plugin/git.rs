@@ -3,6 +3,7 @@
 #[path = "../support/custom_resources.rs"]
 mod custom_resources;
 
+mod absent;
 mod commands;
 mod halves;
 mod laws;
@@ -510,7 +511,7 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
     let said = repository.0.run(&["git-install"]).passed();
     assert!(said.starts_with("git config --local merge.krm-merge.driver '") && said.lines().count() == 1, "{said}");
     let driver = repository.git(&["config", "merge.krm-merge.driver"]);
-    assert!(driver.trim_end().ends_with(" -- %O %A %B %P"), "{driver}");
+    assert!(driver.contains(" git-driver --marker-size=%L "), "{driver}");
     let elsewhere = Folder::new();
     let ran = Ran::of(
         Command::new(PLUGIN)

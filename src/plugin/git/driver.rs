@@ -42,11 +42,16 @@ use crate::side::parse;
 use crate::told;
 use crate::walk;
 
-/// Merges the three files and writes the result over our file.
-///
-/// # Errors
-/// A file cannot be read or written; or git's own merge is needed, but git cannot be run.
-pub fn drive(args: &GitDriver) -> Result<End> {
+/// Merges the three files and writes the result over our file. If a file cannot be read or written, or if git's own merge is needed but git
+/// cannot be run, our file may be half written. So git must stop.
+pub fn drive(args: &GitDriver) -> End {
+    merge(args).unwrap_or_else(|e| {
+        screen::tell(&format!("error: {}", told::chain(&e)));
+        End::StopsGit
+    })
+}
+
+fn merge(args: &GitDriver) -> Result<End> {
     let name = name(args);
     let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
@@ -295,7 +300,7 @@ mod tests {
             common_ancestor: false,
         };
         let before = parsed();
-        drive(&args).expect("git runs");
+        assert_ne!(drive(&args), End::StopsGit);
         let count = parsed() - before;
         fs::remove_dir_all(&folder).expect("removed");
         count
