@@ -535,7 +535,7 @@ pub struct GitInstall {
     #[arg(long)]
     pub global: bool,
     /// Which files git merges by field; may be given several times
-    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
+    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile", "Kustomization"])]
     pub pattern: Vec<String>,
     /// Remove the driver from the configuration and the attributes
     #[arg(long, conflicts_with = "pattern")]

@@ -7,6 +7,7 @@ mod absent;
 mod commands;
 mod halves;
 mod laws;
+mod nameless;
 mod repository;
 
 use std::fs;
@@ -351,7 +352,7 @@ fn what_git_merges_by_line_is_no_conflict() {
 }
 
 #[test]
-fn what_is_no_kubernetes_goes_back_to_git() {
+fn what_is_no_kubernetes_is_merged_as_by_git() {
     if !has("git") {
         return;
     }
@@ -492,7 +493,8 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
         return;
     }
     let repository = Repository::new("x.txt", "x\n");
-    let attributes = "*.yaml merge=krm-merge\n*.yml merge=krm-merge\nKptfile merge=krm-merge\n";
+    let attributes =
+        "*.yaml merge=krm-merge\n*.yml merge=krm-merge\nKptfile merge=krm-merge\nKustomization merge=krm-merge\n";
     assert_eq!(repository.0.read(".gitattributes"), attributes);
     repository.0.write(".gitattributes", "*.png binary");
     repository.0.run(&["git-install", "--dry-run"]).passed();
@@ -811,7 +813,7 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert!(repository.0.read("a").contains("<<<<<<< caf\u{fffd}\n"));
     // What git merges by line is told with the path.
-    ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("x: {version}\n")));
+    ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("{{{{ {version} }}}}\n")));
     let ran = repository.0.command(&["git-driver", "o", "a", "b"]).arg(name).output().expect("runs");
     let told = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.code() == Some(1) && told.contains("error: caf\\xe9: git has merged its lines"), "{told}");
