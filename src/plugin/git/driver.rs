@@ -115,7 +115,9 @@ fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resou
         Some(own) => config_of(own)?,
         None => without_rules()?,
     };
-    let found = repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side)));
+    // The user is told this once, also if git merges common ancestors first.
+    let found =
+        repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side), screen::tell));
     let found = found.unwrap_or_default();
     let types = types.with_definitions(found.iter().flat_map(nodes)).with_definitions(definitions(resources));
     let input = file.documents.iter().map(|(_, document)| document.source().len()).sum();
