@@ -99,12 +99,19 @@ fn try_main() -> Result<End> {
         Err(e) => return refused(e, &args),
     };
     match Cli::from_arg_matches(&matches)?.command {
-        Command::TwoWay { source, common } => run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common)),
-        Command::Strategic { source, common } => {
-            run::run(&common, || setting::of_source(Mode::Strategic, &source, &common))
+        Command::TwoWay { source, common } => {
+            let ended = run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common));
+            github::shown(common.output, ended)
         }
-        Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
-        Command::Live(args) => live::live(&args),
+        Command::Strategic { source, common } => {
+            let ended = run::run(&common, || setting::of_source(Mode::Strategic, &source, &common));
+            github::shown(common.output, ended)
+        }
+        Command::ThreeWay { upgrade, common } => {
+            let ended = run::run(&common, || setting::of_upgrade(&upgrade, &common));
+            github::shown(common.output, ended)
+        }
+        Command::Live(args) => github::shown(args.output, live::live(&args)),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),

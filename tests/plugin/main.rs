@@ -1,6 +1,7 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
 #![cfg(feature = "plugin")]
 
+mod action;
 mod compare;
 mod completion;
 #[path = "../support/steps.rs"]
