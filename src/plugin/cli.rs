@@ -73,7 +73,7 @@ pub enum Command {
         /// `kubectl krm-merge`
         shell: Shell,
     },
-    /// Print the man page of the plugin, or of one of its commands: `kubectl krm-merge man | man -l -`
+    /// Print the man page of the plugin, or of one of its commands, for `man -l -`
     Man {
         /// The command; without one, the page is that of the plugin
         command: Option<String>,

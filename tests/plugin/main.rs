@@ -11,6 +11,7 @@ mod explain;
 mod extract;
 mod folders;
 mod git;
+mod help;
 mod hosts;
 mod html;
 mod in_place;
