@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, IsTerminal, Read, Write};
 use std::process::ExitCode;
+#[cfg(unix)]
+use std::sync::{Arc, atomic::AtomicBool};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::shown;
@@ -11,6 +13,11 @@ use krm_merge_function::{Output, Verdict, edited, exec_plugin};
 const USAGE: &str = include_str!("usage.txt");
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if std::process::id() == 1 {
+        // If a handler cannot be set, signals do nothing, as for any process 1.
+        let _ = end_on_signals();
+    }
     match try_main() {
         Ok(code) => code,
         // A host that closed our stdout did not get the resources, so this is a failure. Nobody would read an error message.
@@ -21,6 +28,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Ends the program at once on SIGINT and SIGTERM, with the exit code that shells use for it. The kernel does nothing with such a signal to
+/// process 1, as which the function runs in a container, unless there is a handler.
+#[cfg(unix)]
+fn end_on_signals() -> io::Result<()> {
+    use signal_hook::{consts, flag};
+    for signal in [consts::SIGINT, consts::SIGTERM] {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::new(AtomicBool::new(true)))?;
+    }
+    Ok(())
 }
 
 fn try_main() -> Result<ExitCode> {

@@ -1,5 +1,8 @@
 //! The program: arguments, streams and exit codes.
 
+#[path = "support/skip.rs"]
+mod skip;
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -181,4 +184,51 @@ fn a_closed_stdout_is_exit_1_without_a_word() {
     child.stdin.take().expect("stdin").write_all(stdin.as_bytes()).expect("it reads to the end");
     let output = child.wait_with_output().expect("an end");
     assert_eq!((output.status.code(), stderr(&output)), (Some(1), String::new()));
+}
+
+/// As in a container: the kernel does nothing with a signal to process 1 that has no handler for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn process_1_ends_at_once_on_signals() {
+    use std::time::{Duration, Instant};
+
+    let unshare = |user: &[&str], program: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(user).args(["--pid", "--fork", "--kill-child", program]);
+        unshare
+    };
+    // root may do it at once, and others where the system lets them be root of a namespace.
+    let may = |user: &&&[&str]| unshare(user, "true").output().is_ok_and(|ran| ran.status.success());
+    let Some(user) = [&[][..], &["--user", "--map-root-user"]].iter().find(may).copied() else {
+        return skip::skipped("unshare", "makes no process 1 here");
+    };
+    let in_namespace = |program: &str| unshare(user, program);
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let mut program = in_namespace(env!("CARGO_BIN_EXE_krm-merge"));
+        let mut unshare = program.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("unshare");
+        // Its stdin stays open, so it waits for the rest of it.
+        let children = format!("/proc/{0}/task/{0}/children", unshare.id());
+        let start = Instant::now();
+        let ended = loop {
+            assert!(start.elapsed() < Duration::from_secs(20), "SIG{name} does not end it");
+            if let Some(ended) = unshare.try_wait().expect("a state") {
+                break ended;
+            }
+            // The first ones may come before the program is there.
+            let inner = std::fs::read_to_string(&children).unwrap_or_default();
+            for inner in inner.split_whitespace() {
+                let _ = Command::new("kill").args([&format!("-{name}"), inner]).stderr(Stdio::null()).status();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(ended.code(), Some(code), "SIG{name}");
+    }
+    // Any other process is ended by the signal itself.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("runs");
+    Command::new("kill").arg(child.id().to_string()).status().expect("kill");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().expect("an end")), Some(15));
 }

@@ -73,7 +73,7 @@ pub enum Command {
         /// `kubectl krm-merge`
         shell: Shell,
     },
-    /// Print the man page of the plugin, or of one of its commands: `kubectl krm-merge man | man -l -`
+    /// Print the man page of the plugin, or of one of its commands, for `man -l -`
     Man {
         /// The command; without one, the page is that of the plugin
         command: Option<String>,
@@ -535,7 +535,7 @@ pub struct GitInstall {
     #[arg(long)]
     pub global: bool,
     /// Which files git merges by field; may be given several times
-    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
+    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile", "Kustomization"])]
     pub pattern: Vec<String>,
     /// Remove the driver from the configuration and the attributes
     #[arg(long, conflicts_with = "pattern")]

@@ -36,7 +36,7 @@ use shown::{Differing, Kind, markdown, outcomes};
 /// # Errors
 /// A side cannot be read or compared; or the output takes more than the limit.
 pub fn diff(args: &Diff) -> Result<End> {
-    let [a, b] = Side::read_both([&args.a, &args.b])?;
+    let [a, b] = Side::read_both(["A", "B"], [&args.a, &args.b])?;
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
     let config = setting.config()?;
     let limit = config.limit.with_input(a.size() + b.size());

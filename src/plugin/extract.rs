@@ -25,7 +25,7 @@ use patch::Patch;
 /// # Errors
 /// A side cannot be read, compared or merged.
 pub fn extract(args: &Extract) -> Result<End> {
-    let [original, dest] = Side::read_both([&args.original, &args.dest])?;
+    let [original, dest] = Side::read_both(["ORIGINAL", "DEST"], [&args.original, &args.dest])?;
     if original.is_folder() != dest.is_folder() {
         bail!("original and dest must both be folders, or neither: {} and {}", original.name, dest.name);
     }

@@ -1,7 +1,7 @@
 //! The merge driver for git, and its installation.
 //!
 //! git merges by line. So changes to neighbouring lines are in conflict, and so are two additions to one list. The driver merges Kubernetes
-//! YAML by field, and leaves every other file to git.
+//! YAML by field, also without a name, and leaves every other file to git.
 
 pub mod choices;
 mod comments;

@@ -2,11 +2,15 @@
 //!
 //! Source: GitHub's "Workflow commands", and `escapeData` and `escapeProperty` of its toolkit.
 
+use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 
+use crate::End;
+use crate::cli::Output;
 use crate::place;
 use crate::screen::{Page, Reader};
 use crate::side::Side;
+use crate::told;
 
 /// The results as commands, one on a line.
 pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
@@ -15,6 +19,17 @@ pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
         page.line(&command(dest, result));
     }
     page
+}
+
+/// Shows the error of a run in this format, too: a line of stderr is only in the log of the job, not on its page.
+pub fn shown(format: Option<Output>, ended: Result<End>) -> Result<End> {
+    if let (Some(Output::Github), Err(e)) = (format, &ended) {
+        let mut page = Page::new(Reader::Program);
+        page.line(&format!("::error title=krm-merge::{}", data(&told::chain(e))));
+        // If stdout is what fails, stderr says so.
+        let _ = page.print();
+    }
+    ended
 }
 
 fn command(dest: &Side, result: &Outcome) -> String {

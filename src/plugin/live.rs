@@ -162,7 +162,9 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
     let sides = match &args.kustomize {
         Some(_) if args.adopt => bail!(adopt::NO_FILES),
         Some(folder) => vec![kustomized(folder)?.not_empty()?],
-        None => args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?,
+        None => {
+            args.filename.iter().map(|path| Side::read("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?
+        }
     };
     if args.adopt {
         adopt::check(args, &sides)?;

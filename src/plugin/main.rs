@@ -65,6 +65,8 @@ enum End {
     Bad,
     /// A signal arrived before anything was written: exit with 128 plus its number.
     Stopped(u8),
+    /// git must stop its merge: exit 255. git takes each code up to 128 for a conflict.
+    StopsGit,
 }
 
 fn main() -> ExitCode {
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         End::Differs => ExitCode::from(1),
         End::Bad => ExitCode::from(2),
         End::Stopped(code) => ExitCode::from(code),
+        End::StopsGit => ExitCode::from(255),
     }
 }
 
@@ -96,17 +99,24 @@ fn try_main() -> Result<End> {
         Err(e) => return refused(e, &args),
     };
     match Cli::from_arg_matches(&matches)?.command {
-        Command::TwoWay { source, common } => run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common)),
-        Command::Strategic { source, common } => {
-            run::run(&common, || setting::of_source(Mode::Strategic, &source, &common))
+        Command::TwoWay { source, common } => {
+            let ended = run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common));
+            github::shown(common.output, ended)
         }
-        Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
-        Command::Live(args) => live::live(&args),
+        Command::Strategic { source, common } => {
+            let ended = run::run(&common, || setting::of_source(Mode::Strategic, &source, &common));
+            github::shown(common.output, ended)
+        }
+        Command::ThreeWay { upgrade, common } => {
+            let ended = run::run(&common, || setting::of_upgrade(&upgrade, &common));
+            github::shown(common.output, ended)
+        }
+        Command::Live(args) => github::shown(args.output, live::live(&args)),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::GitInstall(args) => git::install(&args),
-        Command::GitDriver(args) => git::drive(&args),
+        Command::GitDriver(args) => Ok(git::drive(&args)),
         Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),

@@ -1,6 +1,7 @@
 //! The sections of `--help` and the man pages besides the flags: examples, exit codes, environment.
 //!
-//! Both show the same sections. Lines that begin with two spaces are commands and keep their line breaks.
+//! Both show the same sections. Lines that begin with two spaces are commands and keep their line breaks. They fit into a terminal of 80
+//! columns, because help breaks longer lines, and then nobody can paste them.
 
 use anyhow::{Result, bail};
 use clap::Command;
@@ -14,19 +15,23 @@ struct Section {
 
 const OF_THREE_WAY: &str = "\
 Look at the upgrade of a package with local edits from upstream's v1 to its v2, then do it:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      --in-place
 
 The same where upstream's versions are tags of this repository:
-  kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
+  kubectl krm-merge three-way --original <(git show v1:web.yaml) \\
+      --updated <(git show v2:web.yaml) --dest web.yaml
 
 Leave conflicts between markers, then decide them one by one:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place --on-conflict mark
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      --in-place --on-conflict mark
   kubectl krm-merge resolve my-package
 
 Merge in a workflow, show each conflict beside its line, and fail if there is one:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
-      -o github --conflicts-exit-code";
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      --in-place -o github --conflicts-exit-code";
 
 const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
@@ -37,19 +42,23 @@ Take our side in every conflict:
 
 Record the decisions, so that the next merge asks only for others:
   kubectl krm-merge resolve --record decisions.yaml my-package
-  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
-      --config decisions.yaml --on-conflict mark";
+  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package \\
+      --in-place --config decisions.yaml --on-conflict mark";
 
 const OF_PLUGIN: &str = "\
 Upgrade a package with local edits from upstream's v1 to its v2:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
+      --in-place
 
 Put an overlay over the resources of a folder, and apply the result:
-  kubectl krm-merge two-way --source overlay/prod --dest base | kubectl apply -f -
+  kubectl krm-merge two-way --source overlay/prod --dest base \\
+      | kubectl apply -f -
 
 Patch every Deployment of a folder:
-  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
+  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment \\
+      --dest . --in-place
 
 See what a fork changed, and turn it into an overlay:
   kubectl krm-merge diff upstream my-fork
@@ -70,17 +79,19 @@ fn examples(command: &str) -> &'static str {
         "two-way" => {
             "\
 Put an overlay over the resources of a folder, and apply the result:
-  kubectl krm-merge two-way --source overlay/prod --dest base --without-local-config | kubectl apply -f -
+  kubectl krm-merge two-way --source overlay/prod --dest base \\
+      --without-local-config | kubectl apply -f -
 
 Set a field in place:
-  kubectl krm-merge two-way --patch '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {level: debug}}' \\
-      --dest my-package --in-place"
+  kubectl krm-merge two-way --target kind=ConfigMap,name=a \\
+      --patch '{data: {level: debug}}' --dest my-package --in-place"
         }
         "three-way" => OF_THREE_WAY,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
-  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place"
+  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment \\
+      --dest . --in-place"
         }
         "live" => {
             "\
@@ -194,7 +205,9 @@ const EXIT_OF_EXTRACT: Section = Section {
 
 const EXIT_OF_DRIVER: Section = Section {
     title: "Exit status",
-    text: "0 merged; 1 someone must decide the conflicts between the markers. git expects these codes.",
+    text: "\
+0 merged; 1 someone must decide the conflicts between the markers; 255 a file cannot be read or written, and git stops its merge. \
+git expects these codes. The command that `git-install` configures merges the lines with `git merge-file` if this program ends with another code below 128, or is not there.",
 };
 
 const ENVIRONMENT: Section = Section {

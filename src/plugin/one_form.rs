@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
+use krm_merge::refine::has_twins;
 use krm_merge::resource::Identity;
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Role;
@@ -105,10 +106,7 @@ fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
 /// Whether a map in a file has a duplicate key. The API server does not accept such a resource, and nobody knows which of the values
 /// counts.
 fn has_key_twice(held: &Held) -> bool {
-    fn is_in(node: NodeRef<'_>) -> bool {
-        node.duplicate_key().is_some() || node.entries().any(|(_, value)| is_in(value)) || node.elements().any(is_in)
-    }
-    held.resources().any(|resource| is_in(resource.node()))
+    held.resources().any(|resource| has_twins(resource.node()))
 }
 
 /// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if a document

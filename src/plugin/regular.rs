@@ -43,6 +43,14 @@ pub fn itself(file: &Path) -> Result<()> {
     }
 }
 
+/// Checks that a path of the user leads to a regular file of any size, or to nothing. A symbolic link of the user's own is followed.
+///
+/// # Errors
+/// The errors of [`within`].
+pub fn own(file: &Path) -> Result<()> {
+    if file.exists() { check(file, u64::MAX) } else { Ok(()) }
+}
+
 const COPY: &str = "put a copy of what it leads to in its place, or remove it";
 
 /// Checks the type and size of a file, or of the target of a symbolic link.

@@ -29,7 +29,7 @@ use crate::disk::{self, Replacement};
 use crate::screen::{self, Page, Reader};
 use crate::signals::Signals;
 use crate::told::counted;
-use crate::walk::shown;
+use crate::walk::{shown, there};
 
 use about::about;
 use answers::Place;
@@ -167,6 +167,7 @@ impl Run<'_> {
         }
         let mut answers = vec![None; self.spots.len()];
         if let Some(file) = &args.answers {
+            there("--answers", "a file", file)?;
             let text = fs::read_to_string(file).with_context(|| shown(file))?;
             answers = answers::read(&shown(file), &text, &self.places())?;
         }

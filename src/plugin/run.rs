@@ -47,7 +47,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
     }
     setting.config()?;
-    let mut dest = Side::read(&common.dest)?;
+    let mut dest = Side::read("--dest", &common.dest)?;
     if common.in_place && matches!(dest.root, Root::Stream) {
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }

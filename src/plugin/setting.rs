@@ -18,7 +18,7 @@ use crate::cli::{Common, ConflictLevel, InConflict, Lists, NewElements, Output, 
 use crate::config_file::ConfigFile;
 use crate::merge::Conflicts;
 use crate::side::{Held, Side, parse};
-use crate::walk::shown;
+use crate::walk::{shown, there};
 
 /// The setting of a merge, from its flags.
 #[derive(Debug)]
@@ -179,9 +179,19 @@ pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
 /// # Errors
 /// The file cannot be read, or is not YAML.
 pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
+    there("--openapi", "a file", file)?;
     let name = shown(file);
     let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
     Ok((name, document))
+}
+
+/// The functionConfig that `--config` names.
+///
+/// # Errors
+/// The errors of [`ConfigFile::read`].
+pub fn config_file(file: &Path) -> Result<ConfigFile> {
+    there("--config", "a file", file)?;
+    ConfigFile::read(shown(file), file)
 }
 
 /// The limit on the output of a run, before the size of its input is known.
@@ -200,7 +210,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
-        sides.push(if is_text { Side::of_text(flag, value)? } else { Side::read(value)? }.not_empty()?);
+        sides.push(if is_text { Side::of_text(flag, value)? } else { Side::read(flag, value)? }.not_empty()?);
     }
     if let Some(text) = &source.target {
         if sides.is_empty() {
@@ -248,9 +258,11 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
         Some(Renames::Follow) | None => policy::Renames::Follow,
     };
     let mut given = Vec::new();
-    for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {
+    for (role, flag, path) in
+        [(Role::Original, "--original", &upgrade.original), (Role::Updated, "--updated", &upgrade.updated)]
+    {
         if let Some(path) = path {
-            given.push((role, vec![Side::read(path)?]));
+            given.push((role, vec![Side::read(flag, path)?]));
         }
     }
     let conflicts = if is_marked { Conflicts::Marked } else { Conflicts::Settled };
@@ -259,7 +271,7 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
 
 fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
     let config = match &common.config {
-        Some(file) => Said::File(Box::new(ConfigFile::read(shown(file), file)?)),
+        Some(file) => Said::File(Box::new(config_file(file)?)),
         None => Said::Flags(Box::new(flags)),
     };
     Ok(Setting { config, given, conflicts: Conflicts::Settled, mode })

@@ -19,10 +19,10 @@ use krm_merge::file_path;
 use krm_merge::list;
 use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
-use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
+use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::cores;
-use crate::walk::{Tree, shown};
+use crate::walk::{Tree, shown, there};
 
 /// The origin of a side.
 #[derive(Debug)]
@@ -78,25 +78,25 @@ pub enum Content {
     /// Resources. In original or updated, one of them has `generateName` and no name. Nobody knows which resource it is on another side, so
     /// the file is merged as text.
     Unnamed(Box<Document<'static>>),
-    /// A file that has the name of a resource file but is not YAML, like a Helm template; with the place of the error, as `web.yaml:3:5`.
-    NoYaml(String),
+    /// A file that has the name of a resource file but is not YAML, like a Helm template.
+    NoYaml(Fault),
     /// Anything else. It is read only if it has to be compared.
     Other,
 }
 
 impl Side {
-    /// Reads a side: `-` is stdin, anything else a file or a folder.
+    /// Reads a side: `-` is stdin, anything else a file or a folder. `of` is the flag or the argument that names it.
     ///
     /// # Errors
     /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
-    pub fn read(path: &str) -> Result<Self> {
+    pub fn read(of: &str, path: &str) -> Result<Self> {
         if path == "-" {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
             return Self::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
         }
         let disk = Path::new(path);
-        let found = fs::metadata(disk).with_context(|| shown(disk))?;
+        let found = there(of, "a file or a folder", disk)?;
         if !found.is_dir() {
             let bytes = fs::read(disk).with_context(|| shown(disk))?;
             // A pipe has no path on disk, and neither has the file of a here-document.
@@ -120,11 +120,11 @@ impl Side {
     ///
     /// # Errors
     /// The errors of [`Side::read`]; or both sides are stdin.
-    pub fn read_both(paths: [&str; 2]) -> Result<[Self; 2]> {
+    pub fn read_both(of: [&str; 2], paths: [&str; 2]) -> Result<[Self; 2]> {
         if paths == ["-", "-"] {
             bail!(STDIN_ONCE);
         }
-        Ok([Self::read(paths[0])?, Self::read(paths[1])?])
+        Ok([Self::read(of[0], paths[0])?, Self::read(of[1], paths[1])?])
     }
 
     /// A side with the resources of a text, which may have none.
@@ -237,14 +237,15 @@ impl Side {
     /// A file cannot be read.
     pub fn kustomizations(&self) -> Result<Vec<Document<'static>>> {
         let is_meant = |held: &&Held| matches!(held.content, Content::Other) && is_kustomization(&held.path);
-        let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?.into_owned()).ok()));
+        let files =
+            self.files.iter().filter(is_meant).map(|held| Ok(document(&held.name, held.bytes()?.into_owned()).ok()));
         files.filter_map(Result::transpose).collect()
     }
 
-    /// The files that should be YAML but are not, each with its path and the place of the error.
-    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// The files that should be YAML but are not, each with its path.
+    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &Fault)> {
         self.files.iter().filter_map(|held| match &held.content {
-            Content::NoYaml(place) => Some((held.path.as_str(), place.as_str())),
+            Content::NoYaml(fault) => Some((held.path.as_str(), fault)),
             Content::Resources(_) | Content::Mixed(_) | Content::Unnamed(_) | Content::Other => None,
         })
     }
@@ -311,10 +312,10 @@ impl Held {
     fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
         let content = if names_document(path) {
-            match document(fs::read(&file).with_context(|| name.clone())?) {
+            match document(&name, fs::read(&file).with_context(|| name.clone())?) {
                 Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
                 Ok(_) => Content::Other,
-                Err(fault) => Content::NoYaml(fault.place(&name)),
+                Err(fault) => Content::NoYaml(fault),
             }
         } else {
             Content::Other
@@ -394,24 +395,13 @@ fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Reso
     document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
 }
 
-/// The reason why bytes are not YAML.
-enum Fault {
-    /// They are text in this encoding.
-    Encoding(&'static str),
-    /// They are not UTF-8 from this offset on.
-    Bytes(usize),
-    /// The text is not YAML.
-    Text(Box<yaml::Error>),
-}
-
-impl Fault {
-    /// The place of the fault. `name` is the file's name for the user.
-    fn place(&self, name: &str) -> String {
-        match self {
-            Self::Encoding(_) | Self::Bytes(_) => name.to_owned(),
-            Self::Text(error) => format!("{name}:{}", error.position),
-        }
-    }
+/// Why a file is not YAML. It has nothing of the text, because that may be secret.
+#[derive(Debug)]
+pub struct Fault {
+    /// The file, and the position if it is one of the text: `web.yaml:3:5`.
+    pub place: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
@@ -430,12 +420,15 @@ pub fn is_kustomization(path: &str) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
-fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
+fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
+    let fault = |why: String| Fault { place: name.to_owned(), why };
     if let Some(encoding) = utf_16_or_32(&bytes) {
-        return Err(Fault::Encoding(encoding));
+        return Err(fault(format!("the text must be UTF-8, not {encoding}: save it again as UTF-8")));
     }
-    let text = String::from_utf8(bytes).map_err(|e| Fault::Bytes(e.utf8_error().valid_up_to()))?;
-    Document::parse(text).map_err(|e| Fault::Text(Box::new(e)))
+    let text = String::from_utf8(bytes).map_err(|e| {
+        fault(format!("the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to()))
+    })?;
+    Document::parse(text).map_err(|e| Fault { place: format!("{name}:{}", e.position), why: e.message })
 }
 
 /// Parses a file.
@@ -443,9 +436,5 @@ fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
 /// # Errors
 /// The text is not UTF-8, or not YAML. The error has the file and the place, but not the text, because it may be secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
-    document(bytes).map_err(|fault| match fault {
-        Fault::Encoding(encoding) => anyhow!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8"),
-        Fault::Bytes(at) => anyhow!("{name}: the text must be UTF-8, but the byte at offset {at} is not"),
-        Fault::Text(error) => anyhow!("{name}:{error}"),
-    })
+    document(name, bytes).map_err(|Fault { place, why }| anyhow!("{place}: {why}"))
 }

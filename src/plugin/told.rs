@@ -9,7 +9,7 @@ use krm_merge::resource::Resource;
 pub use krm_merge_function::results::counted;
 use krm_merge_function::results::{At, Outcome, Severity};
 
-use crate::side::Side;
+use crate::side::{Fault, Side};
 
 /// The message of an error with its causes. Some libraries already put the cause into the message; then it is not repeated.
 pub fn chain(error: &anyhow::Error) -> String {
@@ -31,17 +31,24 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
 }
 
 /// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only
-/// the first side's.
+/// the first side's. Files with one reason stand together, because a chart may have many templates.
 pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
     let mut paths = HashSet::new();
-    let places: Vec<&str> =
-        sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)).map(|(_, place)| place).collect();
-    let are = match places.len() {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (_, Fault { place, why }) in sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)) {
+        match by_reason.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, places)) => places.push(place),
+            None => by_reason.push((why, vec![place])),
+        }
+    }
+    let are = match paths.len() {
         0 => return None,
         1 => "1 file is no YAML and is treated as a plain file".to_owned(),
         count => format!("{count} files are no YAML and are treated as plain files"),
     };
-    Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", places.join(", "))))
+    let told = by_reason.into_iter().map(|(why, places)| format!("{}: {why}", places.join(", ")));
+    let told: Vec<String> = told.collect();
+    Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", told.join("; "))))
 }
 
 /// Adds the file and position to errors in files of the sides, as in all other errors.

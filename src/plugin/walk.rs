@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
@@ -156,6 +156,20 @@ impl Tree {
 /// A path relative to a folder that contains it.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+}
+
+/// Checks that something is at a path of the command line. `of` is the flag or the argument with this path, and `what` is what it wants.
+///
+/// # Errors
+/// Nothing is there, or the system does not say.
+pub fn there(of: &str, what: &str, path: &Path) -> Result<fs::Metadata> {
+    let name = shown(path);
+    fs::metadata(path).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => {
+            anyhow!("`{of}` \"{name}\": there must be {what}, but nothing is there; correct the path")
+        }
+        _ => anyhow!(e).context(format!("`{of}` \"{name}\"")),
+    })
 }
 
 /// A path for a message.

@@ -340,7 +340,7 @@ fn a_function_config_says_what_the_flags_say() {
     assert_eq!(folder.read("all/one.yaml"), map("one", &[("x", "'9'")]));
     for (args, want) in [
         (["two-way", "--config", "keep.yaml", "-d", "all"], "keep.yaml: the mode must be `TwoWay`"),
-        (["two-way", "--config", "none.yaml", "-d", "all"], "none.yaml: No such file"),
+        (["two-way", "--config", "none.yaml", "-d", "all"], "\"none.yaml\": there must be a file"),
     ] {
         let err = folder.run(&args).failed(2);
         assert!(err.contains(want), "{err}");
@@ -604,7 +604,7 @@ fn usage_and_input_that_are_bad_end_with_2() {
     for (args, want) in [
         (&["two-way"][..], "--dest"),
         (&["five-way"], "unrecognized subcommand 'five-way'"),
-        (&["two-way", "-d", "none.yaml"], "none.yaml: No such file"),
+        (&["two-way", "-d", "none.yaml"], "\"none.yaml\": there must be a file"),
         (&["two-way", "-d", "a.yaml", "-s", "bad.yaml"], "bad.yaml:1:4: the text must be YAML"),
         (&["two-way", "-d", "a.yaml", "-s", "list.yaml"], "list.yaml:1:1: a document must be a resource"),
         (&["two-way", "-d", "a.yaml", "-s", "latin"], "latin: the text must be UTF-8"),

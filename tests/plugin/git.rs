@@ -3,9 +3,11 @@
 #[path = "../support/custom_resources.rs"]
 mod custom_resources;
 
+mod absent;
 mod commands;
 mod halves;
 mod laws;
+mod nameless;
 mod repository;
 
 use std::fs;
@@ -66,6 +68,12 @@ impl Repository {
         let ran = Ran::of(self.command(args).output().expect("git"));
         assert_ne!(ran.code, Some(0), "{ran:?}");
         ran
+    }
+
+    /// Whether git is older than 2.44.
+    fn is_old(&self) -> bool {
+        let help = self.command(&["merge-file", "-h"]).output().expect("git");
+        !String::from_utf8_lossy(&[help.stdout, help.stderr].concat()).contains("--diff-algorithm")
     }
 
     fn commit(&self, message: &str) {
@@ -361,7 +369,7 @@ fn what_git_merges_by_line_is_no_conflict() {
 }
 
 #[test]
-fn what_is_no_kubernetes_goes_back_to_git() {
+fn what_is_no_kubernetes_is_merged_as_by_git() {
     if !has("git") {
         return;
     }
@@ -408,8 +416,7 @@ fn lines_are_merged_by_the_algorithm_of_git_s_own_merge() {
     let repository = Repository::new("values.yaml", &original);
     repository.branch("values.yaml", &ours, &theirs);
     // An old git cannot merge a file by this algorithm.
-    let help = repository.command(&["merge-file", "-h"]).output().expect("git");
-    if [help.stdout, help.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--diff-algorithm")) {
+    if !repository.is_old() {
         repository.git(&["merge", "-q", "topic"]);
         assert_eq!(repository.0.read("values.yaml"), file(&[("web", 1), ("api", 1), ("jobs", 4), ("mail", 1)]));
     }
@@ -502,7 +509,8 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
         return;
     }
     let repository = Repository::new("x.txt", "x\n");
-    let attributes = "*.yaml merge=krm-merge\n*.yml merge=krm-merge\nKptfile merge=krm-merge\n";
+    let attributes =
+        "*.yaml merge=krm-merge\n*.yml merge=krm-merge\nKptfile merge=krm-merge\nKustomization merge=krm-merge\n";
     assert_eq!(repository.0.read(".gitattributes"), attributes);
     repository.0.write(".gitattributes", "*.png binary");
     repository.0.run(&["git-install", "--dry-run"]).passed();
@@ -521,7 +529,7 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
     let said = repository.0.run(&["git-install"]).passed();
     assert!(said.starts_with("git config --local merge.krm-merge.driver '") && said.lines().count() == 1, "{said}");
     let driver = repository.git(&["config", "merge.krm-merge.driver"]);
-    assert!(driver.trim_end().ends_with(" -- %O %A %B %P"), "{driver}");
+    assert!(driver.contains(" git-driver --marker-size=%L "), "{driver}");
     let elsewhere = Folder::new();
     let ran = Ran::of(
         Command::new(PLUGIN)
@@ -821,7 +829,7 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert!(repository.0.read("a").contains("<<<<<<< caf\u{fffd}\n"));
     // What git merges by line is told with the path.
-    ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("x: {version}\n")));
+    ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("{{{{ {version} }}}}\n")));
     let ran = repository.0.command(&["git-driver", "o", "a", "b"]).arg(name).output().expect("runs");
     let told = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.code() == Some(1) && told.contains("error: caf\\xe9: git has merged its lines"), "{told}");

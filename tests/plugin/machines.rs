@@ -76,7 +76,10 @@ fn annotations_of_github_name_file_and_line() {
             "::warning file=here/gone.yaml,line=1,col=1,title=conflict in ConfigMap gone::dest deleted the resource",
             "it stays deleted",
         ),
-        ("::warning title=krm-merge::1 file is no YAML", "here/t.tpl.yaml:1:3"),
+        (
+            "::warning title=krm-merge::1 file is no YAML",
+            "here/t.tpl.yaml:1:3: the text must be YAML: \"-\" is only valid inside a block",
+        ),
     ] {
         let found: Vec<_> = lines.iter().filter(|line| line.starts_with(start) && line.ends_with(end)).collect();
         assert_eq!(found.len(), 1, "{start}\n{out}");
@@ -155,7 +158,7 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
         "\noriginal:\n\n<pre>1</pre>\n\ndest:\n\n<pre>3</pre>\n\nupdated:\n\n<pre>2</pre>\n",
         "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n true\n false\n… 1 more line</pre>",
         "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>data.x</code>: it stays deleted</summary>",
-        "<li><code>warning: 1 file is no YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3</code></li>",
+        "<li><code>warning: 1 file is no YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3: the text must be YAML: &quot;-&quot; is only valid inside a block</code></li>",
     ] {
         assert!(out.contains(part), "{part}\n{out}");
     }

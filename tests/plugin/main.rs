@@ -1,6 +1,7 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
 #![cfg(feature = "plugin")]
 
+mod action;
 mod compare;
 mod completion;
 #[path = "../support/steps.rs"]
@@ -10,6 +11,7 @@ mod explain;
 mod extract;
 mod folders;
 mod git;
+mod help;
 mod hosts;
 mod html;
 mod in_place;

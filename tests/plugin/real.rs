@@ -35,7 +35,7 @@ fn chart() -> Folder {
 fn templates_are_carried_as_plain_files_with_one_warning() {
     let folder = chart();
     let ran = folder.run(&[&UPGRADE[..], &["-i"]].concat());
-    let told = "warning: 4 files are no YAML and are treated as plain files, without resources: here/gone.json:1:3, here/templates/a.yaml:1:3, here/templates/b.yml:1:3, v2/templates/new.yaml:1:3\n";
+    let told = "warning: 4 files are no YAML and are treated as plain files, without resources: here/gone.json:1:3, here/templates/a.yaml:1:3, here/templates/b.yml:1:3, v2/templates/new.yaml:1:3: the text must be YAML: \"-\" is only valid inside a block\n";
     assert_eq!(ran.stderr, told);
     ran.passed();
     let here = folder.files("here");

@@ -339,3 +339,87 @@ fn the_original_comes_from_git_where_the_markers_have_none() {
     let rules = folder.read("decisions.yaml");
     assert!(rules.contains("    take: Updated\n    when:\n      original: 1\n      updated: 2\n"), "{rules}");
 }
+
+/// A decisions file is written again as a whole, so it must be one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_decisions_file_that_never_ends_is_not_read() {
+    use std::os::unix::fs::symlink;
+    use std::time::Duration;
+
+    let folder = Folder::with(&[("c.yaml", "<<<<<<< a\nx: 1\n=======\nx: 2\n>>>>>>> b\n")]);
+    assert!(Command::new("mkfifo").arg(folder.path("fifo")).status().expect("mkfifo").success());
+    symlink("/dev/zero", folder.path("link.yaml")).expect("a link");
+    for (record, what) in [
+        ("/dev/zero", "a device"),
+        ("/dev/null", "a device"),
+        ("fifo", "a FIFO"),
+        ("link.yaml", "a device"),
+        (".", "a folder"),
+    ] {
+        let args = ["resolve", "--take", "ours", "--record", record, "c.yaml"];
+        let error = folder.run_within(&args, Duration::from_secs(20)).failed(2);
+        let want = format!("error: `--record` \"{record}\": it must be a regular file, but it is {what}; ");
+        assert!(error.starts_with(&want), "{error}");
+    }
+    assert!(folder.read("c.yaml").contains("<<<<<<<"));
+    // A link to a file is the user's own.
+    folder.write("real.yaml", "");
+    symlink("real.yaml", folder.path("own.yaml")).expect("a link");
+    folder.run(&["resolve", "--take", "ours", "--record", "own.yaml", "c.yaml"]).passed();
+}
+
+/// The text of a list without keys, with a conflict in the first and in the last element, and what is recorded of these answers.
+fn recorded(answers: &[&str]) -> (String, Vec<String>) {
+    let element =
+        |name: &str| format!("<<<<<<< o\n  - {name}: 1\n||||||| b\n  - {name}: 0\n=======\n  - {name}: 2\n>>>>>>> t\n");
+    let text = format!(
+        "apiVersion: a/v1\nkind: A\nmetadata:\n  name: a\nspec:\n  list:\n{}  - m: 1\n{}",
+        element("a"),
+        element("z")
+    );
+    let folder = Folder::with(&[("here/a.yaml", &text)]);
+    let lines: String = answers.iter().enumerate().map(|(i, answer)| format!("{} {answer}\n", i + 1)).collect();
+    folder.write("answers", lines);
+    let ran = folder.run(&["resolve", "--answers", "answers", "--record", "decisions.yaml", "here"]);
+    let rules = std::fs::read_to_string(folder.path("decisions.yaml")).unwrap_or_default();
+    let rules = rules.split("- target").skip(1).map(|rule| {
+        let part = |name: &str| rule.lines().find_map(|line| line.trim().strip_prefix(name)).expect(name).to_owned();
+        format!("{} {} {}", part("path: "), part("take: "), part("updated: "))
+    });
+    (ran.stderr, rules.collect())
+}
+
+#[test]
+fn an_answer_of_both_sides_drops_no_other_answer() {
+    let dest = |name: &str| format!("spec.list[*] Dest {{\"{name}\":2}}");
+    let updated = |name: &str| format!("spec.list[*] Updated {{\"{name}\":2}}");
+    for (answers, rules) in [
+        (["both", "ours"], vec![dest("z")]),
+        (["both", "theirs"], vec![updated("z")]),
+        (["ours", "both"], vec![dest("a")]),
+        (["theirs", "both"], vec![updated("a")]),
+        (["both", "both"], vec![]),
+        (["theirs", "ours"], vec![updated("a"), dest("z")]),
+    ] {
+        let (told, found) = recorded(&answers);
+        assert_eq!(found, rules, "{answers:?} {told}");
+        assert_eq!(told.matches("not recorded").count(), 2 - rules.len(), "{told}");
+    }
+}
+
+/// Nobody checks whether such a file is YAML, for it has another name.
+#[test]
+fn an_answer_that_leaves_no_yaml_drops_no_other_answer() {
+    let block = |name: &str| format!("<<<<<<< o\n  {name}: \"1\"\n=======\n  {name}: \"2\"\n>>>>>>> t\n");
+    for first in [block("a"), "<<<<<<< o\n  a: [1\n=======\n  a: [2\n>>>>>>> t\n  ]\n".to_owned()] {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n{first}{}", block("z"));
+        let folder = Folder::with(&[("c.conf", &text), ("answers", "1 both\n2 ours\n")]);
+        let ran = folder.run(&["resolve", "--answers", "answers", "--record", "d.yaml", "c.conf"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stderr.starts_with("warning: c.conf:6: not recorded, "), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+        let rules = folder.read("d.yaml");
+        assert!(rules.matches("take: Dest").count() == 1 && rules.contains("path: data.z\n"), "{rules}");
+    }
+}

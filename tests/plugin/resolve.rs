@@ -42,7 +42,7 @@ fn only_files_that_were_named_are_resolved() {
     assert_eq!(folder.read("a.yaml"), CONFLICTS);
     assert_eq!((folder.read("b/c.yaml"), folder.read("d.yaml")), (OURS.to_owned(), OURS.to_owned()));
     let error = folder.run(&["resolve", "--take", "ours", "a.yaml", "gone"]).failed(2);
-    assert!(error.starts_with("error: gone: "), "{error}");
+    assert!(error.starts_with("error: `FILES` \"gone\": "), "{error}");
     assert_eq!(folder.read("a.yaml"), CONFLICTS);
 }
 

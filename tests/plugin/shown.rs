@@ -248,7 +248,8 @@ fn no_warning_or_error_tells_what_misleads() {
     ] {
         let ran = folder.run(args);
         check_all(&ran);
-        assert!(ran.code == Some(2) && !ran.stderr.is_empty(), "{args:?} {ran:?}");
+        // A driver that cannot read its files stops git.
+        assert!(matches!(ran.code, Some(2 | 255)) && !ran.stderr.is_empty(), "{args:?} {ran:?}");
     }
     // Candidates repeat no word.
     check_all(&folder.run(&["complete", "--", "two-way", &argument]));

@@ -29,6 +29,8 @@ use crate::warning::{Combined, CommentOf, Notice, Warning};
 use crate::yaml::{NodeRef, trim_end};
 use three::Changed;
 
+pub use document::{has_twins, is_document};
+
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
 /// the warnings. `cursor` is at the root of the tree.
 pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget) -> Merged<'a> {
@@ -166,7 +168,7 @@ impl Text {
                 let is_same = !lines.is_in_conflict() && document::mean_the_same(&document.dest, &lines.dest);
                 Some(if is_same { Self { how: document.how, ..lines } } else { document })
             }
-            Some(document) if lines.is_in_conflict() || !document::is_valid(&lines.dest) => Some(document),
+            Some(document) if lines.is_in_conflict() || !is_document(&lines.dest) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),
         }
     }

@@ -4,6 +4,9 @@
 //! directory. The list has the name of each YAML blob and the types that the blob defines. A blob never changes, so it is read once. The
 //! checksum of the index shows whether the list is still current. Only definitions of types that a merge needs are parsed.
 //!
+//! In a partial clone, files of the index may not be here. git could fetch them, but a merge must not wait for a network. The list says how many
+//! there are until the user was told, so that one command of git tells it once.
+//!
 //! The kept list is never trusted. If a definition is not in the blob that the list names, the list is rebuilt. Without a list, or if
 //! anything fails, the merge goes on with the other sources of types.
 
@@ -21,7 +24,7 @@ use krm_merge::yaml::{Document, NodeRef};
 use crate::side::parse;
 
 /// The first line of the kept file.
-const FORMAT: &str = "krm-merge definitions 1";
+const FORMAT: &str = "krm-merge definitions 2";
 /// The largest file that is read as a definition, in bytes, and the largest kept list.
 const MOST: u64 = 1 << 26;
 /// A string that every definition contains.
@@ -47,20 +50,38 @@ struct Blob {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Listing {
     checksum: Option<String>,
+    /// How many files could not be read, if nobody was told of them.
+    missing: usize,
     blobs: Vec<Blob>,
 }
 
-/// The documents of the index that define a type in `wanted` (`group/Kind`), in the order of the index.
-pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Vec<Document<'static>> {
+/// The definitions of some types in the index.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The documents that define them, in the order of the index.
+    pub documents: Vec<Document<'static>>,
+    /// How many files of the index are not here, if one of them may define a type, and nobody was told of them.
+    pub missing: usize,
+}
+
+/// The documents of the index that define a type in `wanted` (`group/Kind`).
+pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Found {
     let known = Listing::kept(&index.cache);
     let is_known = known.is_some();
-    let listing = Listing::of(index, known.unwrap_or_default());
-    match listing.defining(wanted) {
-        Some(documents) => documents,
+    let mut listing = Listing::of(index, known.unwrap_or_default());
+    let mut documents = listing.defining(wanted);
+    if documents.is_none() && is_known {
         // The kept list is wrong.
-        None if is_known => Listing::of(index, Listing::default()).defining(wanted).unwrap_or_default(),
-        None => Vec::new(),
+        listing = Listing::of(index, Listing::default());
+        documents = listing.defining(wanted);
     }
+    let types: HashSet<&String> = listing.blobs.iter().flat_map(|blob| &blob.types).collect();
+    let missing = if wanted.iter().all(|name| types.contains(name)) { 0 } else { listing.missing };
+    if missing > 0 {
+        // If this fails, the user is told again.
+        let _ = Listing { missing: 0, ..listing }.keep(&index.cache);
+    }
+    Found { documents: documents.unwrap_or_default(), missing }
 }
 
 impl Listing {
@@ -78,8 +99,10 @@ impl Listing {
             types.insert(name, found);
         }
         // A blob that cannot be read now is not listed, because the next run may find it.
+        let count = names.len();
         let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| Blob { name, types }));
-        let listing = Self { checksum: checksum.clone(), blobs: blobs.collect() };
+        let blobs: Vec<Blob> = blobs.collect();
+        let listing = Self { checksum: checksum.clone(), missing: count - blobs.len(), blobs };
         if checksum == self::checksum(&index.file) {
             // If this fails, the next run only takes longer.
             let _ = listing.keep(&index.cache);
@@ -113,7 +136,7 @@ impl Listing {
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.strip_suffix("end\n")?.strip_suffix('\n')?.split('\n');
-        let checksum = lines.next()?.strip_prefix(FORMAT)?.trim();
+        let (missing, checksum) = lines.next()?.strip_prefix(FORMAT)?.trim_start().split_once(' ')?;
         let blobs = lines.map(|line| {
             let mut words = line.split(' ').map(str::to_owned);
             let blob = Blob { name: words.next()?, types: words.collect() };
@@ -121,12 +144,13 @@ impl Listing {
         });
         Some(Self {
             checksum: (!checksum.is_empty()).then(|| checksum.to_owned()),
+            missing: missing.parse().ok()?,
             blobs: blobs.collect::<Option<_>>()?,
         })
     }
 
     fn text(&self) -> String {
-        let mut text = format!("{FORMAT} {}\n", self.checksum.as_deref().unwrap_or_default());
+        let mut text = format!("{FORMAT} {} {}\n", self.missing, self.checksum.as_deref().unwrap_or_default());
         for Blob { name, types } in &self.blobs {
             text.push_str(name);
             types.iter().for_each(|name| text.extend([" ", name]));
@@ -276,15 +300,19 @@ mod tests {
         };
         let blobs = vec![blob("a", &["example.com/Gate", "example.com/Door"]), blob("b", &[])];
         for checksum in [Some("0c".to_owned()), None] {
-            let listing = Listing { checksum, blobs: blobs.clone() };
+            let listing = Listing { checksum, missing: 12, blobs: blobs.clone() };
             let text = listing.text();
             assert_eq!(Listing::parse(&text), Some(listing), "{text}");
             // A truncated list is not a list.
             (0..text.len()).for_each(|end| assert_eq!(Listing::parse(&text[..end]), None, "{}", &text[..end]));
         }
-        for text in
-            ["krm-merge definitions 1 \n--help\nend\n", "krm-merge definitions 1 \n\nend\n", "x\nend\n", "\nend\n"]
-        {
+        for text in [
+            "krm-merge definitions 2 0 \n--help\nend\n",
+            "krm-merge definitions 2 0 \n\nend\n",
+            "krm-merge definitions 2 \nend\n",
+            "x\nend\n",
+            "\nend\n",
+        ] {
             assert_eq!(Listing::parse(text), None, "{text}");
         }
     }

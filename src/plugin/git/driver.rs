@@ -4,6 +4,9 @@
 //! merge by line if that merge is clean and means the same, because the text also has the sides' changes to comments, layout and order. The
 //! driver also takes it if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
 //!
+//! A file that is one document without a name is merged in the same way, as the document that it is. If it has several documents, nobody knows
+//! which of them are one, so git merges the lines. git may put a key twice, though, and does not notice.
+//!
 //! If branches merged each other, they have several common ancestors. git merges these first, and the result is the original of the merge.
 //! If it had the value of one side, the other side's value would win. So no rule decides there, nothing is printed, and a conflict stays
 //! between markers, as in git's own merge.
@@ -20,10 +23,12 @@ use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::mode::Mode;
 use krm_merge::policy::OnConflict;
-use krm_merge::resource::{Located, Origin, Resource};
+use krm_merge::refine::is_document;
+use krm_merge::resource::{Identity, Located, Origin, Resource};
 use krm_merge::rules::Rules;
+use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::shown;
-use krm_merge::sides::Sides;
+use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Config;
 use krm_merge_function::decision::Decisions;
@@ -33,20 +38,25 @@ use super::definitions::nodes;
 use super::lines::agrees;
 use super::marks::{Marks, Style};
 use super::merge::Merge;
-use super::part::Part;
+use super::part::{Choice, Grain, Part};
 use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
 use crate::screen;
-use crate::side::parse;
+use crate::side::{is_kustomization, parse};
 use crate::told;
 use crate::walk;
 
-/// Merges the three files and writes the result over our file.
-///
-/// # Errors
-/// A file cannot be read or written; or git's own merge is needed, but git cannot be run.
-pub fn drive(args: &GitDriver) -> Result<End> {
+/// Merges the three files and writes the result over our file. If a file cannot be read or written, or if git's own merge is needed but git
+/// cannot be run, our file may be half written. So git must stop.
+pub fn drive(args: &GitDriver) -> End {
+    merge(args).unwrap_or_else(|e| {
+        screen::tell(&format!("error: {}", told::chain(&e)));
+        End::StopsGit
+    })
+}
+
+fn merge(args: &GitDriver) -> Result<End> {
     let name = name(args);
     let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
@@ -56,12 +66,40 @@ pub fn drive(args: &GitDriver) -> Result<End> {
         return by_line(args);
     };
     let documents = Sides { original: &original, updated: &updated, dest: &dest };
-    let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
-        documents.map(|document| resources(&name, document))
-    else {
-        return by_line(args);
+    let read = |kinds| {
+        let Sides { original, updated, dest } = documents.map(|document| resources(&name, document, kinds));
+        Some((kinds, Sides { original: original?, updated: updated?, dest: dest? }))
     };
-    merged(args, &name, documents, &Sides { original, updated, dest })
+    let found = read(Kinds::Named).or_else(|| read(Kinds::Whole(whole(&name, documents)?)));
+    match found {
+        Some((kinds, resources)) => merged(args, &File { name: &name, kinds, documents }, &resources),
+        None => by_line(args),
+    }
+}
+
+/// A file of resources, or of a document without a name, in all versions.
+struct File<'n, 'a> {
+    name: &'n str,
+    kinds: Kinds<'a>,
+    documents: Sides<&'a Document<'static>>,
+}
+
+/// What the documents of a file are.
+#[derive(Clone, Copy)]
+enum Kinds<'a> {
+    /// Resources with names.
+    Named,
+    /// One document without a name, such as a kustomization or the values of a chart. This stands for its identity.
+    Whole(Identity<'a>),
+}
+
+impl<'a> File<'_, 'a> {
+    fn resources<'d>(&self, document: &'d Document<'static>) -> Option<Vec<Resource<'d>>>
+    where
+        'a: 'd,
+    {
+        resources(self.name, document, self.kinds)
+    }
 }
 
 /// The name of the file for messages.
@@ -69,98 +107,80 @@ fn name(args: &GitDriver) -> String {
     args.path.as_deref().map_or_else(|| walk::shown(&args.ours), walk::text)
 }
 
-/// Merges files of resources.
-fn merged(
-    args: &GitDriver,
-    name: &str,
-    documents: Sides<&Document<'static>>,
-    resources: &Sides<Vec<Resource<'_>>>,
-) -> Result<End> {
+/// Merges files of resources, or of a document without a name.
+fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resource<'a>>>) -> Result<End> {
     let repository = Repository::here();
-    let file = repository.as_ref().and_then(|repository| repository.rules(|message| tell(args, message)));
-    let Config { types, task, new_elements, limit, .. } = match &file {
-        Some(file) => config_of(file)?,
+    let own = repository.as_ref().and_then(|repository| repository.rules(|message| tell(args, message)));
+    let Config { types, task, new_elements, limit, .. } = match &own {
+        Some(own) => config_of(own)?,
         None => without_rules()?,
     };
-    let found = repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side)));
+    // The user is told this once, also if git merges common ancestors first.
+    let found =
+        repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side), screen::tell));
     let found = found.unwrap_or_default();
     let types = types.with_definitions(found.iter().flat_map(nodes)).with_definitions(definitions(resources));
-    let input = documents.iter().map(|(_, document)| document.source().len()).sum();
+    let input = file.documents.iter().map(|(_, document)| document.source().len()).sum();
     let budget = Budget::new(limit.with_input(input));
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: task.policy(new_elements), budget: &budget };
-    let mut decisions =
-        if args.common_ancestor { Decisions::new(&[], OnConflict::Fail.into()) } else { task.decisions() };
-    let Some(merge) = Merge::of(documents, resources, rules, &mut decisions) else { return by_line(args) };
-    let by_git = git_merge_file(args, &["-p"])?;
-    let is_clean = by_git.status.success();
-    let lines = String::from_utf8(by_git.stdout).ok().filter(|_| is_clean);
-    if let Some(lines) = lines.filter(|lines| means_the_same(lines, name, &merge, documents, resources)) {
+    let mut decisions = match file.kinds {
+        _ if args.common_ancestor => Decisions::new(&[], OnConflict::Fail.into()),
+        Kinds::Named => task.decisions(),
+        // A rule decides only resources that have a name.
+        Kinds::Whole(_) => Decisions::new(&[], task.on_conflict()),
+    };
+    let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(args) };
+    let by_git = git_merge_file(args, &[])?;
+    let lines = str::from_utf8(&by_git.stdout).ok().filter(|_| by_git.status.success());
+    if let Some(lines) = lines.filter(|lines| means_the_same(lines, file, &merge, resources)) {
         merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
-        write(args, &lines)?;
+        write(args, lines.as_bytes())?;
         return Ok(End::Done);
     }
-    by_field(args, name, &merge, documents, is_clean)
+    by_field(args, file, &merge, &by_git)
 }
 
-/// Whether the text that git merged holds only resources and means the same as a merge.
-fn means_the_same(
+/// Whether the text that git merged holds the same kinds of documents and means the same as a merge.
+fn means_the_same<'a>(
     lines: &str,
-    name: &str,
-    merge: &Merge<'_, '_>,
-    documents: Sides<&Document<'static>>,
-    resources: &Sides<Vec<Resource<'_>>>,
+    file: &File<'_, 'a>,
+    merge: &Merge<'_, 'a>,
+    resources: &Sides<Vec<Resource<'a>>>,
 ) -> bool {
     let sides = Sides::of(|side| &resources[side][..]);
     // A text that equals a whole side is parsed already.
-    if let Some((_, document)) = documents.iter().find(|(_, document)| document.source() == lines) {
-        return agrees(document, merge, sides);
+    if let Some((side, _)) = file.documents.iter().find(|(_, document)| document.source() == lines) {
+        return agrees(sides[side], merge, sides);
     }
-    let document = parse(name, lines.as_bytes().to_vec());
-    document.is_ok_and(|document| self::resources(name, &document).is_some() && agrees(&document, merge, sides))
+    let document = parse(file.name, lines.as_bytes().to_vec());
+    document.is_ok_and(|document| file.resources(&document).is_some_and(|found| agrees(&found, merge, sides)))
 }
 
 /// Whether a text has this many resources and nothing else. This finds a fault in how the text was put together, before a resource is lost
 /// without a word.
-fn has_resources(name: &str, text: &str, count: usize) -> bool {
-    let document = parse(name, text.as_bytes().to_vec());
-    document.is_ok_and(|document| resources(name, &document).is_some_and(|all| all.len() == count))
+fn has_resources(file: &File<'_, '_>, text: &str, count: usize) -> bool {
+    let document = parse(file.name, text.as_bytes().to_vec());
+    document.is_ok_and(|document| file.resources(&document).is_some_and(|all| all.len() == count))
 }
 
 /// Writes the result of a merge, with markers around the parts that a person must decide.
-fn by_field(
-    args: &GitDriver,
-    name: &str,
-    merge: &Merge<'_, '_>,
-    documents: Sides<&Document<'static>>,
-    is_clean: bool,
-) -> Result<End> {
-    let labels = Sides {
-        original: label("original", "%S", &args.original_label),
-        updated: label("theirs", "%Y", &args.theirs_label),
-        dest: label("ours", "%X", &args.ours_label),
-    };
-    let names = Sides {
-        original: named("original", &labels.original),
-        updated: named("theirs", &labels.updated),
-        dest: named("ours", &labels.dest),
-    };
+fn by_field(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>, by_git: &Output) -> Result<End> {
+    let name = file.name;
+    let labels = Labels::of(args);
+    let names = labels.named();
     let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
     let Some(told) = merge.told(name, names) else {
         return by_line(args);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
-    let marks = Marks {
-        size: usize::from(args.marker_size),
-        style: if is_open { style() } else { None }.unwrap_or(Style::Merge),
-        ours: &labels.dest,
-        original: &labels.original,
-        theirs: &labels.updated,
-    };
-    let text = marks.text(&told.parts);
-    if !is_clean && is_any_lost(&text, documents, &told.waived) {
+    let text = labels.marks(is_open).text(&told.parts);
+    if !by_git.status.success() && is_any_lost(&text, file.documents, &told.waived) {
         return by_line(args);
     }
-    if !is_open && !has_resources(name, &text, merge.kept().len()) {
+    if is_open && by_git.stdout.len() < text.len() && may_mark(args, file, merge)? {
+        return by_line(args);
+    }
+    if !is_open && !has_resources(file, &text, merge.kept().len()) {
         by_line(args)?;
         tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
         return Ok(End::Differs);
@@ -171,8 +191,19 @@ fn by_field(
     for (of, what) in &told.asked {
         tell(args, &format!("error: {of}: {what}; someone must decide"));
     }
-    write(args, &text)?;
+    write(args, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })
+}
+
+/// Whether the markers of git's own merge may stand in a document without a name: if all conflicts are in its lists without keys and in texts
+/// of several lines, and each half is still a document. In such a list, git may find a smaller conflict than the whole list.
+fn may_mark(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>) -> Result<bool> {
+    let is_half = |side| anyhow::Ok(str::from_utf8(&git_merge_file(args, &[side])?.stdout).is_ok_and(is_document));
+    Ok(matches!(file.kinds, Kinds::Whole(_))
+        && !merge.is_stopped()
+        && merge.is_of_lines_only()
+        && is_half("--ours")?
+        && is_half("--theirs")?)
 }
 
 /// Tells the user something about a merge, but nothing about a merge of common ancestors.
@@ -183,7 +214,7 @@ fn tell(args: &GitDriver, message: &str) {
 }
 
 /// Writes the result over our file.
-fn write(args: &GitDriver, text: &str) -> Result<()> {
+fn write(args: &GitDriver, text: &[u8]) -> Result<()> {
     fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
 }
 
@@ -200,17 +231,39 @@ pub fn style() -> Option<Style> {
 
 /// The resources of a text; `None` if the text holds anything else, or two resources with the same identity. If both sides added the file,
 /// its original is a text without documents.
-fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Resource<'a>>> {
+fn resources<'a>(name: &str, document: &'a Document<'static>, kinds: Kinds<'a>) -> Option<Vec<Resource<'a>>> {
     let mut seen = HashSet::new();
     let roots = document.roots().filter(|root| !root.is_null()).enumerate();
     let read = |(i, root): (usize, NodeRef<'a>)| {
         let origin = Origin::File { name: name.to_owned(), item: Some(i) };
         // The path annotations of a resource are ignored, because git decides to which file it belongs.
-        let resource = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
-        let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(resource.identity?);
-        is_one.then_some(resource)
+        let own = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
+        let own = match kinds {
+            Kinds::Named => own,
+            Kinds::Whole(identity) => Resource { identity: Some(identity), known_as: None, ..own },
+        };
+        let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(own.identity?);
+        is_one.then_some(own)
     };
     roots.map(read).collect()
+}
+
+/// What stands for the identity of a file that is one document in all versions, of one kind: in a three-way merge of folders, too, such a file
+/// merges as a document. `None` for other files. kustomize recognises its own files by name, because they need not have a type.
+fn whole<'a>(name: &str, documents: Sides<&'a Document<'static>>) -> Option<Identity<'a>> {
+    let of = |side: Side| documents[side].roots().filter(|root| !root.is_null()).collect::<Vec<NodeRef<'a>>>();
+    let ([dest], [updated], original @ ([] | [_])) =
+        (&of(Side::Dest)[..], &of(Side::Updated)[..], &of(Side::Original)[..])
+    else {
+        return None;
+    };
+    let text = |root: &NodeRef<'a>, field: &str| root.get(field).and_then(NodeRef::as_str).unwrap_or_default();
+    let is_known = is_kustomization(name);
+    let kind = |root: &NodeRef<'a>| (root.kind(), if is_known { "" } else { text(root, "kind") });
+    let is_one = dest.is_container() && original.iter().chain([updated]).all(|root| kind(root) == kind(dest));
+    let [api_version, kind] =
+        if is_known { KUSTOMIZATION } else { ["apiVersion", "kind"].map(|field| text(dest, field)) };
+    is_one.then_some(Identity { api_version, kind, namespace: "", name: "" })
 }
 
 /// The CustomResourceDefinitions of all sides.
@@ -219,22 +272,59 @@ fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
     [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node()).collect()
 }
 
+/// The labels of the sides at the markers, and the length of the markers.
+struct Labels<'l> {
+    of: Sides<Cow<'l, str>>,
+    size: usize,
+}
+
+impl<'l> Labels<'l> {
+    fn of(args: &'l GitDriver) -> Self {
+        let of = Sides {
+            original: label("original", "%S", &args.original_label),
+            updated: label("theirs", "%Y", &args.theirs_label),
+            dest: label("ours", "%X", &args.ours_label),
+        };
+        Self { of, size: usize::from(args.marker_size) }
+    }
+
+    /// The names of the sides in messages: git's word for the side, and the label if it says more.
+    fn named(&self) -> Sides<String> {
+        let named = |word: &str, label: &str| if label == word { word.to_owned() } else { format!("{word} ({label})") };
+        let Sides { original, updated, dest } = &self.of;
+        Sides { original: named("original", original), updated: named("theirs", updated), dest: named("ours", dest) }
+    }
+
+    /// The markers. git is asked for their style only if there are any.
+    fn marks(&self, is_open: bool) -> Marks<'_> {
+        Marks {
+            size: self.size,
+            style: if is_open { style() } else { None }.unwrap_or(Style::Merge),
+            ours: &self.of.dest,
+            original: &self.of.original,
+            theirs: &self.of.updated,
+        }
+    }
+}
+
 /// The label for a marker, on one line. An old git does not replace `%X`; then it is the default label.
 fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
     if given == unknown { Cow::Borrowed(default) } else { shown::line(given) }
 }
 
-/// The name of a side in messages: git's word for the side, and the label if it says more.
-fn named(word: &str, label: &str) -> String {
-    if label == word { word.to_owned() } else { format!("{word} ({label})") }
-}
-
-/// Runs git's own merge by line, which writes our file.
+/// Runs git's own merge by line, and writes the result over our file.
 fn by_line(args: &GitDriver) -> Result<End> {
-    let what = match git_merge_file(args, &[])?.status.code() {
-        Some(0) => return Ok(End::Done),
+    let merged = git_merge_file(args, &[])?;
+    let what = match merged.status.code() {
+        Some(0) if breaks(args, &merged.stdout)? => {
+            "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers"
+        }
+        Some(0) => return write(args, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
-        Some(1..=127) => "git has merged its lines, and left conflicts between markers",
+        Some(1..=127) => {
+            write(args, &merged.stdout)?;
+            "git has merged its lines, and left conflicts between markers"
+        }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
         _ if args.common_ancestor => {
             fs::copy(&args.original, &args.ours).with_context(|| walk::shown(&args.ours))?;
@@ -246,20 +336,36 @@ fn by_line(args: &GitDriver) -> Result<End> {
     Ok(End::Differs)
 }
 
+/// Whether the lines that git merged are no valid YAML although each side is. Then our file gets all lines that differ between markers.
+fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
+    let is_valid = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(is_document);
+    if is_valid(lines) {
+        return Ok(false);
+    }
+    let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
+    let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
+    if !sides.iter().all(|(_, bytes)| is_valid(bytes)) {
+        return Ok(false);
+    }
+    let texts = sides.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = Labels::of(args).marks(true).text(&[Part::of(Choice { texts, grain: Grain::Lines })]);
+    write(args, text.as_bytes())?;
+    Ok(true)
+}
+
 /// Runs git's merge by line with the algorithm of `git merge`. An old git knows only another one here, and refuses the option.
 fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
     /// git's exit code for an option that it does not know.
     const USAGE: i32 = 129;
+    let labels = Labels::of(args).of;
     let run = |algorithm: &[&str]| {
         Command::new("git")
             .arg("merge-file")
-            .arg("-q")
+            .args(["-p", "-q"])
             .args(algorithm)
             .args(more)
             .arg(format!("--marker-size={}", args.marker_size))
-            .args(["-L", &label("ours", "%X", &args.ours_label)])
-            .args(["-L", &label("original", "%S", &args.original_label)])
-            .args(["-L", &label("theirs", "%Y", &args.theirs_label)])
+            .args(["-L", &labels.dest, "-L", &labels.original, "-L", &labels.updated])
             .args([&args.ours, &args.original, &args.theirs])
             .output()
             .context("git must be on PATH")
@@ -295,7 +401,7 @@ mod tests {
             common_ancestor: false,
         };
         let before = parsed();
-        drive(&args).expect("git runs");
+        assert_ne!(drive(&args), End::StopsGit);
         let count = parsed() - before;
         fs::remove_dir_all(&folder).expect("removed");
         count
@@ -316,7 +422,10 @@ mod tests {
     fn a_text_with_documents_glued_together_lacks_a_resource() {
         let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  y: two");
         let [a, b] = ["a", "b"].map(map);
-        let has_two = |text: &str| has_resources("all.yaml", text, 2);
+        let empty = Document::parse(String::new()).expect("YAML");
+        let documents = Sides { original: &empty, updated: &empty, dest: &empty };
+        let file = File { name: "all.yaml", kinds: Kinds::Named, documents };
+        let has_two = |text: &str| has_resources(&file, text, 2);
         assert!(has_two(&format!("{a}\n---\n{b}")));
         assert!(!has_two(&format!("{a}---\n{b}")));
         assert!(!has_two(&format!("{a}\n---\n{a}")));

@@ -34,16 +34,12 @@ pub fn install(args: &GitInstall) -> Result<End> {
     }
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
-    let command = |option: &str| {
-        let labels = "--marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y";
-        format!("{} git-driver{option} {labels} -- %O %A %B %P", program())
-    };
     let settings = [
         (DRIVER, "name", "merge of Kubernetes resources by field".to_owned()),
-        (DRIVER, "driver", command("")),
+        (DRIVER, "driver", command("git-driver")),
         (DRIVER, "recursive", ANCESTORS.to_owned()),
         (ANCESTORS, "name", "merge of common ancestors by field".to_owned()),
-        (ANCESTORS, "driver", command(" --common-ancestor")),
+        (ANCESTORS, "driver", command("git-driver --common-ancestor")),
     ];
     let old = read(&attributes)?;
     let text = old.as_deref().unwrap_or_default();
@@ -186,6 +182,32 @@ fn quoted(pattern: &str) -> String {
     if is_bare { pattern.to_owned() } else { c_quoted(pattern, |c| !misleads(c)) }
 }
 
+/// The command that git gives to a shell. If the program is not there, or does not know these arguments, git's own merge by line takes its
+/// place: git takes each exit code up to 128 for a conflict that is marked in the file, and nobody would see what theirs had.
+///
+/// An old git does not know the labels, and leaves `%X` as it is. It also knows only one algorithm for a file: see `driver.rs`.
+fn command(driver: &str) -> String {
+    let merged = format!(
+        "{} {driver} --marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y -- %O %A %B %P",
+        program()
+    );
+    let steps = [
+        &*merged,
+        "code=$?",
+        "[ $code -gt 1 ] && [ $code -lt 128 ] || exit $code",
+        "x=%X s=%S y=%Y",
+        r#"[ "$x" != %%X ] || { x=ours s=original y=theirs; }"#,
+        r#"lines() { git merge-file -q "$@" --marker-size=%L -L "$x" -L "$s" -L "$y" %A %O %B; }"#,
+        "lines --diff-algorithm=histogram",
+        "code=$?",
+        "[ $code -ne 129 ] || { lines; code=$?; }",
+        // git cannot merge the lines of a file that is not text, and leaves ours.
+        "[ $code -lt 128 ] || code=1",
+        "exit $code",
+    ];
+    steps.join("; ")
+}
+
 /// The command by which git calls this program: its name if `PATH` finds this program by it, otherwise its path.
 fn program() -> String {
     const NAME: &str = "kubectl-krm_merge";
@@ -196,7 +218,7 @@ fn program() -> String {
     if found.and_then(|f| fs::canonicalize(f).ok()).is_some_and(|found| found == own) {
         return NAME.to_owned();
     }
-    format!("'{}'", own.to_string_lossy().replace('\'', "'\\''"))
+    format!("'{}'", own.to_string_lossy().replace('\'', "'\\''").replace('%', "%%"))
 }
 
 /// The attributes file of the repository. git does not follow a symbolic link there, so it must not be one.

@@ -8,19 +8,22 @@ use std::collections::{HashMap, HashSet};
 
 use krm_merge::child::Value as _;
 use krm_merge::path::Step;
-use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge::refine::has_twins;
+use krm_merge::resource::{Identity, Resource};
 use krm_merge::sides::Sides;
 use krm_merge::tree::{Branch, Conflict, Tree, View};
-use krm_merge::yaml::{Document, NodeRef, same};
+use krm_merge::yaml::{NodeRef, same};
 
 use super::merge::Merge;
 
-/// Whether the text that git merged means the same as a merge.
-pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
-    if merge.is_stopped() {
+/// Whether the resources of the text that git merged mean the same as a merge.
+pub fn agrees(git: &[Resource<'_>], merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
+    // Where each side added a key, git may put it there twice.
+    if merge.is_stopped() || git.iter().any(|resource| has_twins(resource.node())) {
         return false;
     }
-    let found: Vec<(Identity<'_>, NodeRef<'_>)> = identities(git).collect();
+    let found = git.iter().filter_map(|resource| Some((resource.identity?, resource.node())));
+    let found: Vec<(Identity<'_>, NodeRef<'_>)> = found.collect();
     let kept = merge.kept();
     let kept: HashMap<Identity<'_>, &Tree<'_>> =
         kept.iter().filter_map(|(resource, tree)| Some((resource.identity?, tree))).collect();
@@ -46,10 +49,6 @@ pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource
     is_rename
         && merge.is_of_lines_only()
         && found.iter().all(|(i, node)| is_known(i) && (!is_everywhere(i) || is_same(i, *node)))
-}
-
-fn identities<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (Identity<'d>, NodeRef<'d>)> {
-    document.roots().filter_map(|root| Some((Resource::read(root, Origin::Item(0)).identity?, root)))
 }
 
 /// Whether a node has the value that the merge gives, whichever side wins its conflicts.

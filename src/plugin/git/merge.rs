@@ -19,7 +19,7 @@ use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
-use krm_merge_function::results::{Outcome, contradicting, followed};
+use krm_merge_function::results::{File, Outcome, contradicting, followed};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
@@ -212,8 +212,14 @@ impl<'r, 'a> Merge<'r, 'a> {
     fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut Told<'a>) {
         let Merged { member, becomes, .. } = resource;
         let (ruling, original) = (OnConflict::Fail.into(), String::new());
-        let mut tell =
-            |report: Report<'_, '_>| told.conflicts.push(Outcome::in_words_of(names, &report, self.rules.budget));
+        let mut tell = |report: Report<'_, '_>| {
+            let mut outcome = Outcome::in_words_of(names, &report, self.rules.budget);
+            if name_of(member).is_none() {
+                outcome.resource_ref = None;
+                outcome.file = Some(File { path: called(member), index: None });
+            }
+            told.conflicts.push(outcome);
+        };
         match (becomes, member.sides.updated, member.sides.dest) {
             (Becomes::Merged(merged, _), _, Some(dest)) => {
                 drop(merged.tree.clone().map(|tree| {
@@ -541,10 +547,15 @@ fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<Strin
     is_open.then(|| format!("{dest} and {updated} changed the comments {place} all resources in different ways"))
 }
 
-/// The name of a resource for messages.
+/// The name of a resource for messages; that of its file if it has none.
 fn called(member: &Member<'_, '_>) -> String {
-    let own = member.sides.dest.or(member.sides.updated);
-    own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default()
+    let file = || member.sides.dest.map(|own| own.origin.text()).unwrap_or_default();
+    name_of(member).unwrap_or_else(file)
+}
+
+fn name_of(member: &Member<'_, '_>) -> Option<String> {
+    let own = member.sides.dest.or(member.sides.updated)?;
+    own.identity.filter(|identity| !identity.name.is_empty()).map(|identity| identity.called())
 }
 
 /// Ends the last line of each part that another one follows. Otherwise the part after it would begin in the middle of a line.

@@ -15,7 +15,7 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Given, KIND, Mode, Settings, Task};
 
-use super::definitions::{Index, definitions};
+use super::definitions::{Found, Index, definitions};
 use crate::config_file::ConfigFile;
 use crate::regular;
 use crate::resolve::has_markers;
@@ -69,14 +69,29 @@ impl Repository {
         Ok(rules)
     }
 
-    /// The definitions in the index for the types of these resources. Built-in types are left out.
-    pub fn definitions<'r>(&self, resources: impl Iterator<Item = &'r Resource<'r>>) -> Vec<Document<'static>> {
+    /// The definitions in the index for the types of these resources. Built-in types are left out. `tell` gets to know of files that may hold
+    /// more of them.
+    pub fn definitions<'r>(
+        &self,
+        resources: impl Iterator<Item = &'r Resource<'r>>,
+        tell: impl FnOnce(&str),
+    ) -> Vec<Document<'static>> {
         let known = Types::new([], Inference::On);
         let types = resources.filter_map(|resource| resource.identity);
         let types = types.filter(|i| !known.know(i.api_version, i.kind));
         let wanted: HashSet<String> =
             types.filter_map(|i| Some(format!("{}/{}", i.api_version.split_once('/')?.0, i.kind))).collect();
-        if wanted.is_empty() { Vec::new() } else { definitions(&self.index, &wanted) }
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let Found { documents, missing } = definitions(&self.index, &wanted);
+        if missing > 0 {
+            let files = told::counted(missing, "YAML or JSON file");
+            tell(&format!(
+                "warning: {files} of git's index cannot be read, as in a partial clone: a CustomResourceDefinition there does not say how lists merge; to fetch the content, run `git grep --cached CustomResourceDefinition -- ':(top)*.yaml' ':(top)*.yml' ':(top)*.json'`, and merge again"
+            ));
+        }
+        documents
     }
 }
 

@@ -36,7 +36,6 @@ use crate::screen::{Page, Reader};
 use crate::setting;
 use crate::side::{Root, Side};
 use crate::signals::Signals;
-use crate::walk::shown;
 
 /// The error for `--adopt` with a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
@@ -55,7 +54,7 @@ struct States<'l> {
 pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], models: &Models) -> Result<End> {
     let said = document(models)?;
     let states = states(cluster, locals, &said)?;
-    let rules = args.config.as_deref().map(|file| ConfigFile::read(shown(file), file)).transpose()?;
+    let rules = args.config.as_deref().map(setting::config_file).transpose()?;
     let limit = setting::limit(args.max_output);
     let (mut merges, mut results) = (Vec::new(), Vec::new());
     for (number, dest) in sides.iter().enumerate() {

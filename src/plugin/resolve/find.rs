@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
-use crate::walk::{path_of, shown};
+use crate::walk::{path_of, shown, there};
 
 /// Files to search for markers.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
     let mut files = Vec::new();
     let mut why = Why::Named;
     for name in named {
-        let found = fs::metadata(name).with_context(|| shown(name))?;
+        let found = there("FILES", "a file or a folder", name)?;
         if found.is_dir() {
             files.extend(below(name)?);
         } else if found.is_file() {

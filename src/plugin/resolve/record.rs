@@ -13,6 +13,7 @@ use krm_merge::mode::Mode;
 use krm_merge::package::{Becomes, Member, members};
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::Policy;
+use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
@@ -59,7 +60,16 @@ pub enum Why {
 pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Sides<Option<Vec<u8>>>>) -> Recorded {
     let answered = || (0..answers.len()).filter(|number| answers[*number].is_some());
     let nothing = || Recorded { rules: Vec::new(), told: answered().map(|number| (number, Why::NoPlace)).collect() };
-    let Some(texts) = Texts::of(marked, answers) else { return nothing() };
+    let Some(texts) = Texts::of(marked, answers) else {
+        let plain: Vec<Option<Answer>> = answers.iter().cloned().map(|answer| answer.filter(is_plain)).collect();
+        if plain == answers {
+            return nothing();
+        }
+        // An answer that leaves no YAML must not cost the others their rules.
+        let mut recorded = record(marked, &plain, staged);
+        recorded.told.extend(answered().filter(|number| plain[*number].is_none()).map(|number| (number, Why::NoPlace)));
+        return recorded;
+    };
     let staged = staged.and_then(staged_sides);
     let is_exact = staged.is_some();
     let sides = match &staged {
@@ -70,7 +80,7 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     leave_out_contradictions(&mut places);
     let mut recorded = Recorded::default();
     for number in answered() {
-        let own = places.iter().filter(|place| place.touches(&texts.blocks[number]));
+        let own = places.iter().filter(|place| touches(&place.spans, &texts.blocks[number]));
         let mut whys: Vec<Option<Why>> = own.map(|place| place.why).collect();
         whys.sort_by_key(|why| why.is_none());
         match whys.first() {
@@ -82,9 +92,14 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
             Some(None) => {}
         }
     }
-    let numbers = |place: &Place| answered().filter(|number| place.touches(&texts.blocks[*number])).collect();
+    let numbers = |place: &Place| answered().filter(|number| touches(&place.spans, &texts.blocks[*number])).collect();
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     recorded
+}
+
+/// Whether an answer is one side as it is.
+fn is_plain(answer: &Answer) -> bool {
+    matches!(answer, Answer::Ours | Answer::Theirs)
 }
 
 /// The versions of a file that git has; `None` if one of them is not YAML.
@@ -99,12 +114,16 @@ fn staged_sides(staged: Sides<Option<Vec<u8>>>) -> Option<Sides<Option<Held>>> {
     Some(sides).filter(|sides: &Sides<Option<Held>>| sides.updated.is_some() && sides.dest.is_some())
 }
 
+/// The resources of a text; `None` if it is no YAML, or a map has a key twice.
 fn held(bytes: Vec<u8>) -> Option<Held> {
-    Held::of_text(String::from_utf8(bytes).ok()?).ok()
+    let held = Held::of_text(String::from_utf8(bytes).ok()?).ok()?;
+    let has_twins = held.resources().any(|resource| has_twins(resource.node()));
+    (!has_twins).then_some(held)
 }
 
 /// The possible results of a marked text.
-struct Texts {
+struct Texts<'s> {
+    answers: &'s [Option<Answer>],
     ours: Held,
     theirs: Held,
     /// The original, if the tool wrote it.
@@ -117,8 +136,8 @@ struct Texts {
     blocks: Vec<[Range<usize>; 2]>,
 }
 
-impl Texts {
-    fn of(marked: &Marked<'_>, answers: &[Option<Answer>]) -> Option<Self> {
+impl<'s> Texts<'s> {
+    fn of(marked: &Marked<'_>, answers: &'s [Option<Answer>]) -> Option<Self> {
         let with = |answer: &dyn Fn(usize) -> Answer| {
             let all: Vec<Answer> = (0..answers.len()).map(answer).collect();
             held(marked.answered(|number| all.get(number)))
@@ -130,6 +149,7 @@ impl Texts {
         let original: Option<Vec<Answer>> = original.collect();
         let (ours, theirs) = (blocks(marked, &Answer::Ours), blocks(marked, &Answer::Theirs));
         Some(Self {
+            answers,
             ours: with(&|_| Answer::Ours)?,
             theirs: with(&|_| Answer::Theirs)?,
             original: original.and_then(|all| with(&|number| all[number].clone())),
@@ -137,6 +157,19 @@ impl Texts {
             high: with(&|number| answers[number].clone().unwrap_or(Answer::Theirs))?,
             blocks: ours.into_iter().zip(theirs).map(|(ours, theirs)| [ours, theirs]).collect(),
         })
+    }
+
+    /// The side that all answers to the conflicts at a place take; `None` if an answer is missing, or takes anything else. `spans` are those of
+    /// the place.
+    fn taken(&self, spans: &Spans) -> Option<Take> {
+        let own = self.blocks.iter().zip(self.answers).filter(|(block, _)| touches(spans, block));
+        let mut takes = own.map(|(_, answer)| match answer {
+            Some(Answer::Ours) => Some(Take::Dest),
+            Some(Answer::Theirs) => Some(Take::Updated),
+            Some(Answer::Both | Answer::Edited(_)) | None => None,
+        });
+        let first = takes.next()??;
+        takes.all(|take| take == Some(first)).then_some(first)
     }
 
     /// The decided places between these versions; `None` if the engine cannot merge them.
@@ -171,19 +204,20 @@ fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     marked.conflicts.iter().map(block).collect()
 }
 
-/// A decided place, with its rule.
-struct Place {
-    /// The range of the place in the text with ours and in the text with theirs.
-    spans: [Option<Range<usize>>; 2],
-    rule: Option<Rule>,
-    why: Option<Why>,
+/// The range of a place in the text with ours and in the text with theirs.
+type Spans = [Option<Range<usize>>; 2];
+
+/// Whether a place is in a conflict.
+fn touches(spans: &Spans, block: &[Range<usize>; 2]) -> bool {
+    let touch = |span: &Range<usize>, block: &Range<usize>| span.start < block.end && block.start < span.end;
+    spans.iter().zip(block).any(|(span, block)| span.as_ref().is_some_and(|span| touch(span, block)))
 }
 
-impl Place {
-    fn touches(&self, block: &[Range<usize>; 2]) -> bool {
-        let touch = |span: &Range<usize>, block: &Range<usize>| span.start < block.end && block.start < span.end;
-        self.spans.iter().zip(block).any(|(span, block)| span.as_ref().is_some_and(|span| touch(span, block)))
-    }
+/// A decided place, with its rule.
+struct Place {
+    spans: Spans,
+    rule: Option<Rule>,
+    why: Option<Why>,
 }
 
 /// Removes rules that contradict each other for the same values of the same place. Such places are elements that no key tells apart.
@@ -206,7 +240,7 @@ fn leave_out_contradictions(places: &mut [Place]) {
 
 /// Finds the decisions for the places of one resource.
 struct Judge<'t, 'r, 'a> {
-    texts: &'t Texts,
+    texts: &'t Texts<'t>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     has_original: bool,
@@ -247,14 +281,22 @@ impl<'a> Judge<'_, '_, 'a> {
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
-        let (compared, is_of_index) = if self.is_aligned(path, values) { (path.clone(), false) } else { keyed(path) };
-        let [ours, theirs, low, high] = [&self.texts.ours, &self.texts.theirs, &self.texts.low, &self.texts.high]
-            .map(|held| self.at(held, &compared));
-        if is_same(ours, theirs) || !is_same(low, high) {
+        let Texts { ours, theirs, low, high, .. } = self.texts;
+        let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
+        let is_aligned = self.is_aligned(path, values);
+        let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
+        let [ours, theirs] = [ours, theirs].map(|held| self.at(held, &compared));
+        let spans = [span(ours), span(theirs)];
+        // If an answer elsewhere changes how many elements the list has, only the answers here tell what this element becomes.
+        let is_moved = is_aligned && !self.is_level(path, [low, high]);
+        let taken = self.texts.taken(&spans).filter(|_| is_moved);
+        let (compared, is_of_index) = if is_moved { keyed(path) } else { (compared, is_of_index) };
+        let [low, high] = [low, high].map(|held| self.at(held, &compared));
+        if is_same(ours, theirs) || (taken.is_none() && !is_same(low, high)) {
             return None;
         }
-        let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let take = match low {
+            _ if taken.is_some() => taken.ok_or(Why::OfNoSide),
             low if is_same(low, ours) => Ok(Take::Dest),
             low if is_same(low, theirs) && path.is_empty() && ours.is_none() => Err(Why::ComesBack),
             low if is_same(low, theirs) => Ok(Take::Updated),
@@ -277,24 +319,31 @@ impl<'a> Judge<'_, '_, 'a> {
             dest: (why == Some(Why::Own)).then(|| json(low)),
         };
         let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
-        Some(Place { spans: [span(ours), span(theirs)], rule, why })
+        Some(Place { spans, rule, why })
     }
 
-    /// Whether an element that only its index identifies has the same index in all texts. This requires that the lists on the path have
-    /// equal lengths, and that ours and theirs have the merged values at the path.
+    /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
+    /// have equal lengths, and that ours and theirs have the merged values at the path.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
-        let Texts { ours, theirs, low, high, .. } = self.texts;
+        let Texts { ours, theirs, .. } = self.texts;
+        self.is_level(path, [ours, theirs])
+            && is_same(self.at(ours, path), values.dest)
+            && is_same(self.at(theirs, path), values.updated)
+    }
+
+    /// Whether the lists without keys on a path have the same lengths in these texts as with ours.
+    fn is_level(&self, path: &FieldPath<'a>, texts: [&Held; 2]) -> bool {
         let mut whole = FieldPath::default();
         for step in path.steps() {
             if matches!(step, Step::Index(_)) {
                 let count = |held: &Held| self.at(held, &whole).map(|list| list.elements().count());
-                if [theirs, low, high].into_iter().any(|held| count(held) != count(ours)) {
+                if texts.into_iter().any(|held| count(held) != count(&self.texts.ours)) {
                     return false;
                 }
             }
             whole.push(step.clone(), None);
         }
-        is_same(self.at(ours, path), values.dest) && is_same(self.at(theirs, path), values.updated)
+        true
     }
 
     /// The value at a place of the resource in a text.

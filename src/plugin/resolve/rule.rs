@@ -17,8 +17,9 @@ use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 
 use crate::config_file::ConfigFile;
 use crate::disk::Replacement;
+use crate::regular;
 use crate::told::counted;
-use crate::walk::shown;
+use crate::walk::{shown, there};
 
 /// The winner that a rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +102,7 @@ impl Book {
     /// The file cannot be read, or is not a file for rules.
     pub fn open(file: &Path) -> Result<Self> {
         let name = shown(file);
+        regular::own(file).with_context(|| format!("`--record` \"{name}\""))?;
         let old = match fs::read_to_string(file) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
@@ -108,6 +110,7 @@ impl Book {
         };
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file_name = file.file_name().ok_or_else(|| anyhow!("{name}: it must be a file"))?;
+        there("--record", "a folder for it", folder)?;
         let new = || Ok::<_, anyhow::Error>(fs::canonicalize(folder).with_context(|| shown(folder))?.join(file_name));
         let disk = if old.is_some() { fs::canonicalize(file).with_context(|| name.clone())? } else { new()? };
         with_rules(&name, old.clone(), &[])?;

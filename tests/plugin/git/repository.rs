@@ -170,7 +170,7 @@ fn what_is_kept_is_believed_in_nothing() {
         String::new(),
         "\0\u{fffd}".to_owned(),
         kept[..kept.len() / 2].to_owned(),
-        kept.replace("definitions 1", "definitions 2"),
+        kept.replace("definitions 2", "definitions 3"),
         kept.replace(blob, other),
         kept.replace(blob, &unknown),
         kept.replace(blob, "--help"),
@@ -490,4 +490,49 @@ fn the_command_line_takes_the_rules_of_a_repository() {
     // Nobody named them.
     folder.write(".krm-merge.yaml", rules);
     assert_eq!(folder.run(&sides).passed(), theirs);
+}
+
+/// A partial clone of a repository, without the files outside of `app`.
+fn partial(of: &Repository) -> Repository {
+    let clone = Repository(crate::support::Folder::new());
+    of.git(&["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", of.0.0.display());
+    clone.git(&["clone", "-q", "--filter=blob:none", "--sparse", &url, "."]);
+    clone.git(&["sparse-checkout", "set", "app"]);
+    clone.0.run(&["git-install"]).passed();
+    clone.git(&["branch", "-q", "topic", "origin/topic"]);
+    clone
+}
+
+#[test]
+fn definitions_that_are_not_in_a_partial_clone_are_told_once() {
+    if !has("git") {
+        return;
+    }
+    let gates = ["app/1.yaml", "app/2.yaml", "app/3.yaml"];
+    let other = DEFINITION.replace("Gate", "Door");
+    let whole = repository(&[("crds/gate.yaml", DEFINITION), ("crds/door.yaml", &other)], &gates);
+    let clone = partial(&whole);
+    if clone.is_old() {
+        // Such a git fetches the files, whatever the driver asks for.
+        return;
+    }
+    let told = |ran: &Ran| ran.stderr.matches("warning: 2 YAML or JSON files of git's index cannot be read").count();
+    for _ in 0..2 {
+        let ran = clone.fails(&["merge", "topic"]);
+        assert_eq!(told(&ran), 1, "{ran:?}");
+        assert_eq!(clone.git(&["status", "--porcelain"]).matches("UU app/").count(), 3);
+        clone.git(&["merge", "--abort"]);
+    }
+    // As the message says.
+    let patterns = ["*.yaml", "*.yml", "*.json"].map(|pattern| format!(":(top){pattern}"));
+    let args = [&["grep", "--cached", "CustomResourceDefinition", "--"], &patterns.each_ref().map(String::as_str)[..]];
+    clone.git(&args.concat());
+    let ran = Ran::of(clone.command(&["merge", "-q", "topic", "-m", "m"]).output().expect("git"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    gates.iter().for_each(|gate| assert_eq!(clone.0.read(gate), self::gates()[3]));
+    // Where all that is wanted is here, the rest is no matter.
+    let whole = repository(&[("app/gate.yaml", DEFINITION), ("crds/door.yaml", &other)], &gates);
+    let ran = Ran::of(partial(&whole).command(&["merge", "-q", "topic", "-m", "m"]).output().expect("git"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
 }

@@ -52,7 +52,7 @@ pub(super) fn merged(
 }
 
 /// Whether a text consists of documents whose maps have each key once.
-pub(super) fn is_valid(text: &str) -> bool {
+pub fn is_document(text: &str) -> bool {
     Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
 }
 
@@ -64,7 +64,8 @@ pub(super) fn mean_the_same(text: &str, other: &str) -> bool {
     both.is_some_and(|(root, other)| ![root, other].into_iter().any(has_twins) && same(root, other))
 }
 
-fn has_twins(node: NodeRef<'_>) -> bool {
+/// Whether a map in a value has a key twice.
+pub fn has_twins(node: NodeRef<'_>) -> bool {
     node.duplicate_key().is_some() || node.children().any(has_twins)
 }
 

@@ -1,0 +1,203 @@
+//! Files whose documents have no name for the driver, such as a kustomization or the values of a chart: they are merged as documents.
+
+use super::{Half, Repository, resolved};
+use crate::support::{Folder, Ran, has};
+
+/// What the driver makes of a file: its exit code, the text, and what it tells.
+fn driven(path: &str, [original, ours, theirs]: [&str; 3]) -> (Option<i32>, String, String) {
+    let folder = Folder::with(&[("o", original), ("a", ours), ("b", theirs)]);
+    let Ran { code, stderr, .. } = folder.run(&["git-driver", "o", "a", "b", path]);
+    (code, folder.read("a"), stderr)
+}
+
+fn merges(path: &str, sides: [&str; 3], want: &str) {
+    if has("git") {
+        assert_eq!(driven(path, sides), (Some(0), want.to_owned(), String::new()), "{path}");
+    }
+}
+
+fn is_in_conflict(path: &str, sides: [&str; 3], want: &str, told: &str) {
+    if has("git") {
+        let (code, text, stderr) = driven(path, sides);
+        assert_eq!((code, text.as_str()), (Some(1), want), "{path}: {stderr}");
+        assert_eq!(stderr, format!("error: {path}: {told}\n"));
+    }
+}
+
+#[test]
+fn both_sides_add_to_the_lists_of_a_kustomization() {
+    let of = |resources: &str| format!("resources:\n{resources}images:\n- name: web\n  newTag: v1\n");
+    for path in ["kustomization.yaml", "base/kustomization.yml", "a/Kustomization"] {
+        for head in ["", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"] {
+            let [old, ours, theirs, both] = ["a", "ab", "ac", "abc"].map(|names| {
+                let lines: String = names.chars().map(|name| format!("- {name}.yaml\n")).collect();
+                head.to_owned() + &of(&lines)
+            });
+            merges(path, [&old, &ours, &theirs], &both);
+            let break_with = |text: &str| text.replace('\n', "\r\n");
+            let sides = [&old, &ours, &theirs].map(|text| break_with(text));
+            merges(path, sides.each_ref().map(String::as_str), &break_with(&both));
+        }
+    }
+    // One side alone writes the type, or a name.
+    let ours = "kind: Kustomization\nresources:\n- a.yaml\n- b.yaml\n";
+    let theirs = "metadata:\n  name: x\nresources:\n- a.yaml\n- c.yaml\n";
+    let (code, text, told) = driven("kustomization.yaml", ["resources:\n- a.yaml\n", ours, theirs]);
+    assert_eq!(code, Some(0), "{told}");
+    for line in ["kind: Kustomization\n", "  name: x\n", "- a.yaml\n- b.yaml\n- c.yaml\n"] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+const VALUES: &str = "# the image\nimage: app\nservice: ClusterIP\ningress: false\nresources: {}\nnodeSelector: {}\n";
+
+#[test]
+fn neighbouring_values_of_a_chart_merge() {
+    let ours = VALUES.replace("image: app", "image: ours # of our own");
+    let theirs = VALUES.replace("service: ClusterIP", "service: LoadBalancer");
+    merges("values.yaml", [VALUES, &ours, &theirs], &ours.replace("ClusterIP", "LoadBalancer"));
+    // As JSON, and in one line.
+    merges(
+        "values.yml",
+        [r#"{"a": 1, "b": {"c": 1}}"#, r#"{"a": 2, "b": {"c": 1}}"#, r#"{"a": 1, "b": {"c": 2}}"#],
+        r#"{"a": 2, "b": {"c": 2}}"#,
+    );
+    // A patch is a list.
+    let op = |path: &str, value: u8| format!("- op: replace\n  path: {path}\n  value: {value}\n");
+    let patch = |a: u8, b: u8| op("/a", a) + &op("/b", b);
+    merges("patch.yaml", [&patch(1, 1), &patch(2, 1), &patch(1, 2)], &patch(2, 2));
+}
+
+/// git would put the key there twice, without a conflict.
+#[test]
+fn a_key_never_stands_twice() {
+    let first = |text: &str, line: &str| text.replace("service:", &format!("{line}\nservice:"));
+    let last = |text: &str, line: &str| format!("{text}{line}\n");
+    for line_break in ["\n", "\r\n"] {
+        let [old, ours, theirs] = [VALUES.to_owned(), last(VALUES, "replicas: 3"), first(VALUES, "replicas: 2")]
+            .map(|text| text.replace('\n', line_break));
+        let block = "<<<<<<< ours\nreplicas: 3\n=======\nreplicas: 2\n>>>>>>> theirs\n";
+        let told = "both sides added `replicas`: ours has 3, theirs has 2; someone must decide";
+        let want = last(VALUES, "replicas: 3").replace("replicas: 3\n", block).replace('\n', line_break);
+        is_in_conflict("values.yaml", [&old, &ours, &theirs], &want, told);
+        // Whoever added it where.
+        let want = first(VALUES, "replicas: 2")
+            .replace("replicas: 2\n", &block.replace('3', "x").replace('2', "3").replace('x', "2"));
+        let told = told.replace("ours has 3, theirs has 2", "ours has 2, theirs has 3");
+        is_in_conflict("values.yaml", [&old, &theirs, &ours], &want.replace('\n', line_break), &told);
+    }
+    // With one value, it comes once.
+    let ours = last(VALUES, "replicas: 3");
+    merges("values.yaml", [VALUES, &ours, &first(VALUES, "replicas: 3")], &ours);
+    // Deeper, and lists; in a resource, too.
+    let below = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
+    let web = |text: &str| format!("web:\n{}", below(text));
+    let resource = |text: &str| format!("apiVersion: a/v1\nkind: A\nmetadata:\n  name: a\n{}", web(text));
+    for value in ["3", "[3]", "{a: 3}"] {
+        let (ours, theirs) = (last(VALUES, &format!("more: {value}")), first(VALUES, "more: [2]"));
+        for within in [&web as &dyn Fn(&str) -> String, &resource] {
+            let (code, text, told) = driven("values.yaml", [&within(VALUES), &within(&ours), &within(&theirs)]);
+            assert!(code == Some(1) && text.contains("<<<<<<<"), "{told}{text}");
+            for half in [Half::Ours, Half::Theirs] {
+                assert_eq!(resolved(&text, half).matches("more:").count(), 1, "{text}");
+            }
+        }
+    }
+}
+
+/// Several documents without names cannot be told apart, so git merges their lines. But what it takes for clean must be YAML.
+#[test]
+fn lines_that_git_merges_to_no_yaml_are_in_conflict() {
+    let file = |first: &str, second: &str| format!("a: 1\n---\n{first}b: 1\nc: 1\nd: 1\n{second}");
+    let (ours, theirs) = (file("r: 2\n", ""), file("", "r: 3\n"));
+    let want = "a: 1\n---\n<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\nb: 1\nc: 1\nd: 1\n<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n";
+    let told = "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers: someone must decide";
+    is_in_conflict("values.yaml", [&file("", ""), &ours, &theirs], want, told);
+    merges("values.yaml", [&file("", ""), &ours, &file("", "s: 3\n")], &file("r: 2\n", "s: 3\n"));
+    // A template is no YAML on any side.
+    let template = |first: &str, last: &str| format!("{{{{ a }}}}\n{first}x: 1\ny: 1\nz: 1\n{last}");
+    merges(
+        "t.yaml",
+        [&template("", ""), &template("r: 1\n", ""), &template("", "r: 2\n")],
+        &template("r: 1\n", "r: 2\n"),
+    );
+}
+
+#[test]
+fn a_conflict_is_marked_around_its_field() {
+    let with = |image: &str, service: &str| VALUES.replace("image: app", image).replace("ClusterIP", service);
+    let want = with("<<<<<<< ours\nimage: a\n=======\nimage: b\n>>>>>>> theirs", "LoadBalancer");
+    is_in_conflict(
+        "chart/values.yaml",
+        [VALUES, &with("image: a", "ClusterIP"), &with("image: b", "LoadBalancer")],
+        &want,
+        "both sides changed `image`: ours has \"a\", theirs has \"b\", original had \"app\"; someone must decide",
+    );
+    // The API server gives the name.
+    let job = |image: &str, tail: &str| {
+        format!(
+            "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: job-\nspec:\n  template:\n    spec:\n      containers:\n      - name: a\n        image: {image}\n{tail}"
+        )
+    };
+    is_in_conflict(
+        "job.yaml",
+        [&job("a:1", ""), &job("a:2", "      - name: b\n"), &job("a:3", "      - name: c\n")],
+        &job("", "      - name: b\n      - name: c\n").replace(
+            "        image: \n",
+            "<<<<<<< ours\n        image: a:2\n=======\n        image: a:3\n>>>>>>> theirs\n",
+        ),
+        "both sides changed `spec.template.spec.containers[name=a].image`: ours has \"a:2\", theirs has \"a:3\", original had \"a:1\"; someone must decide",
+    );
+}
+
+/// The whole list is in conflict, but git finds the lines.
+#[test]
+fn a_conflict_in_a_list_without_keys_is_no_larger_than_git_s() {
+    let step = |run: &str| format!("- run: {run}\n  with:\n  - {run}\n");
+    let list = |runs: &[&str]| runs.iter().map(|run| step(run)).collect::<String>();
+    let texts = [list(&["a", "b", "c", "d"]), list(&["b2", "c", "a", "d"]), list(&["b3", "c", "a", "d"])];
+    if has("git") {
+        let (code, text, told) = driven("steps.yaml", texts.each_ref().map(String::as_str));
+        assert_eq!(code, Some(1), "{told}");
+        assert!(text.ends_with(&list(&["c", "a", "d"])) && text.starts_with("<<<<<<< ours\n- run: b2\n"), "{text}");
+    }
+}
+
+/// As in a three-way merge, no rule looks into such a file, but `onConflict` decides.
+#[test]
+fn the_settings_of_the_repository_decide() {
+    if !has("git") {
+        return;
+    }
+    let merged = |spec: &str| {
+        let repository = Repository::new("values.yaml", VALUES);
+        repository
+            .0
+            .write(".krm-merge.yaml", format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n{spec}"));
+        repository.commit("rules");
+        let side = |image: &str| VALUES.replace("image: app", image);
+        repository.branch("values.yaml", &side("image: a"), &side("image: b"));
+        let ran = Ran::of(repository.command(&["merge", "topic", "-m", "m"]).output().expect("git"));
+        (ran.code, repository.0.read("values.yaml"), ran.stderr)
+    };
+    let (code, text, told) = merged("  onConflict: TakeUpdated\n");
+    assert_eq!((code, text), (Some(0), VALUES.replace("app", "b")), "{told}");
+    let want =
+        "info: values.yaml: both sides changed `image`; took theirs, as `spec.onConflict` of .krm-merge.yaml says\n";
+    assert!(told.contains(want), "{told}");
+    let (code, text, _) = merged("  rules:\n  - {path: image, take: Dest}\n");
+    assert!(code == Some(1) && text.contains("<<<<<<< HEAD\nimage: a\n======="), "{text}");
+}
+
+/// kustomize reads its own files by name, so no definition in the index is looked for.
+#[test]
+fn a_kustomization_needs_no_definition() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("kustomization.yaml", "resources:\n- a\n");
+    repository.branch("kustomization.yaml", "resources:\n- a\n- b\n", "resources:\n- a\n- c\n");
+    repository.git(&["merge", "-q", "topic"]);
+    assert_eq!(repository.0.read("kustomization.yaml"), "resources:\n- a\n- b\n- c\n");
+    assert!(!repository.0.path(".git/krm-merge").exists());
+}

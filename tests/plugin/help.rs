@@ -1,0 +1,96 @@
+//! What the plugin says of itself and of a command line: help that can be pasted, and errors that name the flag.
+
+use crate::support::{Folder, Ran, map};
+
+const COMMANDS: [&str; 11] = [
+    "",
+    "two-way",
+    "three-way",
+    "strategic",
+    "live",
+    "diff",
+    "extract",
+    "explain",
+    "git-install",
+    "git-driver",
+    "resolve",
+];
+
+/// The commands in the examples of a help, each on one line, as a shell reads them.
+fn examples(command: &str, columns: &str) -> Vec<String> {
+    let folder = Folder::new();
+    let args: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+    let ran = Ran::of(folder.command(&args).env("COLUMNS", columns).output().expect("runs"));
+    let help = ran.passed();
+    let shown = help
+        .split_once("Examples:\n")
+        .map_or("", |(_, rest)| rest)
+        .split_once("\n\nExit status:")
+        .unwrap_or_default()
+        .0;
+    let joined = shown.replace(" \\\n", " ");
+    let commands = joined.lines().filter(|line| line.starts_with("  "));
+    commands.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn examples_can_be_pasted_from_a_terminal_of_80_columns() {
+    for command in COMMANDS {
+        let (narrow, wide) = (examples(command, "80"), examples(command, "1000"));
+        assert_eq!(narrow, wide, "{command}");
+        assert!(narrow.iter().all(|line| line.starts_with("kubectl krm-merge ")), "{command}: {narrow:?}");
+        assert!(command == "git-driver" || !narrow.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn a_path_where_nothing_is_names_its_flag() {
+    let folder =
+        Folder::with(&[("here/c.yaml", &map("c", &[("x", "'1'")])), ("m.yaml", "<<<<<<< a\n=======\n>>>>>>> b\n")]);
+    let two = ["two-way", "--dest", "here"];
+    let three = ["three-way", "--original", "here", "--updated", "here", "--dest", "here"];
+    let none = "a file or a folder";
+    for (args, of, what) in [
+        (&["three-way", "--original", "v1", "--updated", "here", "--dest", "here"][..], "--original", none),
+        (&["three-way", "--original", "here", "--updated", "v1", "--dest", "here"], "--updated", none),
+        (&["three-way", "--original", "here", "--updated", "here", "--dest", "v1"], "--dest", none),
+        (&[&two[..], &["--source", "v1"]].concat(), "--source", none),
+        (&[&two[..], &["-p", "v1"]].concat(), "--patch", none),
+        (&[&three[..], &["--config", "v1"]].concat(), "--config", "a file"),
+        (&[&three[..], &["--openapi", "v1"]].concat(), "--openapi", "a file"),
+        (&["diff", "v1", "here"], "A", none),
+        (&["diff", "here", "v1"], "B", none),
+        (&["extract", "v1", "here"], "ORIGINAL", none),
+        (&["explain", "Deployment", "-f", "v1"], "--filename", none),
+        (&["resolve", "v1"], "FILES", none),
+        (&["resolve", "m.yaml", "--answers", "v1"], "--answers", "a file"),
+        (&["resolve", "m.yaml", "--take", "ours", "--record", "v1/d.yaml"], "--record", "a folder for it"),
+    ] {
+        let error = folder.run(args).failed(2);
+        let want = format!("error: `{of}` \"v1\": there must be {what}, but nothing is there; correct the path\n");
+        assert_eq!(error, want, "{args:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_yaml_says_why() {
+    let upgrade = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+    for (bytes, why) in [
+        (&b"a: 1\n b: [\n"[..], "here/bad.yaml:2:"),
+        (b"a: \"secret\n", "here/bad.yaml:2:1: "),
+        (b"a: \xff\n", "here/bad.yaml: the text must be UTF-8, but the byte at offset 3 is not"),
+        (b"\xff\xfea\0", "here/bad.yaml: the text must be UTF-8, not UTF-16"),
+    ] {
+        let folder = Folder::new();
+        for side in ["v1", "v2", "here"] {
+            folder.write(&format!("{side}/c.yaml"), map("c", &[("x", "'1'")]));
+        }
+        folder.write("here/bad.yaml", bytes);
+        let told = folder.run(&upgrade).stderr;
+        let start = "warning: 1 file is no YAML and is treated as a plain file, without resources: ";
+        let line = told.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{told}"));
+        assert!(line.starts_with(why), "{line}");
+        // More than the place, and nothing of the text.
+        assert!(line.len() > "here/bad.yaml:1:1: the".len() && !line.contains("secret"), "{line}");
+    }
+}
