@@ -125,6 +125,8 @@ pub struct Merged {
     pub moved: BTreeMap<usize, String>,
     /// The identity of an item in updated, by its number, if it differs from that in dest.
     pub followed: BTreeMap<usize, [String; 4]>,
+    /// The edits of lists of resources beside their items, by the number of an item of the list.
+    pub lists: BTreeMap<usize, TextEdits>,
     /// Where each item is, by its number.
     pub spots: Vec<Spot>,
     /// The results to report.
@@ -139,6 +141,7 @@ impl Merged {
             added: Vec::new(),
             moved: BTreeMap::new(),
             followed: BTreeMap::new(),
+            lists: BTreeMap::new(),
             spots: Vec::new(),
             results: vec![*error],
         }
@@ -164,8 +167,8 @@ fn run<'a>(
     });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
     let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
-    let function::Merged { items, moved, followed, .. } = merged;
-    Ok(Merged { items, added, moved, followed, spots, results })
+    let function::Merged { items, moved, followed, lists, .. } = merged;
+    Ok(Merged { items, added, moved, followed, lists, spots, results })
 }
 
 /// How many resources a merge must have to use more than one core. To start the threads takes as long as the merge of a few resources.
@@ -257,7 +260,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let items = merged.items.iter().zip(&merged.spots);
     for (i, (((item, spot), owner), node)) in items.zip(owners).zip(nodes).enumerate() {
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        of_file.entry(owner).or_default().push(Fate { node, item, to, spot: *spot });
+        of_file.entry(owner).or_default().push(Fate { node, item, to, list: merged.lists.get(&i), spot: *spot });
     }
     let budget = Budget::new(limit);
     let moved = Moved::of(dest, given, &of_file, &budget)?;

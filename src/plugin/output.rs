@@ -43,7 +43,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
         let fates = resources.iter().enumerate().map(|(i, resource)| {
             let (node, item) = (resource.node(), fate(resource));
-            Fate { node, item, to: None, spot: Spot::of_item(i) }
+            Fate { node, item, to: None, list: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
         // If all resources of a file are left out, its text is left out, too.
