@@ -59,7 +59,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
 fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
-        if let Content::Resources(document) | Content::Mixed(document) | Content::Unnamed(document) = &held.content {
+        if let Content::Resources(document) | Content::AsText(_, document) = &held.content {
             texts.insert(held.path.as_str(), document.source().to_owned());
         }
     }

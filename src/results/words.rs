@@ -88,10 +88,7 @@ impl Outcome {
             Report::Followed { dest, updated } => info(followed(dest, updated, "updated")).about(dest),
             Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
-            Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
-                "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged; {}",
-                counted(*conflicts, "conflict")
-            )),
+            Report::Counts(counts) => of_counts(*counts),
             Report::Added { source, alike } => {
                 info(format!("added, for no item is {}{}", named(source), hint(*alike))).about(source)
             }
@@ -339,6 +336,13 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let settled = ruling.verdict.settled_as(Settled::StaysInPlace);
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
+}
+
+fn of_counts(counts: Counts) -> Outcome {
+    let Counts { merged, added, deleted, unchanged, conflicts } = counts;
+    let conflicts = counted(conflicts, "conflict");
+    let message = format!("{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged; {conflicts}");
+    Outcome { counts: Some(counts), ..Outcome::new(Severity::Info, message) }
 }
 
 /// The message for a resource that has two identities. Differences between the identities are merged like any field.
