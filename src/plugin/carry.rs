@@ -39,6 +39,7 @@ use crate::combine::Combiner;
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::one_form::are_of_one_kind;
+use crate::related::may_be_one;
 use crate::side::{AsText, Content, Held, Root, Side};
 use crate::walk::Tree;
 
@@ -154,6 +155,14 @@ impl File<'_> {
         }
     }
 
+    /// Whether the file is dest's own: no side has resources in it, and dest's text is no version of upstream's.
+    fn is_own(&self) -> bool {
+        let [old, new, here] = &self.bytes;
+        let upstream = old.as_ref().or(new.as_ref()).zip(here.as_ref());
+        matches!(self.form(), Form::NoResources)
+            && upstream.is_some_and(|(upstream, here)| upstream != here && !may_be_one(self.path, [upstream, here]))
+    }
+
     /// Whether upstream changed the file, and dest does not have the change yet.
     fn is_changed(&self) -> bool {
         let [old, new, here] = &self.bytes;
@@ -184,7 +193,7 @@ impl File<'_> {
 
     /// Merges the file into dest.
     fn carry(self, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
-        let (is_changed, form) = (self.is_changed(), self.form());
+        let (is_changed, form, is_own) = (self.is_changed(), self.form(), self.is_own());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let verdict = match form {
             Form::NoResources | Form::AsText(AsText::Unnamed) => combiner.on_conflict,
@@ -197,7 +206,7 @@ impl File<'_> {
             return;
         }
         if has[2] == Has::Resources {
-            carried.results.push(conflict(path, form, has, sparing(verdict)));
+            carried.results.push(conflict(path, form, has, sparing(verdict), "its resources stay in it"));
             return;
         }
         if !is_changed {
@@ -207,6 +216,7 @@ impl File<'_> {
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
+            && !(is_own && text.is_in_conflict())
         {
             carried.results.extend(combined(path, form, &text, verdict));
             if text.is_in_conflict() {
@@ -223,8 +233,10 @@ impl File<'_> {
             return;
         }
         let is_conflict = here != old;
+        let verdict = if is_own { sparing(verdict) } else { verdict };
         if is_conflict {
-            carried.results.push(conflict(path, form, has, verdict));
+            let why = if is_own { "it has next to nothing in common with upstream's" } else { "" };
+            carried.results.push(conflict(path, form, has, verdict, why));
             carried.results.extend(unreached(path, form, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
@@ -396,7 +408,8 @@ fn sparing(verdict: Verdict) -> Verdict {
     }
 }
 
-fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict) -> Outcome {
+/// The result for a conflict of a whole file. `why` says why dest's stays, if no policy decides that.
+fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict, why: &str) -> Outcome {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
         (_, Has::Nothing) => Did::Deleted,
@@ -412,6 +425,7 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
     };
     let what = changed_by(Sides::of(Version::name), &form.to_string(), [did(dest), did(updated)]);
     let file = Some(results::File { path: path.to_owned(), index: None });
-    let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
+    let more = if why.is_empty() { String::new() } else { format!(", for {why}") };
+    let clash = Clash { place: "the whole file".to_owned(), what, settled, more };
     Outcome { file, ..Outcome::conflict(severity(verdict), clash) }
 }

@@ -507,3 +507,76 @@ fn an_error_is_followed_by_no_counts_of_what_was_merged() {
         "{ran:?}"
     );
 }
+
+/// A file of dest's own stays, under each policy, if it only has the name of a file of upstream. What dest changed in upstream's file is
+/// merged.
+#[test]
+fn a_file_that_has_nothing_in_common_with_upstream_s_stays() {
+    let old = "# The package\n\nInstall it with one command.\n\n## Usage\n\nRead on.\n";
+    let new = old.replace("one command", "two commands");
+    let own = "# Our platform\n\nThe only text that we have.\n";
+    for line_break in ["\n", "\r\n"] {
+        let own = own.replace('\n', line_break);
+        for (original, updated) in [(old, &*new), ("", old), (old, "")] {
+            for (policy, told) in [
+                ("take-updated", "; kept dest's, for it has next to nothing in common"),
+                ("keep-dest", "; kept dest's"),
+            ] {
+                let folder = package([No, No, No]);
+                for (side, text) in [("v1", original), ("v2", updated), ("here", &own)] {
+                    if !text.is_empty() {
+                        folder.write(&format!("{side}/README.md"), text);
+                    }
+                }
+                let err = upgraded(&folder, policy);
+                assert!(err.contains("README.md: ") && err.contains(told), "{err}");
+                assert_eq!(folder.read("here/README.md"), own);
+                assert!(
+                    folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat()).failed(1).contains("README.md")
+                );
+                assert_eq!(folder.run(&[&UPGRADE[..], &["--on-conflict", "mark"]].concat()).code, Some(1));
+                let marked = folder.read("here/README.md");
+                assert!(marked.contains("<<<<<<< dest") && marked.contains("Our platform"), "{marked}");
+            }
+        }
+    }
+    let folder = package([No, No, No]);
+    for (side, text) in [("v1", old), ("v2", &new), ("here", &old.replace("one command", "care"))] {
+        folder.write(&format!("{side}/README.md"), text);
+    }
+    assert!(upgraded(&folder, "take-updated").contains("took updated's"));
+    assert_eq!(folder.read("here/README.md"), new);
+}
+
+#[test]
+fn a_dest_above_the_package_is_told() {
+    let package: Vec<(String, String)> = (0..10)
+        .map(|i| (format!("{}x{i}.yaml", if i == 0 { "sub/" } else { "" }), map(&format!("x{i}"), &[("x", "'1'")])))
+        .collect();
+    let with = |left_out: usize| {
+        let folder = Folder::new();
+        for (path, text) in &package {
+            folder.write(&format!("v1/{path}"), text);
+            folder.write(&format!("v2/{path}"), text);
+        }
+        for (path, text) in &package[left_out..] {
+            folder.write(&format!("here/apps/web/{path}"), text);
+        }
+        folder.write("here/README.md", "ours\n");
+        folder
+    };
+    for (left_out, told) in [(0, Some("10 of 10")), (1, Some("9 of 10")), (2, None)] {
+        let err = upgraded(&with(left_out), "take-updated");
+        let want = told.map(|of| {
+            format!(
+                "warning: the folder \"apps/web\" of dest has {of} resources of original: give that folder as `--dest`"
+            )
+        });
+        assert_eq!(want.is_some(), err.contains("--dest"), "{err}");
+        assert!(err.contains(&want.unwrap_or_default()), "{err}");
+    }
+    // Dest has the package in its place, and a copy of it.
+    let folder = with(0);
+    package.iter().for_each(|(path, text)| folder.write(&format!("here/{path}"), text));
+    assert!(!upgraded(&folder, "take-updated").contains("--dest"));
+}
