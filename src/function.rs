@@ -8,6 +8,7 @@ mod after;
 mod apart;
 mod broken;
 mod idle;
+mod lists;
 mod names;
 mod release;
 mod run;
@@ -180,6 +181,7 @@ fn written<'s>(
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
+    let edits = edits.chain(merged.lists.into_values());
     let edited = Edited::of(stdin, list.edits(edits, &gone, added, results, limit)?);
     if order.is_sorted() {
         return Ok(edited);

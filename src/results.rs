@@ -19,7 +19,7 @@ use krm_merge::yaml::{Error, Kind, NodeRef, Position, Scalar};
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::report::Report;
+use crate::report::{Counts, Report};
 use words::of_settled;
 pub use words::{Did, changed_by, contradicting, counted, followed, holds_secrets, how_of, listed, next_step};
 
@@ -73,6 +73,9 @@ pub struct Outcome {
     /// The parts of the message, if it is a conflict.
     #[serde(skip)]
     pub clash: Option<Clash>,
+    /// The counts, if it tells those of a three-way merge.
+    #[serde(skip)]
+    pub counts: Option<Counts>,
     /// The place in a text that the user knows.
     #[serde(skip)]
     pub at: Option<At>,
@@ -183,6 +186,7 @@ impl Outcome {
             tags: BTreeMap::new(),
             excerpt: None,
             clash: None,
+            counts: None,
             at: None,
             here: None,
         }

@@ -48,6 +48,8 @@ pub struct Merged<'a> {
     /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
     /// name.
     pub followed: BTreeMap<usize, [String; 4]>,
+    /// The edits of lists of resources beside their items, each with the number of an item of the list.
+    pub lists: BTreeMap<usize, TextEdits>,
     /// The new place of an item, by its number, if it does not stay in its own place.
     pub spots: BTreeMap<usize, Spot>,
 }
@@ -247,6 +249,7 @@ impl<'a> Run<'a> {
                 added: Vec::new(),
                 moved: BTreeMap::new(),
                 followed: BTreeMap::new(),
+                lists: BTreeMap::new(),
                 spots: BTreeMap::new(),
             },
             numbering: Numbering::default(),
@@ -467,7 +470,7 @@ impl<'a> Run<'a> {
     }
 
     /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.
-    fn edits<'i>(
+    pub(super) fn edits<'i>(
         &self,
         item: &Resource<'i>,
         tree: &Tree<'i>,

@@ -14,6 +14,7 @@ use krm_merge::yaml::extent;
 
 use super::after::After;
 use super::broken::{self, Lost};
+use super::lists;
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
 use crate::decision::{Ruling, Verdict};
@@ -68,6 +69,7 @@ pub(super) fn three_way<'a>(
             }
         });
     }
+    lists::merge(&all, &mut run)?;
     upstream.tell(&mut run)?;
     broken::tell(&lost, (&all, &result), &run.merged.items, roles, &mut run.results)?;
     run.tell_grounds()?;

@@ -1,19 +1,22 @@
-//! Warns if dest holds another release of upstream: a folder beside original or updated, or one with a copy of their files.
+//! Warns if dest is not the folder of the package alone: it holds another release of upstream, or it is a folder above the package.
 //!
 //! Original and updated may be folders in dest. The merge then does not take them for a part of dest. Any other release is a part of dest,
 //! so its resources look like dest's own: upstream's changes may go there, what upstream adds may look like something that dest has already,
-//! or a resource that dest moved may look deleted.
+//! or a resource that dest moved may look deleted. Another release is a folder beside original or updated, or one with a copy of their files.
+//!
+//! If dest is a folder above the package, its resources are found by their names. But what is new upstream goes to the wrong folder, and
+//! files without resources are compared with others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use krm_merge::resource::Identity;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, Severity};
+use krm_merge_function::results::{File, Outcome, Severity, counted};
 
 use crate::side::{Held, Root, Side};
 
-/// One warning for each folder in dest that looks like a release.
+/// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
     let Root::Folder(tree) = &dest.root else { return Vec::new() };
     let is_release = |role: Role| matches!(role, Role::Original | Role::Updated);
@@ -23,7 +26,40 @@ pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
     for (folder, held) in beside(dest, &tree.root, &releases).into_iter().chain(copies(dest, &releases)) {
         found.entry(folder).or_insert(&held.path);
     }
-    found.into_iter().map(|(folder, path)| warning(folder, path)).collect()
+    let of_releases = found.into_iter().map(|(folder, path)| warning(folder, path));
+    let first = |of: Role| given.iter().find(|(role, _)| *role == of).and_then(|(_, sides)| sides.first());
+    let above = first(Role::Original).zip(first(Role::Updated)).and_then(|(old, new)| deeper(dest, [old, new]));
+    of_releases.chain(above).collect()
+}
+
+/// The share of original's resources that are nearly all, as a numerator and a denominator.
+const NEARLY_ALL: [usize; 2] = [9, 10];
+
+/// The warning that nearly all resources of original are in one folder of dest, each in the file in which both releases have it.
+fn deeper(dest: &Side, [original, updated]: [&Side; 2]) -> Option<Outcome> {
+    let mut paths: HashMap<Identity<'_>, Vec<&str>> = HashMap::new();
+    for held in &dest.files {
+        held.identities().for_each(|identity| paths.entry(identity).or_default().push(&held.path));
+    }
+    let (mut count, mut folders) = (0, BTreeMap::<&str, usize>::new());
+    for held in original.files.iter().filter(|_| original.is_folder()) {
+        for identity in held.identities() {
+            count += 1;
+            let here = paths.get(&identity).map_or(&[][..], Vec::as_slice);
+            if here.contains(&held.path.as_str()) || updated.at(&held.path).is_none() {
+                continue;
+            }
+            for folder in here.iter().filter_map(|path| path.strip_suffix(held.path.as_str())?.strip_suffix('/')) {
+                *folders.entry(folder).or_default() += 1;
+            }
+        }
+    }
+    let (folder, there) = folders.into_iter().max_by_key(|(_, there)| *there)?;
+    let message = format!(
+        "the folder \"{folder}\" of dest has {there} of {} of original: give that folder as `--dest`, or what is new upstream goes to the wrong one",
+        counted(count, "resource")
+    );
+    (there * NEARLY_ALL[1] >= count * NEARLY_ALL[0]).then(|| Outcome::new(Severity::Warning, message))
 }
 
 /// The folders in dest that are beside a release and have a resource of the releases, with its file.

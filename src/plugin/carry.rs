@@ -6,7 +6,7 @@
 //!
 //! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But
 //! if its resources are also at another path, the resources are merged by identity, wherever they are, and the plain content is merged as a
-//! file. If both would have to be at one path, a person must decide. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
+//! file. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
 //!
 //! | original | updated | dest | the result for the path |
 //! |---|---|---|---|
@@ -15,12 +15,11 @@
 //! | `P` | – | `R` | dest's stays: upstream's plain content is gone on both sides |
 //! | `P` | `R` | – or `R` | the resources are merged: the plain content is gone on both sides |
 //! | `P` | `R` | `P` | new resources replace an unchanged file, else are an error; without any: merged as deleted by updated (1) |
-//! | `R` | `P` | – | it stays deleted, a conflict; an error if a resource of original is elsewhere in dest (2) |
+//! | `R` | `P` | – | it stays deleted, a conflict; an error if dest may have moved the file |
 //! | `R` | `P` | `P` | merged as a file: dest may have taken it by hand |
-//! | `*` | `P` | `R` | updated's, if all of dest's resources move away; else an error, unless updated equals original (3) |
+//! | `*` | `P` | `R` | updated's, if none of dest's resources stays; else dest's, a conflict, unless updated equals original (2) |
 //!
-//! (1) Comments alone are not content: they stay. (2) Dest may have moved the file. (3) A file cannot hold both dest's resources and
-//! upstream's plain content.
+//! (1) Comments alone are not content: they stay. (2) A file cannot hold both dest's resources and upstream's plain content.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -40,7 +39,8 @@ use crate::combine::Combiner;
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::one_form::are_of_one_kind;
-use crate::side::{Content, Held, Root, Side};
+use crate::related::may_be_one;
+use crate::side::{AsText, Content, Held, Root, Side};
 use crate::walk::Tree;
 
 /// The result for the files that hold no resources.
@@ -109,11 +109,11 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         if !file.is_changed() && file.turned.is_none() {
             continue;
         }
-        if let Some(told) = file.unmergeable(dest, tree, updated) {
+        if let Some(told) = file.unmergeable(dest, tree, [original, updated]) {
             carried.results.extend(told);
             continue;
         }
-        file.carry(dest, combiner, taken, &mut carried);
+        file.carry(combiner, taken, &mut carried);
     }
     Ok(carried)
 }
@@ -144,13 +144,23 @@ struct File<'s> {
 impl File<'_> {
     /// The form of the file over all sides, which says what messages call it and which policy settles it.
     fn form(&self) -> Form {
-        let is_any = |is: fn(&Content) -> bool| self.sides.iter().flatten().any(|held| is(&held.content));
-        match self.has[0] {
-            _ if is_any(|content| matches!(content, Content::Unnamed(_))) => Form::Unnamed,
-            _ if is_any(|content| matches!(content, Content::Mixed(_))) => Form::Mixed,
-            Has::Resources => Form::NoResourcesAnyMore,
-            Has::Plain | Has::Nothing => Form::NoResources,
+        let why = self.sides.iter().flatten().find_map(|held| match held.content {
+            Content::AsText(why, _) => Some(why),
+            Content::Resources(_) | Content::NoYaml(_) | Content::Other => None,
+        });
+        match (why, self.has[0]) {
+            (Some(why), _) => Form::AsText(why),
+            (None, Has::Resources) => Form::NoResourcesAnyMore,
+            (None, Has::Plain | Has::Nothing) => Form::NoResources,
         }
+    }
+
+    /// Whether the file is dest's own: no side has resources in it, and dest's text is no version of upstream's.
+    fn is_own(&self) -> bool {
+        let [old, new, here] = &self.bytes;
+        let upstream = old.as_ref().or(new.as_ref()).zip(here.as_ref());
+        matches!(self.form(), Form::NoResources)
+            && upstream.is_some_and(|(upstream, here)| upstream != here && !may_be_one(self.path, [upstream, here]))
     }
 
     /// Whether upstream changed the file, and dest does not have the change yet.
@@ -160,7 +170,7 @@ impl File<'_> {
     }
 
     /// Checks whether the file can be merged: `None` if it can. Otherwise it is skipped, with or without a result.
-    fn unmergeable(&self, dest: &Side, tree: &Tree, updated: &Side) -> Option<Option<Outcome>> {
+    fn unmergeable(&self, dest: &Side, tree: &Tree, [original, updated]: [&Side; 2]) -> Option<Option<Outcome>> {
         let path = self.path;
         let warning = |told: String| Outcome::new(Severity::Warning, told);
         if tree.ignores(path) {
@@ -174,16 +184,20 @@ impl File<'_> {
             return Some(Some(warning(told)));
         }
         let was_here = self.bytes[2].is_none() && self.bytes[0].is_some();
-        (was_here && is_unread(dest, path)).then(|| Some(warning(unread(path))))
+        if was_here && is_unread(dest, path) {
+            return Some(Some(warning(unread(path))));
+        }
+        let moved = self.sides[0].filter(|_| was_here).is_some_and(|held| lies_elsewhere(held, original, dest));
+        moved.then(|| Some(plain_now(path)))
     }
 
     /// Merges the file into dest.
-    fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
-        let (is_changed, form) = (self.is_changed(), self.form());
+    fn carry(self, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
+        let (is_changed, form, is_own) = (self.is_changed(), self.form(), self.is_own());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let verdict = match form {
-            Form::NoResources | Form::Unnamed => combiner.on_conflict,
-            Form::NoResourcesAnyMore | Form::Mixed => combiner.on_broken,
+            Form::NoResources | Form::AsText(AsText::Unnamed) => combiner.on_conflict,
+            Form::NoResourcesAnyMore | Form::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
         };
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
         let change = |old, new, like| Change { path: path.to_owned(), old, new, like };
@@ -191,13 +205,8 @@ impl File<'_> {
             carried.changes.push(change(here, new, like_updated()));
             return;
         }
-        let cannot_be = match has {
-            [_, _, Has::Resources] => true,
-            [Has::Resources, _, Has::Nothing] => sides[0].is_some_and(|held| lies_elsewhere(held, dest)),
-            _ => false,
-        };
-        if cannot_be {
-            carried.results.push(plain_now(path));
+        if has[2] == Has::Resources {
+            carried.results.push(conflict(path, form, has, sparing(verdict), "its resources stay in it"));
             return;
         }
         if !is_changed {
@@ -207,6 +216,7 @@ impl File<'_> {
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
+            && !(is_own && text.is_in_conflict())
         {
             carried.results.extend(combined(path, form, &text, verdict));
             if text.is_in_conflict() {
@@ -223,8 +233,10 @@ impl File<'_> {
             return;
         }
         let is_conflict = here != old;
+        let verdict = if is_own { sparing(verdict) } else { verdict };
         if is_conflict {
-            carried.results.push(conflict(path, form, has, verdict));
+            let why = if is_own { "it has next to nothing in common with upstream's" } else { "" };
+            carried.results.push(conflict(path, form, has, verdict, why));
             carried.results.extend(unreached(path, form, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
@@ -263,10 +275,11 @@ impl Carried {
     }
 }
 
-/// Whether dest has a resource of this file, in any file.
-fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
+/// Whether dest has a resource of this file of original where original has none, so that dest may have moved it there.
+fn lies_elsewhere(held: &Held, original: &Side, dest: &Side) -> bool {
     let own: Vec<_> = held.identities().collect();
-    dest.files.iter().flat_map(Held::identities).any(|there| own.contains(&there))
+    let was_there = |path, identity| original.at(path).is_some_and(|was| was.identities().any(|own| own == identity));
+    dest.files.iter().any(|file| file.identities().any(|there| own.contains(&there) && !was_there(&file.path, there)))
 }
 
 /// The error for a file that can be merged neither as resources nor as a file.
@@ -315,10 +328,8 @@ pub fn not_added(path: &str, from: &str) -> String {
 enum Form {
     NoResources,
     NoResourcesAnyMore,
-    /// Resources. One of them has no name.
-    Unnamed,
-    /// Resources on one side, something else on another.
-    Mixed,
+    /// Resources, merged as text.
+    AsText(AsText),
 }
 
 impl Form {
@@ -326,8 +337,8 @@ impl Form {
     /// merged by line, unless the file is of one kind on all sides.
     fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
         match self {
-            Self::NoResources | Self::NoResourcesAnyMore | Self::Unnamed => Some(path),
-            Self::Mixed => are_of_one_kind(texts).then_some(path),
+            Self::NoResources | Self::NoResourcesAnyMore | Self::AsText(AsText::Unnamed) => Some(path),
+            Self::AsText(AsText::Mixed | AsText::Repeated) => are_of_one_kind(texts).then_some(path),
         }
     }
 }
@@ -337,8 +348,13 @@ impl fmt::Display for Form {
         f.write_str(match self {
             Self::NoResources => "the file (it holds no resources)",
             Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
-            Self::Unnamed => "the file (a resource in it has `metadata.generateName` and no `metadata.name`)",
-            Self::Mixed => "the file (it holds resources on one side, and something else on another)",
+            Self::AsText(AsText::Unnamed) => {
+                "the file (a resource in it has `metadata.generateName` and no `metadata.name`)"
+            }
+            Self::AsText(AsText::Repeated) => {
+                "the file (a resource stands in it more often on one side than on another)"
+            }
+            Self::AsText(AsText::Mixed) => "the file (it holds resources on one side, and something else on another)",
         })
     }
 }
@@ -366,10 +382,13 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
 fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome> {
     let rules = combiner.unreached.get(path)?.join(", ");
     let why = match form {
-        Form::Mixed => {
+        Form::AsText(AsText::Mixed) => {
             "the file holds resources on one side and something else on another, so that no rule looks into it"
         }
-        Form::Unnamed => {
+        Form::AsText(AsText::Repeated) => {
+            "a resource stands in the file more often on one side than on another, so that no rule looks into the file"
+        }
+        Form::AsText(AsText::Unnamed) => {
             "a resource in the file has `metadata.generateName` and no `metadata.name`, so that no rule looks into the file"
         }
         Form::NoResources | Form::NoResourcesAnyMore => {
@@ -381,12 +400,21 @@ fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome>
     Some(Outcome { file, ..Outcome::new(Severity::Warning, message) })
 }
 
-fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict) -> Outcome {
+/// The verdict on a file of dest's own, which no policy replaces.
+fn sparing(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::By(OnConflict::TakeUpdated) => OnConflict::KeepDest.into(),
+        Verdict::By(OnConflict::KeepDest | OnConflict::Fail) | Verdict::Open(_) => verdict,
+    }
+}
+
+/// The result for a conflict of a whole file. `why` says why dest's stays, if no policy decides that.
+fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict, why: &str) -> Outcome {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
         (_, Has::Nothing) => Did::Deleted,
-        (_, Has::Plain) => Did::Changed,
-        (_, Has::Resources) => Did::ReplacedByResources,
+        (_, Has::Plain) | (Has::Resources, Has::Resources) => Did::Changed,
+        (Has::Plain, Has::Resources) => Did::ReplacedByResources,
     };
     let settled = match verdict.policy() {
         _ if dest == Has::Nothing => verdict.settled_as(Settled::StaysDeleted),
@@ -397,6 +425,7 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
     };
     let what = changed_by(Sides::of(Version::name), &form.to_string(), [did(dest), did(updated)]);
     let file = Some(results::File { path: path.to_owned(), index: None });
-    let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
+    let more = if why.is_empty() { String::new() } else { format!(", for {why}") };
+    let clash = Clash { place: "the whole file".to_owned(), what, settled, more };
     Outcome { file, ..Outcome::conflict(severity(verdict), clash) }
 }

@@ -39,6 +39,8 @@ pub struct Fate<'m> {
     pub item: &'m Item,
     /// The file that it moves to, if it moves.
     pub to: Option<&'m str>,
+    /// The edits of its list beside the items of that list, if the list notes them here.
+    pub list: Option<&'m TextEdits>,
     /// Its position among the items.
     pub spot: Spot,
 }
@@ -84,7 +86,9 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
         order.extend(left.map(|fate| fate.spot).chain(new.iter().map(|added| added.spot)));
         let of_items =
             fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits.clone()) } else { None });
-        let all: Vec<TextEdits> = of_items.chain(edits_of_list(*root, &gone, &new, budget)?).collect();
+        let of_items = of_items.chain(edits_of_list(*root, &gone, &new, budget)?);
+        // What is new at the end of the items comes before what is new below them.
+        let all: Vec<TextEdits> = of_items.chain(fates.iter().filter_map(|fate| fate.list.cloned())).collect();
         items.push(match all.is_empty() {
             _ if gone(*root) => Item::Goes,
             true => Item::Stays,
@@ -277,7 +281,7 @@ mod tests {
     fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
         let mut fates = Vec::new();
         for (i, &(node, item)) in items.iter().enumerate() {
-            fates.push(Fate { node, item, to: None, spot: Spot::of_item(i) });
+            fates.push(Fate { node, item, to: None, list: None, spot: Spot::of_item(i) });
         }
         let edited = edited(held, &fates, added, &Budget::default()).expect("edited")?;
         let source = held.document().expect("resources").source();
@@ -422,7 +426,8 @@ mod tests {
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
         let held = held("x.yaml", text);
         let nodes = resource_nodes(held.document().expect("resources"));
-        let fates = nodes.zip(spots).map(|(node, spot)| Fate { node, item: &Item::Stays, to: None, spot: *spot });
+        let fates =
+            nodes.zip(spots).map(|(node, spot)| Fate { node, item: &Item::Stays, to: None, list: None, spot: *spot });
         let fates: Vec<Fate<'_>> = fates.collect();
         let new: Vec<Added> = new.iter().map(|(text, spot)| Added { spot: *spot, ..added(text) }).collect();
         edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited").expect("left").text

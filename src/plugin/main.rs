@@ -31,6 +31,7 @@ mod pairs;
 mod place;
 mod progress;
 mod regular;
+mod related;
 mod resolve;
 mod run;
 mod sarif;

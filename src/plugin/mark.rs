@@ -78,7 +78,7 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         let is_text = match held.content {
             Content::NoYaml(_) => false,
             Content::Other => true,
-            Content::Resources(_) | Content::Mixed(_) | Content::Unnamed(_) => continue,
+            Content::Resources(_) | Content::AsText(..) => continue,
         };
         let bytes = held.bytes()?;
         let marked = Marked::read(&bytes);

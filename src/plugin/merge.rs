@@ -21,6 +21,7 @@ use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::decision::Verdict;
 use krm_merge_function::function::{self, Item, Job, Spot, Texts};
 use krm_merge_function::name::Name;
+use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
@@ -125,6 +126,8 @@ pub struct Merged {
     pub moved: BTreeMap<usize, String>,
     /// The identity of an item in updated, by its number, if it differs from that in dest.
     pub followed: BTreeMap<usize, [String; 4]>,
+    /// The edits of lists of resources beside their items, by the number of an item of the list.
+    pub lists: BTreeMap<usize, TextEdits>,
     /// Where each item is, by its number.
     pub spots: Vec<Spot>,
     /// The results to report.
@@ -139,6 +142,7 @@ impl Merged {
             added: Vec::new(),
             moved: BTreeMap::new(),
             followed: BTreeMap::new(),
+            lists: BTreeMap::new(),
             spots: Vec::new(),
             results: vec![*error],
         }
@@ -164,8 +168,8 @@ fn run<'a>(
     });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
     let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
-    let function::Merged { items, moved, followed, .. } = merged;
-    Ok(Merged { items, added, moved, followed, spots, results })
+    let function::Merged { items, moved, followed, lists, .. } = merged;
+    Ok(Merged { items, added, moved, followed, lists, spots, results })
 }
 
 /// How many resources a merge must have to use more than one core. To start the threads takes as long as the merge of a few resources.
@@ -187,7 +191,7 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
     let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
     for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
         let rules: Vec<&Name> = match &held.content {
-            Content::Mixed(document) | Content::Unnamed(document) => {
+            Content::AsText(_, document) => {
                 let items = document.roots().flat_map(list::resources);
                 items
                     .flat_map(|item| task.picking(Resource::listed(item, Origin::Item(0))))
@@ -257,7 +261,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let items = merged.items.iter().zip(&merged.spots);
     for (i, (((item, spot), owner), node)) in items.zip(owners).zip(nodes).enumerate() {
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        of_file.entry(owner).or_default().push(Fate { node, item, to, spot: *spot });
+        of_file.entry(owner).or_default().push(Fate { node, item, to, list: merged.lists.get(&i), spot: *spot });
     }
     let budget = Budget::new(limit);
     let moved = Moved::of(dest, given, &of_file, &budget)?;
@@ -265,20 +269,28 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
     let (verdicts, unreached, policy, rules, inference) = asked;
     let combiner = Combiner::new(verdicts, unreached, policy, Vec::clone(&rules), inference, &budget);
-    let mut carried = carry(dest, given, &combiner, &Taken { placed, left })?;
+    let taken = Taken { placed, left };
+    let mut carried = carry(dest, given, &combiner, &taken)?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();
     }
     results.extend(carried.summary());
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
+    if has_failed(&results) {
+        count_nothing(&mut results, dest, &budget);
+    }
     results::sort(&mut results);
     let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
     let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
     if merge.has_failed() {
         return Ok(merge);
     }
-    merge.changes.append(&mut of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?);
+    // A list that all its items leave is still there, but not if upstream's text comes to its path.
+    let paths = merge.changes.iter().map(|change| &change.path);
+    let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
+    let of_files = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
+    merge.changes.extend(of_files.into_iter().filter(|change| !replaced.contains(&change.path)));
     // Another file may come to the path of a file whose resources all moved.
     let written: HashSet<String> =
         merge.changes.iter().filter(|change| change.new.is_some()).map(|change| change.path.clone()).collect();
@@ -288,6 +300,18 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.
+fn count_nothing(results: &mut Vec<Outcome>, dest: &Side, budget: &Budget) {
+    let is_bad = results.iter().any(|result| result.severity == Severity::Error && !is_conflict(result));
+    results.retain(|result| result.counts.is_none() || !is_bad);
+    for result in results {
+        if let Some(Counts { conflicts, .. }) = result.counts {
+            let counts = Counts { conflicts, unchanged: dest.count(), ..Counts::default() };
+            *result = Outcome::of(&Report::Counts(counts), budget);
+        }
+    }
 }
 
 /// The kustomizations of updated and dest. They generate resources to which others refer.

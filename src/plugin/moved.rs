@@ -77,12 +77,11 @@ impl<'m> Moved<'m> {
         self.renamed.values().any(|to| *to == path)
     }
 
-    /// The files of dest whose resources all leave, at least one of them for another file.
+    /// The files of dest whose resources all leave: they are deleted, or go to other files.
     pub fn left(&self, of_file: &BTreeMap<usize, Vec<Fate<'m>>>) -> BTreeSet<&'m str> {
         let leaves = |fate: &Fate<'_>| *fate.item == Item::Goes || fate.to.is_some();
-        let files: BTreeSet<usize> = self.sources.values().flatten().copied().collect();
-        let left = files.into_iter().filter(|file| of_file.get(file).is_some_and(|fates| fates.iter().all(leaves)));
-        left.map(|file| self.dest.files[file].path.as_str()).collect()
+        let left = of_file.iter().filter(|(_, fates)| fates.iter().all(leaves));
+        left.map(|(file, _)| self.dest.files[*file].path.as_str()).collect()
     }
 
     /// The files that receive resources.

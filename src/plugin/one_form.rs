@@ -1,10 +1,10 @@
-//! Decides which files are merged as texts although they hold resources: on another side they hold something else, or one of the resources
-//! has no name.
+//! Decides which files are merged as texts although they hold resources: on another side they hold something else, or nobody can tell which
+//! resource is which.
 //!
 //! In the next release, a file of resources may become a template, a list of results, or YAML with a duplicate key. The engine could only
 //! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides. So is a
 //! file of upstream with a resource that has `generateName`, because the API server makes its name: no side says which resource of another
-//! side it is.
+//! side it is. So is a file that has a resource more often on one side than on another.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,14 +16,15 @@ use krm_merge_function::config::Role;
 
 use crate::cores;
 use crate::merge::is_empty;
-use crate::side::{Content, Held, Side};
+use crate::side::{AsText, Content, Held, Side};
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
-/// A file that has a duplicate key on a side does not count as a file of resources. A file that has a resource without a name in original or
-/// updated becomes text on all sides, whoever changed it.
+/// A file that has a duplicate key on a side does not count as a file of resources. A file becomes text on all sides, whoever changed it, if
+/// it has a resource without a name in original or updated, or if it has a resource more often on one side than on another.
 ///
 /// A file still counts as a file of resources if one of its resources is at another path on any side, because the resource may have moved.
-/// It also does if it replaces a file that dest did not change. A file with only comments has no form.
+/// The path of an overlay does not matter: there, original and updated both have the resource. A file also counts as one of resources if it
+/// replaces a file that dest did not change. A file with only comments has no form.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -34,46 +35,72 @@ pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
     if !sides.iter().all(|side| side.is_folder()) {
         return Ok(());
     }
-    let (unnamed, mixed) = (unnamed(sides), mixed(sides)?);
+    let why = why_text(sides)?;
     let texts = given.iter_mut().flat_map(|(_, sides)| sides).chain([dest]);
     for held in texts.flat_map(|side| &mut side.files) {
         held.content = match std::mem::replace(&mut held.content, Content::Other) {
-            Content::Resources(document) if unnamed.contains(&held.path) => Content::Unnamed(document),
-            Content::Resources(document) if mixed.contains(&held.path) => Content::Mixed(document),
+            Content::Resources(document) => match why.get(&held.path) {
+                Some(why) => Content::AsText(*why, document),
+                None => Content::Resources(document),
+            },
             other => other,
         };
     }
     Ok(())
 }
 
-/// The paths of the files that become text.
-fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
-    let [original, updated, dest] = sides;
-    let of_files = cores::map(&dest.files, |here| {
-        let Some(new) = updated.at(&here.path) else { return Ok(None) };
-        let old = original.at(&here.path);
-        Ok(differ(old, new, here)?.then_some([old, Some(new), Some(here)]))
-    });
-    let differing = of_files.into_iter().filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
-    if differing.is_empty() {
-        return Ok(HashSet::new());
+/// The paths of the files that become text, each with the reason.
+fn why_text(sides: [&Side; 3]) -> Result<HashMap<String, AsText>> {
+    let mut found: HashMap<&str, AsText> = HashMap::new();
+    for path in differing(sides)? {
+        found.insert(path, AsText::Mixed);
+    }
+    for path in repeating(sides) {
+        found.insert(path, AsText::Repeated);
+    }
+    // Such a resource of dest alone stays as it is.
+    for held in sides[..2].iter().flat_map(|side| &side.files).filter(|held| has_no_name(held)) {
+        found.insert(&held.path, AsText::Unnamed);
+    }
+    if found.is_empty() {
+        return Ok(HashMap::new());
     }
     let lies = paths_of(sides);
-    let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(|held| lies_only(held, &lies)));
-    Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
+    let stays = |path: &str| sides.iter().filter_map(|side| side.at(path)).all(|held| lies_only(held, &lies));
+    let found = found.into_iter().filter(|(path, _)| stays(path));
+    Ok(found.map(|(path, why)| (path.to_owned(), why)).collect())
 }
 
-/// The paths at which original or updated has a resource with `generateName` and no name. Such a resource of dest alone stays as it is.
-fn unnamed(sides: [&Side; 3]) -> HashSet<String> {
-    let [original, updated, _] = sides;
-    let files = [original, updated].into_iter().flat_map(|side| &side.files);
-    let paths: HashSet<&str> = files.filter(|held| has_no_name(held)).map(|held| held.path.as_str()).collect();
-    if paths.is_empty() {
-        return HashSet::new();
+/// The paths at which updated and dest hold different forms.
+fn differing<'s>([original, updated, dest]: [&'s Side; 3]) -> Result<Vec<&'s str>> {
+    let of_files = cores::map(&dest.files, |here| {
+        let Some(new) = updated.at(&here.path) else { return Ok(None) };
+        Ok(differ(original.at(&here.path), new, here)?.then_some(here.path.as_str()))
+    });
+    of_files.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// The paths at which a side has a resource more often than another side that has it.
+fn repeating<'s>(sides: [&'s Side; 3]) -> Vec<&'s str> {
+    fn counts(held: Option<&Held>) -> HashMap<Identity<'_>, usize> {
+        let mut counts = HashMap::new();
+        let all = held.into_iter().flat_map(Held::resources);
+        all.filter_map(|resource| resource.package_identity()).for_each(|identity| {
+            *counts.entry(identity).or_default() += 1;
+        });
+        counts
     }
-    let lies = paths_of(sides);
-    let stays = |path: &&str| sides.into_iter().filter_map(|side| side.at(path)).all(|held| lies_only(held, &lies));
-    paths.into_iter().filter(stays).map(str::to_owned).collect()
+    let is_any_twice = |held: &Held| counts(Some(held)).values().any(|count| *count > 1);
+    let unequal = |path: &str| {
+        let of_sides = sides.map(|side| counts(side.at(path)));
+        let mut all = of_sides.iter().flat_map(|of_side| of_side.iter());
+        all.any(|(identity, count)| of_sides.iter().filter_map(|other| other.get(identity)).any(|other| other != count))
+    };
+    let paths = sides.into_iter().flat_map(|side| {
+        let twice = cores::map(&side.files, |held| is_any_twice(held).then_some(held.path.as_str()));
+        twice.into_iter().flatten()
+    });
+    paths.filter(|path| unequal(path)).collect()
 }
 
 /// Whether a resource in a file has `generateName` and no name.
@@ -81,9 +108,9 @@ fn has_no_name(held: &Held) -> bool {
     held.resources().any(|resource| resource.is_named_by_server())
 }
 
-/// Whether all resources of a file are at its path only.
+/// Whether no resource of a file may have moved to another path, or from there.
 fn lies_only(held: &Held, lies: &HashMap<Identity<'_>, Lies<'_>>) -> bool {
-    held.identities().all(|identity| lies.get(&identity) == Some(&Lies::In(&held.path)))
+    held.identities().all(|identity| lies.get(&identity).is_none_or(|lies| *lies == Lies::In(&held.path)))
 }
 
 /// Whether upstream changed a file, and updated and dest hold it in different forms.
@@ -121,7 +148,7 @@ pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     original.is_some() && original == updated && original == dest
 }
 
-/// The paths at which the resources of an identity are.
+/// The paths at which the resources of an identity are. A path where original and updated both have it does not count: there, it stayed.
 #[derive(Debug, PartialEq, Eq)]
 enum Lies<'s> {
     In(&'s str),
@@ -129,17 +156,21 @@ enum Lies<'s> {
 }
 
 fn paths_of<'s>(sides: [&'s Side; 3]) -> HashMap<Identity<'s>, Lies<'s>> {
+    fn all(side: &Side) -> impl Iterator<Item = (&str, Identity<'_>)> {
+        side.files.iter().flat_map(|held| held.identities().map(|identity| (held.path.as_str(), identity)))
+    }
+    let [original, updated, _] = sides;
+    let was: HashSet<_> = all(original).collect();
+    let stayed: HashSet<_> = all(updated).filter(|lies| was.contains(lies)).collect();
     let mut lies = HashMap::new();
-    for held in sides.into_iter().flat_map(|side| &side.files) {
-        for identity in held.identities() {
-            lies.entry(identity)
-                .and_modify(|known| {
-                    if *known != Lies::In(&held.path) {
-                        *known = Lies::InSeveral;
-                    }
-                })
-                .or_insert(Lies::In(&held.path));
-        }
+    for (path, identity) in sides.into_iter().flat_map(all).filter(|lies| !stayed.contains(lies)) {
+        lies.entry(identity)
+            .and_modify(|known| {
+                if *known != Lies::In(path) {
+                    *known = Lies::InSeveral;
+                }
+            })
+            .or_insert(Lies::In(path));
     }
     lies
 }

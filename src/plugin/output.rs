@@ -43,7 +43,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
         let fates = resources.iter().enumerate().map(|(i, resource)| {
             let (node, item) = (resource.node(), fate(resource));
-            Fate { node, item, to: None, spot: Spot::of_item(i) }
+            Fate { node, item, to: None, list: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
         // If all resources of a file are left out, its text is left out, too.
@@ -59,7 +59,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
 fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
-        if let Content::Resources(document) | Content::Mixed(document) | Content::Unnamed(document) = &held.content {
+        if let Content::Resources(document) | Content::AsText(_, document) = &held.content {
             texts.insert(held.path.as_str(), document.source().to_owned());
         }
     }

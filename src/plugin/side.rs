@@ -73,15 +73,23 @@ pub struct Held {
 pub enum Content {
     /// Resources.
     Resources(Box<Document<'static>>),
-    /// Resources. But another side has something else at this path, so the file is merged as text.
-    Mixed(Box<Document<'static>>),
-    /// Resources. In original or updated, one of them has `generateName` and no name. Nobody knows which resource it is on another side, so
-    /// the file is merged as text.
-    Unnamed(Box<Document<'static>>),
+    /// Resources. But the file is merged as text.
+    AsText(AsText, Box<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template.
     NoYaml(Fault),
     /// Anything else. It is read only if it has to be compared.
     Other,
+}
+
+/// Why a file with resources is merged as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsText {
+    /// In original or updated, one of its resources has `generateName` and no name. Nobody knows which resource it is on another side.
+    Unnamed,
+    /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
+    Repeated,
+    /// Another side has something else at this path.
+    Mixed,
 }
 
 impl Side {
@@ -246,7 +254,7 @@ impl Side {
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &Fault)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(fault) => Some((held.path.as_str(), fault)),
-            Content::Resources(_) | Content::Mixed(_) | Content::Unnamed(_) | Content::Other => None,
+            Content::Resources(_) | Content::AsText(..) | Content::Other => None,
         })
     }
 
@@ -336,7 +344,7 @@ impl Held {
     pub fn document(&self) -> Option<&Document<'static>> {
         match &self.content {
             Content::Resources(document) => Some(document),
-            Content::Mixed(_) | Content::Unnamed(_) | Content::NoYaml(_) | Content::Other => None,
+            Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
         }
     }
 
@@ -353,9 +361,7 @@ impl Held {
     /// The bytes of the file. A file that was not parsed is read again.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         match (&self.content, &self.disk) {
-            (Content::Resources(document) | Content::Mixed(document) | Content::Unnamed(document), _) => {
-                Ok(document.source().as_bytes().into())
-            }
+            (Content::Resources(document) | Content::AsText(_, document), _) => Ok(document.source().as_bytes().into()),
             (Content::NoYaml(_) | Content::Other, Some(disk)) => {
                 Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
             }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use krm_merge::child::{find, nearest};
+use krm_merge::child::{Value as _, find, nearest};
 use krm_merge::grounds::Ground;
 use krm_merge::immutable::{Refused, Refuser};
 use krm_merge::limit::Budget;
-use krm_merge::path::{FieldPath, Step};
+use krm_merge::path::{FieldPath, Step, cut};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::reference::{Named, Reference};
+use krm_merge::refine::lines_apart;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
 use krm_merge::sides::{Side, Sides};
@@ -88,10 +89,7 @@ impl Outcome {
             Report::Followed { dest, updated } => info(followed(dest, updated, "updated")).about(dest),
             Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
-            Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
-                "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged; {}",
-                counted(*conflicts, "conflict")
-            )),
+            Report::Counts(counts) => of_counts(*counts),
             Report::Added { source, alike } => {
                 info(format!("added, for no item is {}{}", named(source), hint(*alike))).about(source)
             }
@@ -149,6 +147,11 @@ fn of_conflict(
     let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
     let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
     let start = first_difference([&dest, &original, &updated].into_iter().flatten());
+    let texts = Sides {
+        original: conflict.original.map(View::Node),
+        updated: conflict.updated.map(View::Node),
+        dest: in_dest.and_then(Tree::view),
+    };
     let place = if conflict.path.is_empty() { THE_RESOURCE.into() } else { format!("`{}`", conflict.path.shown()) };
     let what = match &conflict.taking {
         Taking::Order(moved) => {
@@ -161,7 +164,9 @@ fn of_conflict(
             let did = Sides::of(|side| did(values.original, values[side]));
             let is_shown = |side: Side| side == Side::Original || did[side] != Did::Cleared;
             let shown = |side: Side| values[side].filter(|_| is_shown(side) && !is_secret(resource));
-            let shown = Sides::of(|side| shown(side).map(|value| brief(value, start)));
+            let lines = lines_in_conflict(texts);
+            let words = |side: Side, json| lines[side].clone().unwrap_or_else(|| brief(json, start));
+            let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
             changed_by(names, &place, [did.dest, did.updated]) + &with_values(names, shown)
         }
     };
@@ -339,6 +344,13 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let settled = ruling.verdict.settled_as(Settled::StaysInPlace);
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
+}
+
+fn of_counts(counts: Counts) -> Outcome {
+    let Counts { merged, added, deleted, unchanged, conflicts } = counts;
+    let conflicts = counted(conflicts, "conflict");
+    let message = format!("{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged; {conflicts}");
+    Outcome { counts: Some(counts), ..Outcome::new(Severity::Info, message) }
 }
 
 /// The message for a resource that has two identities. Differences between the identities are merged like any field.
@@ -718,6 +730,33 @@ fn brief(json: &str, start: usize) -> String {
     let skip = start.saturating_sub(BRIEF / 3).min(count - BRIEF);
     let shown: String = json.chars().skip(skip).take(BRIEF).collect();
     format!("{}{shown}{}", if skip > 0 { "…" } else { "" }, if skip + BRIEF < count { "…" } else { "" })
+}
+
+/// How many bytes of the lines in conflict a message shows.
+const LINES: usize = 1000;
+
+/// The lines of each side that both sides changed, as one line of JSON, with `…` for other lines. A side without such lines, or without a
+/// text that is too long to be shown whole, has none.
+fn lines_in_conflict(texts: Sides<Option<View<'_, '_>>>) -> Sides<Option<String>> {
+    let texts = texts.map(|view| view.filter(|view| view.kind() == Kind::Scalar).map(|view| view.string()));
+    let [Some(original), Some(updated), Some(dest)] = [&texts.original, &texts.updated, &texts.dest] else {
+        return Sides::default();
+    };
+    let texts = Sides { original: &**original, updated: &**updated, dest: &**dest };
+    if texts.iter().all(|(_, text)| text.chars().count() <= BRIEF || !text.trim_end().contains('\n')) {
+        return Sides::default();
+    }
+    let places = lines_apart(texts);
+    Sides::of(|side| {
+        let lines: Vec<&str> = texts[side].split_inclusive('\n').collect();
+        let of_places = places.iter().map(|place| lines[place[side].clone()].concat());
+        let shown = of_places.collect::<Vec<_>>().join("…");
+        let [first, last] = [places.first()?, places.last()?].map(|place| &place[side]);
+        let before = if first.start > 0 { "…" } else { "" };
+        let after = if last.end < lines.len() { "…" } else { "" };
+        let json = serde_json::to_string(&format!("{before}{}{after}", shown.trim_end_matches('\n')));
+        json.ok().map(|json| cut(json, LINES))
+    })
 }
 
 /// How many characters the texts have in common at their beginning.

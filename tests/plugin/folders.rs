@@ -1155,3 +1155,89 @@ fn a_source_without_a_partner_is_written_to_the_byte_wherever_it_goes() {
     folder.run(&["two-way", "-s", "source.yaml", "-d", "dest.yaml", "-i"]).passed();
     assert_eq!(folder.read("dest.yaml"), list(&format!("{other}{item}")));
 }
+
+/// Upgrades dest in the folder `here` from `v1` to `v2`, and checks that a second run changes nothing. Returns what was printed, and what
+/// was said.
+fn upgraded(folder: &Folder, more: &[&'static str]) -> [String; 2] {
+    let args: Vec<&str> = upgrade(&["--in-place"]).into_iter().chain(more.iter().copied()).collect();
+    let ran = folder.run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let once = folder.files("here");
+    let again = folder.run(&args);
+    assert_eq!((again.code, folder.files("here")), (Some(0), once), "{again:?}");
+    [ran.stdout, ran.stderr]
+}
+
+#[test]
+fn what_a_list_says_beside_its_items_is_merged() {
+    let item = |name: &str, more: &str| {
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{k: '1'{more}}}\n")
+    };
+    let list = |head: &str, items: &str, foot: &str| format!("apiVersion: v1\nkind: List\n{head}items:\n{items}{foot}");
+    let (one, two) = (item("one", ""), item("two", ""));
+    let mine = item("one", ", mine: 'x'");
+    let before = map("before", &[("x", "'1'")]) + "---\n";
+    for (original, updated, dest, want) in [
+        // New fields above and below the items, and a new item between them.
+        (
+            list("", &one, ""),
+            list("metadata: {a: '1'}\n", &format!("{one}{two}"), "more: x\n"),
+            list("", &mine, ""),
+            list("metadata: {a: '1'}\n", &format!("{mine}{two}"), "more: x\n"),
+        ),
+        // Upstream put its fields into another order: dest's items stay where they are, with all changes.
+        (
+            list("", &one, ""),
+            format!("items:\n{}metadata:\n  a: x\nkind: List\napiVersion: v1\n", item("one", ", new: 'x'")),
+            list("", &mine, ""),
+            list("", &item("one", ", mine: 'x', new: 'x'"), "metadata:\n  a: x\n"),
+        ),
+        // The list stands among documents, and dest deleted the item by which it was known first.
+        (
+            format!("{before}{}", list("metadata: {a: '1', gone: x}\n", &format!("{one}{two}"), "")),
+            format!("{before}{}", list("metadata: {a: '2'}\n", &format!("{one}{two}"), "")),
+            format!("{before}{}", list("metadata: {a: '1', gone: x, mine: x}\n", &two, "")),
+            format!("{before}{}", list("metadata: {a: '2', mine: x}\n", &two, "")),
+        ),
+        // JSON.
+        (
+            r#"{"apiVersion":"v1","kind":"List","metadata":{"a":"1"},"items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"x":1}]}"#.to_owned(),
+            r#"{"apiVersion":"v1","kind":"List","metadata":{"a":"2","b":"1"},"items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"x":1,"y":2}]}"#.to_owned(),
+            r#"{"apiVersion":"v1","kind":"List","metadata":{"a":"1"},"items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"x":3}]}"#.to_owned(),
+            r#"{"apiVersion":"v1","kind":"List","metadata":{"a":"2","b":"1"},"items":[{"apiVersion":"v1","kind":"A","metadata":{"name":"a"},"x":3,"y":2}]}"#.to_owned(),
+        ),
+    ] {
+        let path = if original.starts_with('{') { "x.json" } else { "x.yaml" };
+        for line_break in ["\n", "\r\n"] {
+            let written = |text: &str| text.replace('\n', line_break);
+            let folder = Folder::new();
+            for (side, text) in [("v1", &original), ("v2", &updated), ("here", &dest)] {
+                folder.write(&format!("{side}/{path}"), written(text));
+            }
+            upgraded(&folder, &[]);
+            assert_eq!(folder.read(&format!("here/{path}")), written(&want));
+        }
+    }
+}
+
+#[test]
+fn what_both_sides_say_of_a_list_is_a_conflict() {
+    let folder = Folder::new();
+    for (side, value) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
+        let items = "items:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n";
+        folder.write(
+            &format!("{side}/x.yaml"),
+            format!("apiVersion: v1\nkind: List\nmetadata: {{a: '{value}'}}\n{items}"),
+        );
+    }
+    let run = |more: &[&'static str]| folder.run(&upgrade(more));
+    assert!(run(&["--on-conflict", "Fail"]).failed(1).contains("x.yaml: both sides changed `metadata.a`"));
+    assert!(run(&["--on-conflict", "KeepDest", "-o", "yaml"]).passed().contains("{a: '3'}"));
+    assert!(run(&["-o", "yaml"]).passed().contains("{a: '2'}"));
+    run(&["--on-conflict", "mark", "--in-place"]).failed(1);
+    let marked = folder.read("here/x.yaml");
+    assert!(
+        marked.contains("metadata: {a: '3'}\n|||||||") && marked.contains("metadata: {a: '2'}\n>>>>>>>"),
+        "{marked}"
+    );
+}

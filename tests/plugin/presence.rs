@@ -377,3 +377,206 @@ fn what_a_kustomization_makes_is_there_for_those_who_refer_to_it() {
         assert_eq!(folder.read("here/own.yaml"), pod);
     }
 }
+
+/// The files of an overlay with an own version of a resource that its base has, too.
+fn with_overlay(sides: [&str; 3]) -> Folder {
+    let folder = Folder::new();
+    for (side, text) in ["v1", "v2", "here"].into_iter().zip(sides) {
+        folder.write(&format!("{side}/base/a.yaml"), map("a", &[("base", "'1'")]));
+        if !text.is_empty() {
+            folder.write(&format!("{side}/test/patch.yaml"), text);
+        }
+    }
+    folder
+}
+
+/// Upgrades a folder, and checks that a second run changes nothing. Returns what was said.
+fn upgraded(folder: &Folder, policy: &str) -> String {
+    let args = [&UPGRADE[..], &["--on-conflict", policy]].concat();
+    let ran = folder.run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let once = folder.files("here");
+    let again = folder.run(&args);
+    assert_eq!((again.code, folder.files("here")), (Some(0), once), "{again:?}");
+    ran.stderr
+}
+
+const JSON6902: &str = "- op: replace\n  path: /data/x\n  value: '2'\n";
+
+/// A file that dest left alone becomes upstream's, whatever that holds, also where the resource of the file lies in a base, too.
+#[test]
+fn a_patch_that_dest_left_alone_becomes_what_upstream_made_of_it() {
+    let patch = |value: &str| map("a", &[("x", value)]);
+    let template = "{{- if .x }}\napiVersion: v1\n{{- end }}\n";
+    for line_break in ["\n", "\r\n"] {
+        let written = |text: &str| text.replace('\n', line_break);
+        for (original, updated) in [
+            (patch("'1'"), JSON6902.to_owned()),
+            (patch("'1'"), template.to_owned()),
+            (patch("'1'"), "[{\"op\": \"remove\", \"path\": \"/data/x\"}]\n".to_owned()),
+            (patch("'1'") + "---\n" + &map("more", &[]), JSON6902.to_owned()),
+            (
+                format!("apiVersion: v1\nkind: List\nitems:\n- {}", patch("'1'").trim_end().replace('\n', "\n  ")),
+                JSON6902.to_owned(),
+            ),
+            (JSON6902.to_owned(), patch("'1'")),
+            (template.to_owned(), patch("'1'") + "---\n" + &map("more", &[])),
+        ] {
+            let [original, updated] = [written(&original), written(&updated)];
+            let folder = with_overlay([&original, &updated, &original]);
+            // An overlay of dest's own changes nothing.
+            folder.write("here/mine/patch.yaml", patch("'7'"));
+            let err = upgraded(&folder, "take-updated");
+            assert!(err.lines().all(|line| line.contains("no YAML")), "{original}{updated}{err}");
+            assert_eq!(folder.read("here/test/patch.yaml"), updated);
+            assert_eq!(folder.read("here/mine/patch.yaml"), patch("'7'"));
+        }
+    }
+}
+
+/// What dest changed in such a file is a conflict, and stops nothing.
+#[test]
+fn a_patch_that_dest_changed_is_a_conflict_with_what_upstream_made_of_it() {
+    let patch = |value: &str| map("a", &[("x", value)]);
+    for has_own in [false, true] {
+        for (policy, left) in [("take-updated", JSON6902.to_owned()), ("keep-dest", patch("'3'"))] {
+            let folder = with_overlay([&patch("'1'"), JSON6902, &patch("'3'")]);
+            if has_own {
+                folder.write("here/mine/patch.yaml", patch("'7'"));
+            }
+            let err = upgraded(&folder, policy);
+            assert!(
+                err.contains("test/patch.yaml") && err.contains("dest changed it") || err.contains("both sides"),
+                "{err}"
+            );
+            assert_eq!(folder.read("here/test/patch.yaml"), left);
+        }
+    }
+    // A resource of dest's own stays, and the file with it.
+    let own = patch("'1'") + "---\n" + &map("own", &[]);
+    let folder = with_overlay([&patch("'1'"), JSON6902, &own]);
+    folder.write("here/mine/patch.yaml", patch("'7'"));
+    let err = upgraded(&folder, "take-updated");
+    assert!(
+        err.contains("test/patch.yaml: both sides changed the file (it no longer holds resources); kept dest's"),
+        "{err}"
+    );
+    assert_eq!(folder.read("here/test/patch.yaml"), map("own", &[]));
+    // What dest deleted stays deleted: the base has not moved.
+    let folder = with_overlay([&patch("'1'"), JSON6902, ""]);
+    assert!(upgraded(&folder, "take-updated").contains("dest deleted the file"));
+    assert!(!folder.path("here/test/patch.yaml").exists());
+}
+
+/// If nobody can tell which of several resources of one identity is which, the file is merged as a text.
+#[test]
+fn a_file_that_has_a_resource_more_often_on_a_side_is_merged_as_a_text() {
+    let twice = |first: &str, second: &str| map("a", &[("x", first)]) + "---\n" + &map("a", &[("y", second)]);
+    let once = |first: &str, second: &str| map("a", &[("x", first)]) + "---\n" + &map("b", &[("y", second)]);
+    for (original, updated, dest, want) in [
+        // Only one side changed the file.
+        (once("'1'", "'1'"), twice("'2'", "'1'"), once("'1'", "'1'"), twice("'2'", "'1'")),
+        (once("'1'", "'1'"), once("'1'", "'1'"), twice("'1'", "'3'"), twice("'1'", "'3'")),
+        (once("'1'", "'1'"), once("'2'", "'1'"), twice("'1'", "'3'"), twice("'2'", "'3'")),
+    ] {
+        let folder = with_overlay([&original, &updated, &dest]);
+        assert_eq!(upgraded(&folder, "take-updated"), "");
+        assert_eq!(folder.read("here/test/patch.yaml"), want);
+    }
+    let folder = with_overlay([&once("'1'", "'1'"), &once("'2'", "'1'"), &twice("'4'", "'3'")]);
+    let err = upgraded(&folder, "take-updated");
+    assert!(err.contains("(a resource stands in it more often on one side than on another)"), "{err}");
+    assert_eq!(folder.read("here/test/patch.yaml"), twice("'2'", "'3'"));
+}
+
+/// Nothing is written after an error, so nothing counts as merged.
+#[test]
+fn an_error_is_followed_by_no_counts_of_what_was_merged() {
+    let folder = package([R(1), P(2), No]);
+    folder.write("here/moved/b.yaml", map("a", &[("x", "'1'"), ("mine", "y")]));
+    folder.write("v2/other.yaml", map("other", &[("x", "'2'")]));
+    let ran = folder.run(&UPGRADE);
+    assert!(ran.code == Some(2) && ran.stderr.contains(PLAIN_NOW), "{ran:?}");
+    assert_eq!(ran.stdout, "");
+    // An open conflict of a file stops all resources, too.
+    let folder = package([P(1), P(2), P(3)]);
+    folder.write("v2/other.yaml", map("other", &[("x", "'2'")]));
+    let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat());
+    assert!(
+        ran.code == Some(1) && ran.stdout.contains("0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts\n"),
+        "{ran:?}"
+    );
+}
+
+/// A file of dest's own stays, under each policy, if it only has the name of a file of upstream. What dest changed in upstream's file is
+/// merged.
+#[test]
+fn a_file_that_has_nothing_in_common_with_upstream_s_stays() {
+    let old = "# The package\n\nInstall it with one command.\n\n## Usage\n\nRead on.\n";
+    let new = old.replace("one command", "two commands");
+    let own = "# Our platform\n\nThe only text that we have.\n";
+    for line_break in ["\n", "\r\n"] {
+        let own = own.replace('\n', line_break);
+        for (original, updated) in [(old, &*new), ("", old), (old, "")] {
+            for (policy, told) in [
+                ("take-updated", "; kept dest's, for it has next to nothing in common"),
+                ("keep-dest", "; kept dest's"),
+            ] {
+                let folder = package([No, No, No]);
+                for (side, text) in [("v1", original), ("v2", updated), ("here", &own)] {
+                    if !text.is_empty() {
+                        folder.write(&format!("{side}/README.md"), text);
+                    }
+                }
+                let err = upgraded(&folder, policy);
+                assert!(err.contains("README.md: ") && err.contains(told), "{err}");
+                assert_eq!(folder.read("here/README.md"), own);
+                assert!(
+                    folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat()).failed(1).contains("README.md")
+                );
+                assert_eq!(folder.run(&[&UPGRADE[..], &["--on-conflict", "mark"]].concat()).code, Some(1));
+                let marked = folder.read("here/README.md");
+                assert!(marked.contains("<<<<<<< dest") && marked.contains("Our platform"), "{marked}");
+            }
+        }
+    }
+    let folder = package([No, No, No]);
+    for (side, text) in [("v1", old), ("v2", &new), ("here", &old.replace("one command", "care"))] {
+        folder.write(&format!("{side}/README.md"), text);
+    }
+    assert!(upgraded(&folder, "take-updated").contains("took updated's"));
+    assert_eq!(folder.read("here/README.md"), new);
+}
+
+#[test]
+fn a_dest_above_the_package_is_told() {
+    let package: Vec<(String, String)> = (0..10)
+        .map(|i| (format!("{}x{i}.yaml", if i == 0 { "sub/" } else { "" }), map(&format!("x{i}"), &[("x", "'1'")])))
+        .collect();
+    let with = |left_out: usize| {
+        let folder = Folder::new();
+        for (path, text) in &package {
+            folder.write(&format!("v1/{path}"), text);
+            folder.write(&format!("v2/{path}"), text);
+        }
+        for (path, text) in &package[left_out..] {
+            folder.write(&format!("here/apps/web/{path}"), text);
+        }
+        folder.write("here/README.md", "ours\n");
+        folder
+    };
+    for (left_out, told) in [(0, Some("10 of 10")), (1, Some("9 of 10")), (2, None)] {
+        let err = upgraded(&with(left_out), "take-updated");
+        let want = told.map(|of| {
+            format!(
+                "warning: the folder \"apps/web\" of dest has {of} resources of original: give that folder as `--dest`"
+            )
+        });
+        assert_eq!(want.is_some(), err.contains("--dest"), "{err}");
+        assert!(err.contains(&want.unwrap_or_default()), "{err}");
+    }
+    // Dest has the package in its place, and a copy of it.
+    let folder = with(0);
+    package.iter().for_each(|(path, text)| folder.write(&format!("here/{path}"), text));
+    assert!(!upgraded(&folder, "take-updated").contains("--dest"));
+}

@@ -198,23 +198,60 @@ fn a_source_that_is_the_resource_itself_is_an_error() {
     assert!(err.contains("`spec.source[0].path` must name the source of a merge into other items, but this item is all that is `v1 ConfigMap a`"), "{err}");
 }
 
-/// Two files that were named alone are two files, whatever their resources are called.
+/// If each side is one file, it is the same file, whatever it is called. So what stands in the same place is one resource.
 #[test]
-fn lone_files_of_other_names_are_no_move() {
+fn lone_files_of_other_names_are_one_file() {
     let other = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  other: '1'\n  more: '2'\n";
+    let mine = map("a", &[("x", "'1'"), ("mine", "'1'")]);
     let folder = Folder::with(&[
         ("one.yaml", &map("a", &[("x", "'1'")])),
         ("two.yaml", other),
-        ("mine.yaml", &map("a", &[("x", "'1'")])),
+        ("mine.yaml", &mine),
         ("v2/one.yaml", other),
+        ("here/mine.yaml", &mine),
+        ("many/mine.yaml", &mine),
+        ("many/other.yaml", &map("c", &[("x", "'1'")])),
     ]);
-    let run = |updated: &str| {
-        folder
-            .run(&["three-way", "--original", "one.yaml", "--updated", updated, "--dest", "mine.yaml", "-o", "results"])
-            .passed()
+    let args = |updated: &'static str, dest: &'static str| {
+        ["three-way", "--original", "one.yaml", "--updated", updated, "--dest", dest]
     };
-    let results = run("two.yaml");
+    let want = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  mine: '1'\n  other: '1'\n  more: '2'\n";
+    for (updated, dest) in [("two.yaml", "mine.yaml"), ("v2/one.yaml", "mine.yaml"), ("two.yaml", "here")] {
+        assert_eq!(folder.run(&args(updated, dest)).passed(), want, "{updated} {dest}");
+        let results = folder.run(&[&args(updated, dest)[..], &["-o", "results"]].concat()).passed();
+        assert!(results.contains("one resource that moved"), "{results}");
+    }
+    assert_eq!(folder.run_with(&mine, &args("two.yaml", "-")).passed(), want);
+    // A folder of several files is no single file.
+    let results = folder.run(&[&args("two.yaml", "many")[..], &["-o", "results"]].concat()).passed();
     assert!(results.contains("0 merged, 1 added, 1 deleted") && !results.contains("moved"), "{results}");
-    // In a file of the same name it is in the same place.
-    assert!(run("v2/one.yaml").contains("one resource that moved"));
+    // The name of dest's file stays, and a second run changes nothing.
+    for _ in 0..2 {
+        folder.run(&[&args("two.yaml", "mine.yaml")[..], &["--in-place"]].concat()).passed();
+        assert_eq!(folder.read("mine.yaml"), want);
+    }
+}
+
+/// In one file, the version and the name of a resource may change at once, as in the git driver. Its kind may, too.
+#[test]
+fn documents_of_lone_files_are_followed_as_in_the_git_driver() {
+    let text = |version: &str, kind: &str, name: &str, more: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\n---\napiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\nspec:\n  a: 1\n  b: 2\n  c: 3\n{more}"
+        )
+    };
+    let mine = "  mine: 1\n";
+    for [original, updated] in [
+        [("apps/v1beta1", "Deployment", "x"), ("apps/v1", "Deployment", "y")],
+        [("apps/v1", "Deployment", "x"), ("apps/v1", "StatefulSet", "x")],
+    ] {
+        let written = |(version, kind, name): (&str, &str, &str), more: &str| text(version, kind, name, more);
+        let folder = Folder::with(&[
+            ("v1.yaml", &written(original, "")),
+            ("v2.yaml", &written(updated, "  d: 4\n")),
+            ("mine.yaml", &written(original, mine)),
+        ]);
+        let out = folder.run(&["three-way", "--original", "v1.yaml", "--updated", "v2.yaml", "--dest", "mine.yaml"]);
+        assert_eq!(out.passed(), written(updated, "  mine: 1\n  d: 4\n"));
+    }
 }

@@ -31,7 +31,7 @@ impl<'a> Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// Keeps fields as dest has them, even if the change asks for other values.
+    /// Keeps fields as dest has them and where dest has them, even if the change asks for other values.
     pub fn keep_fields(&mut self, paths: &[&[&'static str]]) {
         for path in paths {
             self.keep_field(path);
@@ -41,6 +41,9 @@ impl<'a> Change<'a> {
     fn keep_field(&mut self, path: &[&'static str]) {
         let (Some((name, below)), Wants::Inside(inside)) = (path.split_first(), &mut self.wants) else { return };
         let id = ChildId::Field(name);
+        if below.is_empty() {
+            inside.order = Order::OfDest;
+        }
         match inside.children.iter_mut().find(|c| c.id == id) {
             Some(child) if !below.is_empty() && matches!(child.change.wants, Wants::Inside(_)) => {
                 child.change.keep_field(below);

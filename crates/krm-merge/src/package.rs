@@ -11,7 +11,7 @@ mod triples;
 use crate::layout::Upstream;
 use crate::merge::Merged;
 use crate::policy::Renames;
-use crate::resource::Resource;
+use crate::resource::{Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::sides::Sides;
 use crate::tree::Tree;
@@ -62,11 +62,22 @@ pub fn one_by_one<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Bo
     Box::new(members.iter().map(move |member| member.merged(&rules)))
 }
 
-/// The resources of three packages side by side, in the order of dest, then of updated, then of original.
+/// The resources of three packages side by side, in the order of dest, then of updated, then of original. If each side is one file, it is
+/// the same file, whatever its name is.
 ///
 /// # Errors
 /// Resources of one identity that cannot be told apart.
 pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    if is_one_file(sides) {
+        let in_it = |resource: &Resource<'a>| Resource {
+            relative_path: Some(""),
+            located: Located::ByFile,
+            ..resource.clone()
+        };
+        let all = sides.map(|side| side.iter().map(in_it).collect::<Vec<_>>());
+        let triples = in_file(Sides::of(|side| &all[side][..]), renames)?;
+        return Ok(members_of(triples, sides));
+    }
     Ok(members_of(follow(triples(sides)?, sides, renames), sides))
 }
 
@@ -79,7 +90,27 @@ pub fn members_of_file<'r, 'a>(
     sides: Sides<&'r [Resource<'a>]>,
     renames: Renames,
 ) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
-    Ok(members_of(follow_in_file(triples(sides)?, sides, renames), sides))
+    Ok(members_of(in_file(sides, renames)?, sides))
+}
+
+fn in_file(sides: Sides<&[Resource<'_>]>, renames: Renames) -> Result<Vec<Triple>, Ambiguous> {
+    Ok(follow_in_file(triples(sides)?, sides, renames))
+}
+
+/// Whether original and updated are a file each that was given without its folder, and dest's resources are all in one file, too.
+fn is_one_file(sides: Sides<&[Resource<'_>]>) -> bool {
+    let is_alone = |side: &[Resource<'_>]| {
+        let is_known = side.iter().any(|resource| resource.located != Located::Nowhere);
+        !is_known && side.windows(2).all(|two| two[0].relative_path == two[1].relative_path)
+    };
+    // A host without files gives its items no paths. A file without a path is stdin.
+    fn file<'a>(resource: &Resource<'a>) -> Option<&'a str> {
+        resource.relative_path.or(matches!(resource.origin, Origin::File { .. }).then_some(""))
+    }
+    let of_dest = sides.dest.first().and_then(file);
+    is_alone(sides.original)
+        && is_alone(sides.updated)
+        && of_dest.is_some_and(|here| sides.dest.iter().all(|resource| file(resource) == Some(here)))
 }
 
 fn members_of<'r, 'a>(triples: Vec<Triple>, sides: Sides<&'r [Resource<'a>]>) -> Vec<Member<'r, 'a>> {

@@ -15,6 +15,8 @@ mod moved;
 mod partners;
 pub mod three;
 
+pub use lines::apart as lines_apart;
+
 use std::borrow::Cow;
 
 use crate::limit::Budget;

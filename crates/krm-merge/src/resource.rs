@@ -135,6 +135,8 @@ pub struct Resource<'a> {
     pub role: Option<&'a str>,
     /// The `namespace/name` by which its package knows it, if a comment says so; see [`Resource::package_identity`].
     pub known_as: Option<&'a str>,
+    /// The list that it is an item of; `None` for a document, and for an item of the host.
+    pub list: Option<NodeRef<'a>>,
     /// What was seen of it, if only its place is kept and nothing in it is unusual.
     pub seen: Option<Seen>,
     /// Its path without the folder of its role.
@@ -165,7 +167,7 @@ impl<'a> Resource<'a> {
 
     /// Reads the head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
-        Self::with_head(Body::Nodes(listed.node), Head::of(listed), origin)
+        Self { list: listed.list, ..Self::with_head(Body::Nodes(listed.node), Head::of(listed), origin) }
     }
 
     /// A resource whose head was read before.
@@ -181,6 +183,7 @@ impl<'a> Resource<'a> {
             package,
             role,
             known_as,
+            list: None,
             seen,
             relative_path: path,
             located,

@@ -14,6 +14,7 @@ use crate::policy::{Policy, Renames};
 use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
+use crate::sides::Sides;
 use crate::transport;
 use crate::tree::{Tree, View};
 use crate::warning::Warning;
@@ -92,16 +93,34 @@ impl<'a> Rules<'a> {
         {
             return Ok((Merged { tree: Some(Tree::Node(dest.node())), warnings: Vec::new() }, upstream));
         }
+        Ok((self.walked(original, [updated, dest], &[])?, upstream))
+    }
+
+    /// Merges what a list of resources says besides its items, which are resources of their own.
+    ///
+    /// # Errors
+    /// Same as [`Rules::patched`].
+    pub fn upgraded_list(&self, lists: Sides<&Resource<'a>>) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
+        self.walked(Some(lists.original.node()), [lists.updated, lists.dest], &[&["items"]])
+    }
+
+    /// Merges the change from original to updated into dest, but keeps some fields as dest has them.
+    fn walked(
+        &self,
+        original: Option<NodeRef<'a>>,
+        [updated, dest]: [&Resource<'a>; 2],
+        kept: &[&[&'static str]],
+    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
         let found = diff(original, updated.node(), Some(dest.node()), self.cursor(updated), self.policy.renames);
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node()));
+        change.keep_fields(kept);
         let tree = Tree::Node(dest.node());
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_type(&mut change, dest, updated);
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
-        let merged = refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget);
-        Ok((merged, upstream))
+        Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
     }
 
     /// The resource to add for a source that dest lacks, as it is written but for the annotations of the host; `None` if the source only

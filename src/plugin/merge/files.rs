@@ -94,7 +94,7 @@ impl<'m> FilePart<'_, 'm> {
             }
             return Ok(FileChanges { changes, made });
         }
-        let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
+        let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none() && fate.list.is_none();
         if added.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot) {
             return Ok(FileChanges { changes, made });
         }

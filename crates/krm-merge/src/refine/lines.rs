@@ -1,8 +1,11 @@
 //! Three versions of a text, merged line by line as diff3 does it.
 
+use std::ops::Range;
+
 use super::Sources;
-use super::three::{Changed, Matches, Part, matches, matches_of_lines, parts};
+use super::three::{Changed, Hunk, Matches, Part, matches, matches_of_lines, parts};
 use crate::hashed::{Empty, HashMap};
+use crate::sides::Sides;
 
 /// A text with the changes of both sides in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,26 +20,15 @@ pub(super) struct Lines {
 
 /// Merges three versions of a text.
 pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
-    let mut known = HashMap::new();
-    let [o, u, d] = [original, updated, dest].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
-    let [on, un, dn] = [&o, &u, &d].map(|lines| numbered(lines, &mut known));
+    let (lines, parts) = compared_parts(Sides { original, updated, dest });
     let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
-    // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
-    // another order, only the matches that the first run found show what it did.
-    let sides = [&on[..], &un, &dn];
-    let [in_updated, in_dest] = match compared(sides, matches) {
-        Compared::Upgraded(found) => found,
-        Compared::Behind(_) => match compared(sides, matches_of_lines) {
-            Compared::Upgraded(found) | Compared::Behind(found) => found,
-        },
-    };
-    for part in parts(&in_updated, &in_dest, u.len(), d.len()) {
+    for part in parts {
         let (lines_of_dest, lines_of_updated) = match part {
-            Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
+            Part::Anchor(at) => (&lines.dest[at.dest..=at.dest], &lines.dest[at.dest..=at.dest]),
             Part::Hunk(hunk) => {
-                let changed = hunk.changed(&on, &un, &dn);
+                let changed = hunk.changed(&lines.original, &lines.updated, &lines.dest);
                 out.sources.add(changed);
-                let (u, d) = (&u[hunk.updated], &d[hunk.dest]);
+                let (u, d) = (&lines.updated[hunk.updated], &lines.dest[hunk.dest]);
                 match changed {
                     Changed::Updated => (u, u),
                     Changed::Apart => (d, u),
@@ -48,6 +40,34 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
         out.updated.extend(lines_of_updated.iter().copied());
     }
     out
+}
+
+/// The numbers of the lines that both sides changed in different ways, place by place.
+pub fn apart(texts: Sides<&str>) -> Vec<Sides<Range<usize>>> {
+    let (lines, parts) = compared_parts(texts);
+    let hunks = parts.into_iter().filter_map(|part| match part {
+        Part::Hunk(hunk) if hunk.changed(&lines.original, &lines.updated, &lines.dest) == Changed::Apart => Some(hunk),
+        Part::Hunk(_) | Part::Anchor(_) => None,
+    });
+    hunks.map(|Hunk { original, updated, dest }| Sides { original, updated, dest }).collect()
+}
+
+/// The lines of three versions of a text, and what they have in common.
+fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
+    let mut known = HashMap::new();
+    let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+    let [on, un, dn] = [&lines.original, &lines.updated, &lines.dest].map(|lines| numbered(lines, &mut known));
+    // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
+    // another order, only the matches that the first run found show what it did.
+    let sides = [&on[..], &un, &dn];
+    let [in_updated, in_dest] = match compared(sides, matches) {
+        Compared::Upgraded(found) => found,
+        Compared::Behind(_) => match compared(sides, matches_of_lines) {
+            Compared::Upgraded(found) | Compared::Behind(found) => found,
+        },
+    };
+    let parts = parts(&in_updated, &in_dest, un.len(), dn.len());
+    (lines, parts)
 }
 
 /// The matches of original with updated and with dest.
