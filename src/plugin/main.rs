@@ -31,6 +31,7 @@ mod pairs;
 mod place;
 mod progress;
 mod regular;
+mod release;
 mod resolve;
 mod run;
 mod sarif;
@@ -40,6 +41,7 @@ mod side;
 mod signals;
 mod spot;
 mod told;
+mod upgrade;
 mod walk;
 
 use std::ffi::OsString;
@@ -96,11 +98,17 @@ fn try_main() -> Result<End> {
         Err(e) => return refused(e, &args),
     };
     match Cli::from_arg_matches(&matches)?.command {
-        Command::TwoWay { source, common } => run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common)),
-        Command::Strategic { source, common } => {
-            run::run(&common, || setting::of_source(Mode::Strategic, &source, &common))
+        Command::TwoWay { source, dest, common } => {
+            run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common))
         }
-        Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
+        Command::Strategic { source, dest, common } => {
+            run::run(&dest.dest, &common, || setting::of_source(Mode::Strategic, &source, &common))
+        }
+        Command::ThreeWay { releases, deciding, dest, common } => {
+            run::run(&dest.dest, &common, || setting::of_releases(&releases, &deciding, &common))
+        }
+        Command::Upgrade(args) => upgrade::upgrade(&args),
+        Command::Get(args) => upgrade::get(&args),
         Command::Live(args) => live::live(&args),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),

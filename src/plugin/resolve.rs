@@ -337,7 +337,7 @@ impl Run<'_> {
             }
             if new.as_ref() != Some(&held.text) {
                 let (file, old) = (held.file.disk.clone(), Some(held.text.as_slice().into()));
-                replacements.push(Replacement { file, old, new: new.map(Into::into), like: None });
+                replacements.push(Replacement { file, old, new: new.map(Into::into), executable: None });
             }
         }
         let told = recorded.map(|Recorded { replacement, line, told }| {

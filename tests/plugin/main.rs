@@ -32,4 +32,5 @@ mod signals;
 mod steps;
 mod strategic;
 mod support;
+mod upgrade;
 mod upgrades;

@@ -129,7 +129,8 @@ impl Book {
         let new = with_rules(&self.name, self.old.clone(), rules)?;
         let is_same = self.old.as_ref() == Some(&new);
         let old = self.old.clone().map(|text| text.into_bytes().into());
-        let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes().into()), like: None };
+        let replacement =
+            Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes().into()), executable: None };
         Ok((!is_same).then_some(replacement))
     }
 
