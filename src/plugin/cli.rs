@@ -585,9 +585,10 @@ pub struct Resolve {
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
     /// Write the decisions as rules into this functionConfig, with the values that they were made for. The file may be new. The
-    /// same upgrade with `--config FILE` does not ask for them again
+    /// same upgrade with `--config FILE` does not ask for them again. Without FILE, it is the `.krm-merge.yaml` of the package, which needs
+    /// no `--config`
     #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    pub record: Option<Option<PathBuf>>,
 }
 
 /// Whose lines are taken.

@@ -33,6 +33,21 @@ pub use get::get;
 use package::{Package, new_packages};
 use plan::{Plan, Source, Stores};
 
+/// The folder of the package that a file or folder is in: the nearest one that records its upstream. The current folder is the empty path.
+///
+/// # Errors
+/// A record cannot be read.
+pub fn package_of(path: &Path) -> Result<Option<PathBuf>> {
+    let absolute = std::path::absolute(path)?;
+    for folder in absolute.ancestors().filter(|folder| folder.is_dir()) {
+        if Package::open(folder)?.record.is_some() {
+            let here = std::env::current_dir()?;
+            return Ok(Some(folder.strip_prefix(&here).unwrap_or(folder).to_owned()));
+        }
+    }
+    Ok(None)
+}
+
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Became {

@@ -1,7 +1,11 @@
 //! `upgrade` and `get` on real git repositories, with the real git and kpt.
 
+mod attacks;
+mod kpt;
 mod repository;
+mod rules;
 mod sides;
+mod sources;
 
 use crate::support::{Folder, map};
 use repository::{Upstream, commit};

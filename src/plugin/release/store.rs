@@ -243,7 +243,7 @@ impl Store {
         }
         let new = self.folder.with_extension("new");
         remove(&new)?;
-        init(&new)?;
+        init(&new, lock)?;
         let other = Self::at(new.clone(), None);
         if other.fetched(lock, remote, &["--filter=blob:none"], &all)?.is_none() {
             let refs = fs::read(self.folder.join("remote-refs")).unwrap_or_default();
@@ -338,13 +338,13 @@ impl Store {
         if self.folder.join("HEAD").is_file() {
             return Ok(());
         }
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         if self.folder.join("HEAD").is_file() {
             return Ok(());
         }
         let new = self.folder.with_extension("new");
         [&new, &self.folder].into_iter().try_for_each(|folder| remove(folder))?;
-        init(&new)?;
+        init(&new, &lock)?;
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
     }
 }
@@ -363,11 +363,15 @@ impl Remote {
     }
 }
 
-/// Makes an empty repository without templates, which may have hooks.
-fn init(folder: &Path) -> Result<()> {
+/// Makes an empty repository without templates, which may have hooks. git holds the lock as long as it runs.
+fn init(folder: &Path, lock: &File) -> Result<()> {
     let mut git = git(None);
     git.args(["init", "--quiet", "--bare", "--template="]).arg(folder);
-    program::run(&mut git, b"").map(drop)
+    let output = program::fed(git.stdout(lock.try_clone()?), b"")?;
+    if !output.status.success() {
+        bail!("{}: {}", shown(folder), program::words(&output));
+    }
+    Ok(())
 }
 
 fn remove(folder: &Path) -> Result<()> {

@@ -143,9 +143,11 @@ impl Package {
         Ok(())
     }
 
-    /// Whether there is nothing but the record: the package was not fetched yet.
+    /// Whether nothing of a release is here yet. Files without resources may be what a command reads.
     pub fn is_bare(&self, dest: &Side) -> bool {
-        dest.files.iter().all(|held| [KPTFILE, RULES].contains(&held.path.as_str()))
+        let upstream = self.record.as_ref().map(|record| &record.upstream);
+        let is_read = |held: &Held| matches!(upstream, Some(Upstream::Run { .. })) && held.document().is_none();
+        dest.files.iter().all(|held| [KPTFILE, RULES].contains(&held.path.as_str()) || is_read(held))
     }
 }
 

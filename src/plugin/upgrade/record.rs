@@ -15,6 +15,7 @@ use krm_merge::splice;
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, NodeRef, plain_or_quoted};
 
+use crate::config_file::NEW;
 use crate::release::address::{Address, Repo, check_reference};
 use crate::release::refs::is_commit;
 
@@ -103,11 +104,7 @@ impl Record {
                     run.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
                 let reference = reference.iter().map(|reference| format!("  ref: {}\n", plain_or_quoted(reference)));
                 let lock = lock.iter().map(|lock| {
-                    format!(
-                        "{LOCK}:\n  ref: {}\n  sha256: {}\n",
-                        plain_or_quoted(&lock.reference),
-                        plain_or_quoted(&lock.exact)
-                    )
+                    format!("{LOCK}:\n  ref: {}\n  sha256: {}\n", plain_or_quoted(&lock.reference), exact(&lock.exact))
                 });
                 let reference: String = reference.collect();
                 return format!("{UPSTREAM}:\n  run: [{}]\n{reference}{}", run.join(", "), lock.collect::<String>());
@@ -125,10 +122,17 @@ impl Record {
             yaml.push_str("  updateStrategy: resource-merge\n");
         }
         if let Some(lock) = lock {
-            yaml.push_str(&format!("{LOCK}:\n{}    commit: {}\n", git(&lock.reference), plain_or_quoted(&lock.exact)));
+            yaml.push_str(&format!("{LOCK}:\n{}    commit: {}\n", git(&lock.reference), exact(&lock.exact)));
         }
         yaml
     }
+}
+
+/// A commit or hash as kpt writes it: in quotes only if it would be a number.
+fn exact(text: &str) -> String {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = text.split_once('e').map_or(is_digits(text), |(one, other)| is_digits(one) && is_digits(other));
+    if is_number { format!("\"{text}\"") } else { text.to_owned() }
 }
 
 /// A wrong field of a record, with its place.
@@ -183,9 +187,6 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, Fault> {
     }
     Ok(Lock { reference, exact })
 }
-
-/// The text of a new `.krm-merge.yaml`.
-const NEW: &str = "# Where this package comes from, and how it merges: see `kubectl krm-merge upgrade --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n  mode: ThreeWay\n";
 
 /// The text of a document with this record in place of the one that it has. Without a text, it is that of a new `.krm-merge.yaml`.
 ///
@@ -253,6 +254,13 @@ fn patched(document: &Document<'_>, patch: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_commit_stands_in_quotes_only_if_it_would_be_a_number() {
+        for (text, is_quoted) in [("0123", true), ("12e34", true), ("e12", true), ("12a", false), ("1e2e3", false)] {
+            assert_eq!(exact(text).starts_with('"'), is_quoted, "{text}");
+        }
+    }
 
     const COMMIT: &str = "0123456789012345678901234567890123456789";
 
