@@ -2,6 +2,7 @@
 
 mod attacks;
 mod kpt;
+mod remote;
 mod repository;
 mod rules;
 mod sides;
