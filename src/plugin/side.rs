@@ -144,7 +144,7 @@ impl Side {
         Ok(side)
     }
 
-    /// Reads two sides, of which stdin can be only one.
+    /// Reads two sides, of which stdin can be only one. The rules of a package are no part of it.
     ///
     /// # Errors
     /// The errors of [`Side::read`]; or both sides are stdin.
@@ -152,7 +152,9 @@ impl Side {
         if paths == ["-", "-"] {
             bail!(STDIN_ONCE);
         }
-        Ok([Self::read(paths[0])?, Self::read(paths[1])?])
+        let mut sides = [Self::read(paths[0])?, Self::read(paths[1])?];
+        sides.iter_mut().filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
+        Ok(sides)
     }
 
     /// A side with the files of a folder of a commit. `name` is its address.
@@ -342,7 +344,7 @@ impl Side {
         }
     }
 
-    /// Leaves out the rules of a package and all folders in `folders`, which are packages of their own.
+    /// Leaves out the rules of a package, and the folders that are packages of their own.
     pub fn leave_out_of_package(&mut self, folders: &[String]) {
         let is_in = |path: &str| {
             folders.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))

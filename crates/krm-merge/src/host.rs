@@ -24,8 +24,8 @@ pub const ROLE: &str = "config.kubernetes.io/merge-source";
 
 /// Whether an annotation is the host's.
 pub fn is_transport(key: &str) -> bool {
-    const PREFIXES: [&str; 3] =
-        ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/"];
+    const PREFIXES: [&str; 4] =
+        ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/", "internal.kpt.dev/"];
     const NAMES: [&str; 4] = [LEGACY_PATH, LEGACY_INDEX, "config.k8s.io/id", ROLE];
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }

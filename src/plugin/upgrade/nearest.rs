@@ -62,7 +62,7 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
             (Some(old), Some(new)) => {
                 let places =
                     rules.differs(old, new).map_err(|e| anyhow!("{}:{}", e.resource.origin.text(), e.error))?;
-                places.iter().filter(|place| !is_note(place, new)).count()
+                places.len()
             }
             // A whole resource counts more than some fields.
             _ => 100,
@@ -71,17 +71,6 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
         found.places -= places;
     }
     Ok(found)
-}
-
-/// The annotation in which kpt notes where a resource comes from.
-const NOTE: &str = "internal.kpt.dev/upstream-identifier";
-
-/// Whether a place differs only by what kpt notes.
-fn is_note(place: &str, resource: &Resource<'_>) -> bool {
-    let annotations = || resource.node().at(&["metadata", "annotations"]);
-    place.contains(NOTE)
-        || place == "metadata.annotations"
-            && annotations().is_some_and(|all| all.fields().all(|(name, _)| name.string() == NOTE))
 }
 
 /// The error for a package whose release is not known, or is gone from upstream. It offers the nearest release.
