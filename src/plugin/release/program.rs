@@ -86,7 +86,8 @@ pub fn fed(git: &mut Command, input: &[u8]) -> Result<Output> {
     })?)
 }
 
-const MISSING: &str = "the program `git` must be on PATH";
+/// The error for a missing git.
+pub const MISSING: &str = "the program `git` must be on PATH";
 
 /// What git said when it failed: its last lines, without progress and hints.
 pub fn words(output: &Output) -> String {

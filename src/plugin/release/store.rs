@@ -18,6 +18,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use super::address::{Address, Repo};
+use super::objects::{Object, Objects};
 use super::program::{self, git};
 use super::refs::{Kind, Refs, State};
 use super::tree::Found;
@@ -43,6 +44,9 @@ pub struct Store {
     refs: OnceCell<Refs>,
     /// What is at a path of a commit, for those that were looked up.
     found: RefCell<BTreeMap<(String, String), Rc<Found>>>,
+    /// Objects that are known to be here.
+    here: RefCell<BTreeSet<String>>,
+    objects: RefCell<Option<Objects>>,
 }
 
 /// A remote repository.
@@ -82,7 +86,14 @@ impl Store {
     }
 
     fn at(folder: PathBuf, remote: Option<Remote>) -> Self {
-        Self { folder, remote, refs: OnceCell::new(), found: RefCell::default() }
+        Self {
+            folder,
+            remote,
+            refs: OnceCell::new(),
+            found: RefCell::default(),
+            here: RefCell::default(),
+            objects: RefCell::default(),
+        }
     }
 
     /// What is at a path of a commit. `look` finds it the first time.
@@ -293,32 +304,41 @@ impl Store {
                 bail!("the files of the release must be fetched: {first}");
             }
         }
+        self.here.borrow_mut().extend(missing);
         Ok(())
     }
 
     /// Which objects are not here. Each has its name and an expression for what must be here.
     fn missing<'n>(&self, objects: impl Iterator<Item = (&'n String, String)>) -> Result<BTreeSet<String>> {
-        let (names, asked): (Vec<&String>, Vec<String>) = objects.unzip();
-        let found = self.ask(&asked)?;
-        let is_missing = |line: &str| line.ends_with(" missing") || line.ends_with(" ambiguous");
-        Ok(names.into_iter().zip(&found).filter(|(_, line)| is_missing(line)).map(|(name, _)| name.clone()).collect())
-    }
-
-    /// What git says about each of these objects: `OID TYPE SIZE`, or `NAME missing`.
-    ///
-    /// # Errors
-    /// git cannot be run.
-    pub fn ask(&self, objects: &[String]) -> Result<Vec<String>> {
-        if objects.is_empty() {
-            return Ok(Vec::new());
+        let mut here = self.here.borrow_mut();
+        let (names, asked): (Vec<&String>, Vec<String>) = objects.filter(|(name, _)| !here.contains(*name)).unzip();
+        if names.is_empty() {
+            return Ok(BTreeSet::new());
         }
-        let input: String = objects.iter().map(|object| format!("{object}\n")).collect();
+        let input: String = asked.iter().map(|object| format!("{object}\n")).collect();
         let found = program::run(self.git().args(["cat-file", "--batch-check"]), input.as_bytes())?;
-        let lines: Vec<String> = String::from_utf8_lossy(&found).lines().map(str::to_owned).collect();
-        if lines.len() != objects.len() {
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let lines: Vec<&str> = found.lines().collect();
+        if lines.len() != names.len() {
             bail!("git must answer once for each object");
         }
-        Ok(lines)
+        let is_missing = |line: &str| line.ends_with(" missing") || line.ends_with(" ambiguous");
+        let (missing, there): (Vec<_>, Vec<_>) = names.into_iter().zip(lines).partition(|(_, line)| is_missing(line));
+        here.extend(there.into_iter().map(|(name, _)| name.clone()));
+        Ok(missing.into_iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Reads an object that is here; `None` if it is not.
+    ///
+    /// # Errors
+    /// It has more than `most` bytes; or git cannot be run.
+    pub fn read(&self, object: &str, most: u64) -> Result<Option<Object>> {
+        let mut objects = self.objects.borrow_mut();
+        let mut running = objects.take().map_or_else(|| Objects::of(self.git()), Ok)?;
+        let read = running.read(object, most);
+        // After an error, nobody knows what git prints next.
+        *objects = Some(running).filter(|_| read.is_ok());
+        read
     }
 
     /// Locks the cache against other runs, for as long as the returned file lives.

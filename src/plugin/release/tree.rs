@@ -3,14 +3,13 @@
 //! Whoever wrote the commit chose its names and modes, so all of them are checked: no name leads out of the folder or into `.git`, no two
 //! names are one on a file system that ignores case, and no link is followed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_merge::shown;
 
-use super::program;
 use super::store::Store;
 use crate::side::Raw;
 use crate::walk::{Tree, Unread, Why};
@@ -18,7 +17,11 @@ use crate::walk::{Tree, Unread, Why};
 /// The largest file of a release, in bytes.
 const MOST: u64 = 1 << 26;
 /// The largest release, in bytes.
-const MOST_OF_ALL: u64 = 1 << 28;
+const MOST_OF_ALL: usize = 1 << 28;
+/// How many files and folders a release may have.
+const MOST_FILES: usize = 100_000;
+/// How many folders may lie in each other.
+const DEEPEST: usize = 100;
 
 /// What is at a path of a commit.
 #[derive(Debug)]
@@ -70,45 +73,99 @@ pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<Found>>
 
 fn look(store: &Store, commit: &str, path: &str) -> Result<Option<Found>> {
     let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
-    let found = store.ask(&[asked])?.concat();
-    let mut words = found.split(' ');
-    match (words.next(), words.next()) {
-        (Some(object), Some("blob")) => Ok(Some(Found::File(object.to_owned()))),
-        (Some(object), Some("tree")) => Ok(Some(Found::Folder(entries(store, object)?))),
+    let Some(found) = store.read(&asked, MOST)? else { return Ok(None) };
+    match found.kind.as_str() {
+        "blob" => Ok(Some(Found::File(found.name))),
+        "tree" => {
+            let mut walk = Walk { store, hash: found.name.len() / 2, count: 0, entries: Vec::new() };
+            walk.enter("", &found.bytes)?;
+            let mut entries = walk.entries;
+            entries.sort_by(|a, b| a.path.cmp(&b.path));
+            check_case(&entries)?;
+            entries.retain(|entry| !entry.path.split('/').any(file_path::is_git));
+            Ok(Some(Found::Folder(entries)))
+        }
         _ => Ok(None),
     }
 }
 
-fn entries(store: &Store, tree: &str) -> Result<Vec<Entry>> {
-    let listed = program::run(store.git().args(["ls-tree", "-r", "-z", "--full-tree", tree]), b"")?;
-    let lines = listed.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-    let entries = lines.map(entry).collect::<Result<Vec<_>>>()?;
-    check_case(&entries)?;
-    Ok(entries.into_iter().filter(|entry| !entry.path.split('/').any(file_path::is_git)).collect())
+/// The walk through the trees of a folder.
+struct Walk<'s> {
+    store: &'s Store,
+    /// The length of an object's name in a tree, in bytes.
+    hash: usize,
+    /// The number of files and folders so far.
+    count: usize,
+    entries: Vec<Entry>,
 }
 
-/// An entry of the output of `ls-tree`: its mode, type and object, and its path after a tab.
-fn entry(line: &[u8]) -> Result<Entry> {
-    let line = String::from_utf8(line.to_vec())
-        .map_err(|e| anyhow!("{}: a file name must be UTF-8", shown::name_of_bytes(e.as_bytes())))?;
-    let (about, path) = line.split_once('\t').context("git must list a file with its path")?;
-    let name = shown::name(path);
-    if !file_path::is_within(path) || path.split('/').any(|part| part.is_empty() || part == ".") {
-        bail!("{name}: a file of a release must lie within it");
+impl Walk<'_> {
+    /// Adds all files below a tree. `folder` is its path, which is empty or ends with `/`.
+    fn enter(&mut self, folder: &str, tree: &[u8]) -> Result<()> {
+        if folder.matches('/').count() > DEEPEST {
+            bail!("{}: the folders of a release must be at most {DEEPEST} deep", shown::name(folder));
+        }
+        let mut rest = tree;
+        while !rest.is_empty() {
+            let (line, more) = first(rest, self.hash).context("git must print a tree")?;
+            rest = more;
+            self.count += 1;
+            if self.count > MOST_FILES {
+                bail!("a release must have at most {MOST_FILES} files and folders");
+            }
+            let path = path(folder, line.name)?;
+            if line.mode == b"40000" {
+                let below = self.store.read(&line.object, MOST)?.filter(|found| found.kind == "tree");
+                let below = below.with_context(|| format!("{}: git must have the folder", shown::name(&path)))?;
+                self.enter(&format!("{path}/"), &below.bytes)?;
+            } else {
+                self.entries.push(Entry { kind: kind(line.mode, &path)?, path, object: line.object });
+            }
+        }
+        Ok(())
     }
-    if path.contains(['\n', '\r']) {
-        bail!("{name}: a file name must have no line break");
-    }
-    let mut words = about.split(' ');
-    let kind = match words.next() {
-        Some("100644" | "100664") => Kind::File,
-        Some("100755") => Kind::Executable,
-        Some("120000") => Kind::Link,
-        Some("160000") => Kind::Submodule,
-        _ => bail!("{name}: it must be a file, a folder or a link"),
+}
+
+/// An entry of a tree, as git stores it.
+struct Line<'t> {
+    mode: &'t [u8],
+    name: &'t [u8],
+    object: String,
+}
+
+/// The first entry of a tree, and what follows it: `MODE NAME`, a zero byte, and the object in `hash` bytes.
+fn first(tree: &[u8], hash: usize) -> Option<(Line<'_>, &[u8])> {
+    let end = tree.iter().position(|byte| *byte == 0)?;
+    let space = tree[..end].iter().position(|byte| *byte == b' ')?;
+    let (object, rest) = tree.get(end + 1..)?.split_at_checked(hash)?;
+    let object = object.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some((Line { mode: &tree[..space], name: &tree[space + 1..end], object }, rest))
+}
+
+/// The path of a name in a folder.
+fn path(folder: &str, name: &[u8]) -> Result<String> {
+    let Ok(name) = std::str::from_utf8(name) else {
+        bail!("{folder}{}: a file name must be UTF-8", shown::name_of_bytes(name));
     };
-    let object = words.nth(1).context("git must list a file with its object")?.to_owned();
-    Ok(Entry { path: path.to_owned(), object, kind })
+    let path = format!("{folder}{name}");
+    if name.is_empty() || name == "." || name.contains('/') || !file_path::is_within(&path) {
+        bail!("{}: a file of a release must lie within it", shown::name(&path));
+    }
+    if name.contains(['\n', '\r']) {
+        bail!("{}: a file name must have no line break", shown::name(&path));
+    }
+    Ok(path)
+}
+
+/// What the mode of an entry says.
+fn kind(mode: &[u8], path: &str) -> Result<Kind> {
+    match mode {
+        b"100644" | b"100664" => Ok(Kind::File),
+        b"100755" => Ok(Kind::Executable),
+        b"120000" => Ok(Kind::Link),
+        b"160000" => Ok(Kind::Submodule),
+        _ => bail!("{}: it must be a file, a folder or a link", shown::name(path)),
+    }
 }
 
 /// Checks that no two names differ only in case.
@@ -132,9 +189,7 @@ fn check_case(entries: &[Entry]) -> Result<()> {
 /// # Errors
 /// A file is missing or too large; or a `.krmignore` is wrong.
 pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
-    let meant: Vec<&Entry> = entries.iter().filter(|entry| entry.kind != Kind::Submodule).collect();
-    let objects: BTreeSet<&str> = meant.iter().map(|entry| entry.object.as_str()).collect();
-    let contents = contents(store, &objects.into_iter().collect::<Vec<_>>(), &meant)?;
+    let contents = contents(store, entries.iter().filter(|entry| entry.kind != Kind::Submodule))?;
     let content = |entry: &Entry| contents.get(&entry.object).map(Vec::as_slice).unwrap_or_default();
     let is_file = |entry: &Entry| matches!(entry.kind, Kind::File | Kind::Executable);
     let files = entries.iter().filter(|entry| is_file(entry));
@@ -162,8 +217,8 @@ pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
 /// # Errors
 /// It is missing or too large.
 pub fn read_file(store: &Store, object: &str) -> Result<Vec<u8>> {
-    let mut contents = contents(store, &[object], &[])?;
-    contents.remove(object).context("git must print the file")
+    let found = store.read(object, MOST)?;
+    Ok(found.context("git must have the file")?.bytes)
 }
 
 /// Whether a link leads to a file or folder of the release by its text alone.
@@ -189,43 +244,23 @@ fn leads_within(link: &str, target: &[u8], paths: &BTreeSet<&str>) -> bool {
         || paths.range(below.as_str()..).next().is_some_and(|path| path.starts_with(&below))
 }
 
-/// The contents of objects. `entries` say whose they are.
-fn contents(store: &Store, objects: &[&str], entries: &[&Entry]) -> Result<BTreeMap<String, Vec<u8>>> {
-    let names: Vec<String> = objects.iter().map(|object| (*object).to_owned()).collect();
-    let mut all = 0;
-    for (object, told) in names.iter().zip(store.ask(&names)?) {
-        let path = || entries.iter().find(|entry| entry.object == *object).map_or(object, |entry| &entry.path);
-        let size = told.rsplit(' ').next().and_then(|size| size.parse::<u64>().ok());
-        let size = size.with_context(|| format!("{}: git must have the content of the file", shown::name(path())))?;
-        if size > MOST {
-            bail!("{}: a file of a release must have at most {MOST} bytes, but it has {size}", shown::name(path()));
+/// The contents of files, by their objects.
+fn contents<'e>(store: &Store, entries: impl Iterator<Item = &'e Entry>) -> Result<HashMap<String, Vec<u8>>> {
+    let (mut contents, mut all) = (HashMap::new(), 0);
+    for entry in entries {
+        if contents.contains_key(&entry.object) {
+            continue;
         }
-        all += size;
-    }
-    if all > MOST_OF_ALL {
-        bail!("the files of a release must have at most {MOST_OF_ALL} bytes together, but they have {all}");
-    }
-    let input: String = names.iter().map(|object| format!("{object}\n")).collect();
-    if names.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let printed = program::run(store.git().args(["cat-file", "--batch"]), input.as_bytes())?;
-    let mut rest = printed.as_slice();
-    let mut contents = BTreeMap::new();
-    for object in names {
-        let (content, more) = next(rest).context("git must print each file with its size")?;
-        contents.insert(object, content.to_vec());
-        rest = more;
+        let name = || shown::name(&entry.path).into_owned();
+        let read = store.read(&entry.object, MOST).with_context(name)?;
+        let bytes = read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes;
+        all += bytes.len();
+        if all > MOST_OF_ALL {
+            bail!("the files of a release must have at most {MOST_OF_ALL} bytes together");
+        }
+        contents.insert(entry.object.clone(), bytes);
     }
     Ok(contents)
-}
-
-/// The first object that `cat-file --batch` printed, and what follows it.
-fn next(printed: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = printed.iter().position(|byte| *byte == b'\n')?;
-    let size: usize = std::str::from_utf8(&printed[..end]).ok()?.rsplit(' ').next()?.parse().ok()?;
-    let start = end + 1;
-    Some((printed.get(start..start.checked_add(size)?)?, printed.get(start + size + 1..)?))
 }
 
 #[cfg(test)]
@@ -234,24 +269,38 @@ mod tests {
 
     #[test]
     fn a_name_or_mode_that_must_not_be_there_is_refused() {
-        for (line, want) in [
-            ("100644 blob a\t../x", "must lie within"),
-            ("100644 blob a\ta/../../x", "must lie within"),
-            ("100644 blob a\t/x", "must lie within"),
-            ("100644 blob a\ta\\..\\..\\x", "must lie within"),
-            ("100644 blob a\ta\nb", "no line break"),
-            ("100600 blob a\ta", "a file, a folder or a link"),
+        for (name, want) in [
+            ("..", "must lie within"),
+            (".", "must lie within"),
+            ("", "must lie within"),
+            ("a/b", "must lie within"),
+            ("/x", "must lie within"),
+            ("a\\..\\..\\x", "must lie within"),
+            ("a\nb", "no line break"),
         ] {
-            let error = entry(line.as_bytes()).expect_err(line).to_string();
-            assert!(error.contains(want), "{line}: {error}");
+            let error = path("d/", name.as_bytes()).expect_err(name).to_string();
+            assert!(error.contains(want), "{name}: {error}");
         }
-        assert!(entry(b"100644 blob a\t\xff").is_err());
+        assert!(path("", b"\xff").is_err() && kind(b"100600", "a").is_err() && kind(b"100755", "a").is_ok());
+    }
+
+    #[test]
+    fn a_tree_is_read_as_git_stores_it() {
+        let tree = b"100644 a b\0\x01\x0240000 c\0\x03\x04";
+        let (line, rest) = first(tree, 2).expect("an entry");
+        assert_eq!((line.mode, line.name, line.object.as_str()), (&b"100644"[..], &b"a b"[..], "0102"));
+        let (line, rest) = first(rest, 2).expect("an entry");
+        assert_eq!((line.mode, line.name, line.object.as_str(), rest), (&b"40000"[..], &b"c"[..], "0304", &b""[..]));
+        for broken in [&b"100644 a"[..], b"100644 a\0\x01", b"a\0\x01\x02", b"\0"] {
+            assert!(first(broken, 2).is_none(), "{broken:?}");
+        }
     }
 
     #[test]
     fn two_names_that_differ_only_in_case_are_refused() {
         let entries = |paths: &[&str]| -> Vec<Entry> {
-            paths.iter().map(|path| entry(format!("100644 blob a\t{path}").as_bytes()).expect("valid")).collect()
+            let entry = |path: &&str| Entry { path: (*path).to_owned(), object: String::new(), kind: Kind::File };
+            paths.iter().map(entry).collect()
         };
         for (paths, is_refused) in [
             (&["a.yaml", "A.yaml"][..], true),

@@ -203,7 +203,10 @@ pub fn with_record(text: Option<&str>, place: Place, record: &Record) -> Result<
     patched(
         &document,
         &match place {
-            Place::Kptfile => format!("metadata: {{}}\n{yaml}"),
+            Place::Kptfile if parent.is_some_and(|root| root.get("metadata").is_some()) => {
+                format!("metadata: {{}}\n{yaml}")
+            }
+            Place::Kptfile => yaml,
             Place::Rules => format!("spec:\n{indented}"),
         },
     )

@@ -255,6 +255,9 @@ fn a_killed_run_leaves_old_or_new_files_and_the_next_one_finishes() {
     }
 }
 
+/// What is wrong with a cache, and how it comes to be.
+type Spoil = (&'static str, fn(&Path));
+
 #[test]
 fn what_a_killed_git_leaves_in_the_cache_does_not_stop_the_next_run() {
     let folder = Folder::new();
@@ -264,7 +267,7 @@ fn what_a_killed_git_leaves_in_the_cache_does_not_stop_the_next_run() {
         .expect("a cache")
         .map(|entry| entry.expect("an entry").path());
     let cache = cache.into_iter().find(|path| path.is_dir()).expect("a repository");
-    let spoil: [(&str, fn(&Path)); 4] = [
+    let spoil: [Spoil; 4] = [
         ("a lock", |cache| fs::write(cache.join("shallow.lock"), "").expect("written")),
         ("no list of commits without history", |cache| _ = fs::remove_file(cache.join("shallow"))),
         ("no objects", |cache| fs::remove_dir_all(cache.join("objects/pack")).expect("removed")),
