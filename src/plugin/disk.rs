@@ -271,9 +271,7 @@ impl<'r> Run<'r> {
         if replacement.new.is_some() {
             let out = create(&folder, &temporary, was.as_ref())?;
             self.temporary.push(path.join(&temporary));
-            if let Some(executable) = replacement.executable {
-                set_executable(&out, executable)?;
-            }
+            set_executable(&out, replacement)?;
             new = Some(out);
         }
         self.staged.push(Staged { of: replacement, temporary, was });
@@ -443,10 +441,11 @@ pub fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Makes a file executable for everyone who may read it, or for nobody.
+/// Makes a file executable for everyone who may read it, or for nobody, as the replacement says.
 #[cfg(unix)]
-fn set_executable(file: &File, executable: bool) -> Result<()> {
+fn set_executable(file: &File, replacement: &Replacement<'_>) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
+    let Some(executable) = replacement.executable else { return Ok(()) };
     let mode = file.metadata()?.permissions().mode();
     let bits = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
     file.set_permissions(fs::Permissions::from_mode(bits))?;
@@ -454,7 +453,7 @@ fn set_executable(file: &File, executable: bool) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn set_executable(_: &File, _: bool) -> Result<()> {
+fn set_executable(_: &File, _: &Replacement<'_>) -> Result<()> {
     Ok(())
 }
 

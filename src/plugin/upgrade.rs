@@ -22,7 +22,7 @@ use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
 use crate::release;
 use crate::release::refs::State;
-use crate::release::store::Gone;
+use crate::release::store::{Gone, Network};
 use crate::run::{self, Ended};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
@@ -77,7 +77,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     check(args)?;
     let progress = Progress::begin("fetching");
     let names = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
-    let mut stores = Stores::new(args.offline);
+    let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
     let packages: Vec<Result<(Package, Plan)>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.1)).collect();
     let mut fetched = plan::fetch(&plans).into_iter();
@@ -86,7 +86,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     for (name, planned) in names.iter().zip(&packages) {
         let done = match planned {
             Ok((package, plan)) => match fetched.next() {
-                Some(Ok(gone)) => one(args, &common, Job { package, plan, gone: &gone }),
+                Some(Ok(gone)) => one(args, &common, Job { package, plan, gone: &gone, from: plan.from.as_ref() }),
                 Some(Err(why)) => Err(anyhow!(why)),
                 None => Err(anyhow!("the package must have been fetched")),
             },
@@ -116,10 +116,13 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
 }
 
 /// A package with its plan, and the commits that its upstream does not have any more.
+#[derive(Clone, Copy)]
 struct Job<'u> {
     package: &'u Package,
     plan: &'u Plan,
     gone: &'u Gone,
+    /// The release that the package has; `None` if it has none yet.
+    from: Option<&'u State>,
 }
 
 /// Checks that the flags fit together.
@@ -158,28 +161,26 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package,
 
 /// Upgrades one package, or looks at it.
 fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
-    let Job { package, plan, gone } = job;
-    let path = args.packages.iter().find(|path| crate::walk::shown(path) == package.name);
-    let path = path.map_or_else(|| ".".to_owned(), |path| path.to_string_lossy().into_owned());
+    let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
-    let mut dest = Side::read(&path)?;
+    let mut dest = Side::read(&package.path.to_string_lossy())?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
-    let Some(from) = plan.from.as_ref().filter(|from| !gone.contains_key(&from.commit)) else {
-        if plan.from.is_none() && package.is_bare(&dest) {
-            return merged(args, common, job, None, &mut dest, progress);
-        }
+    let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
+    if !is_known {
         return Err(nearest::unknown(plan, gone, &dest)?);
-    };
+    }
     if let Some(why) = gone.get(&plan.to.commit) {
         bail!("the commit {} of {} must be in its repository: {why}", plan.to.commit, plan.to.name);
     }
-    if plan.is_done() && package.record.as_ref() == Some(&plan.record)
-        || plan.is_done() && package.record.is_some() && args.to.is_none() && args.upstream.is_none()
-    {
+    let is_asked = args.to.is_some() || args.upstream.is_some();
+    let is_recorded = package.record.as_ref() == Some(&plan.record) || package.record.is_some() && !is_asked;
+    // Who takes the resources gets them all the same.
+    let takes_all = matches!(common.output, Some(Output::Yaml | Output::Json));
+    if plan.is_done() && is_recorded && !takes_all {
         drop(progress);
         return same(args, package, plan);
     }
-    merged(args, common, Job { package, plan, gone }, Some(from), &mut dest, progress)
+    merged(args, common, job, &mut dest, progress)
 }
 
 /// Says that a package has the release already.
@@ -191,24 +192,19 @@ fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)>
     };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
     page.line(&line);
+    // Another output stays what it is, with nothing in it.
     if args.common.output.is_none() {
-        page.print()?
+        page.print()
     } else {
-        screen::tell(&line)
-    }
+        page.tell();
+        Ok(())
+    }?;
     Ok((End::Done, Became::Same))
 }
 
 /// Merges the change between two releases into a package, and writes or shows the result.
-fn merged(
-    args: &Upgrade,
-    common: &Common,
-    job: Job<'_>,
-    from: Option<&State>,
-    dest: &mut Side,
-    progress: Progress,
-) -> Result<(End, Became)> {
-    let Job { package, plan, .. } = job;
+fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
     let mut updated = plan.side(&plan.to)?;
     let mut original = match from {
         Some(from) => plan.side(from)?,
@@ -230,38 +226,28 @@ fn merged(
     }
     if args.check {
         drop(progress);
-        return checked(args, job, from, changes, &merge);
+        return checked(args, job, changes, &merge);
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress)?;
     for folder in own {
-        tell(package, &format!("{}/{folder} has an upstream of its own, so it is upgraded on its own", package.name));
+        screen::tell(&format!(
+            "info: {}/{folder} has an upstream of its own, so it is upgraded on its own",
+            package.name
+        ));
     }
     for folder in new.unwrap_or_default() {
-        tell(
-            package,
-            &format!(
-                "{}/{folder} comes with an upstream of its own, and is upgraded on its own from now on",
-                package.name
-            ),
-        );
+        let name = &package.name;
+        screen::tell(&format!(
+            "info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
+        ));
     }
-    ended_as(args, common, job, from, ended)
-}
-
-fn tell(_: &Package, info: &str) {
-    screen::tell(&format!("info: {info}"));
+    ended_as(args, common, job, ended)
 }
 
 /// Says how the upgrade of a package ended, and what to do next.
-fn ended_as(
-    args: &Upgrade,
-    common: &Common,
-    job: Job<'_>,
-    from: Option<&State>,
-    ended: Ended,
-) -> Result<(End, Became)> {
-    let Job { package, plan, .. } = job;
+fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
     let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
     let to = shown::name(&plan.to.name);
     let writes = common.in_place && !common.dry_run;
@@ -289,8 +275,8 @@ fn ended_as(
 }
 
 /// Prints the line of `--check`.
-fn checked(args: &Upgrade, job: Job<'_>, from: Option<&State>, changes: usize, merge: &Merge) -> Result<(End, Became)> {
-    let Job { package, plan, .. } = job;
+fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
     let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
     let has = from.map_or("nothing", |from| &from.name);
     let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };

@@ -280,3 +280,25 @@ fn without_the_network_it_uses_what_was_fetched() {
     let told = folder.run(&["upgrade", "d"]).failed(2);
     assert!(told.contains("must be a git repository") && told.contains("git: fatal: "), "{told}");
 }
+
+#[test]
+fn a_package_with_an_upstream_and_nothing_else_gets_its_first_release() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let text = |value: &str| vec![("d/a.yaml".to_owned(), map("a", &[("v", value)]))];
+    ["'1'", "'2'"].iter().zip(["v1", "v2"]).for_each(|(value, tag)| upstream.release(&text(value), tag));
+    let repo = upstream.source("");
+    let kptfile = format!(
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\nupstream:\n  type: git\n  git: {{repo: '{}', directory: d, ref: v1}}\n",
+        repo.trim_end_matches('/')
+    );
+    folder.write("p/Kptfile", &kptfile);
+    folder.run(&["upgrade", "p", "--to", "v1"]).passed();
+    assert!(folder.read("p/a.yaml").contains("v: '1'") && folder.read("p/Kptfile").contains(&upstream.commit("v1")));
+    let yaml = folder.run(&["upgrade", "p", "--to", "v1", "-o", "yaml", "--without-local-config"]).passed();
+    assert_eq!(yaml, map("a", &[("v", "'1'")]));
+    // With files of its own, nobody knows where they come from.
+    folder.write("p/Kptfile", &kptfile);
+    let told = folder.run(&["upgrade", "p"]).failed(2);
+    assert!(told.contains("nearest is v1: 1 of 1 resources are equal"), "{told}");
+}

@@ -22,6 +22,8 @@ pub const KPTFILE: &str = "Kptfile";
 pub struct Package {
     /// Its name, as the user typed it.
     pub name: String,
+    /// Its folder, as the user typed it.
+    pub path: PathBuf,
     /// Its folder, without symbolic links.
     pub root: PathBuf,
     /// What it records.
@@ -45,7 +47,7 @@ impl Package {
         }
         let text = |file: &str| text(&root, file).with_context(|| shown(&folder.join(file)));
         let [kptfile, rules] = [text(KPTFILE)?, text(RULES)?];
-        let mut package = Self { name, root, record: None, place: None, kptfile, rules };
+        let mut package = Self { name, path: folder.to_owned(), root, record: None, place: None, kptfile, rules };
         for (place, file, text) in [(Place::Kptfile, KPTFILE, &package.kptfile), (Place::Rules, RULES, &package.rules)]
         {
             let Some(text) = text else { continue };

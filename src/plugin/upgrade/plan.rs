@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Result, anyhow, bail};
+use krm_merge::shown;
 
 use super::package::Package;
 use super::produced::Command;
@@ -50,8 +51,8 @@ pub enum Source {
 }
 
 impl Stores {
-    pub fn new(offline: bool) -> Self {
-        Self { network: if offline { Network::Offline } else { Network::Online }, open: BTreeMap::new() }
+    pub fn new(network: Network) -> Self {
+        Self { network, open: BTreeMap::new() }
     }
 
     /// The store of a repository, for a package at a folder.
@@ -92,10 +93,14 @@ impl Plan {
                 let asked = Asked { from: args.from.as_deref(), to: args.to.clone(), lock };
                 Self::of_git(stores.get(&address.repo, &package.root)?, address, asked)
             }
+            (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
+                let command = shown::line(&run.join(" ")).into_owned();
+                bail!("the upstream of the package is a command, `{command}`: add `--allow-exec` if it may run")
+            }
             (None, Some(Upstream::Run { run, reference })) => {
                 let asked =
                     Asked { from: args.from.as_deref(), to: args.to.clone().or_else(|| reference.clone()), lock };
-                Self::of_run(Command::new(run, &package.root, args.allow_exec)?, asked)
+                Self::of_run(Command::new(run, &package.root), asked)
             }
             (None, None) => bail!(
                 "the package must record where it comes from, in its Kptfile or .krm-merge.yaml: the first time, add `--upstream REPO.git/DIRECTORY --from REF`"

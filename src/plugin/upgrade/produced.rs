@@ -34,16 +34,9 @@ pub struct Command {
 }
 
 impl Command {
-    /// The command of a package at a folder.
-    ///
-    /// # Errors
-    /// The user does not allow it.
-    pub fn new(words: &[String], folder: &Path, is_allowed: bool) -> Result<Self> {
-        if !is_allowed {
-            let command = shown::line(&words.join(" ")).into_owned();
-            bail!("the upstream of the package is a command, `{command}`: add `--allow-exec` if it may run");
-        }
-        Ok(Self { words: words.to_vec(), folder: folder.to_owned(), outputs: RefCell::default() })
+    /// The command of a package at a folder, which the user allows to run.
+    pub fn new(words: &[String], folder: &Path) -> Self {
+        Self { words: words.to_vec(), folder: folder.to_owned(), outputs: RefCell::default() }
     }
 
     /// The program and its arguments.

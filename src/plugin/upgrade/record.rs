@@ -95,8 +95,8 @@ impl Record {
         read().map(Some).map_err(|fault: Fault| anyhow!("{name}:{}: {:#}", fault.at, fault.why))
     }
 
-    /// The fields as YAML.
-    fn yaml(&self, place: Place, has_strategy: bool) -> String {
+    /// The fields as YAML. `strategy` is the line with kpt's strategy, if it is missing.
+    fn yaml(&self, strategy: &str) -> String {
         let Self { upstream, lock } = self;
         let address = match upstream {
             Upstream::Run { run, reference } => {
@@ -118,9 +118,7 @@ impl Record {
             format!("  type: git\n  git:\n    repo: {repo}\n    directory: {directory}\n    ref: {reference}\n")
         };
         let mut yaml = format!("{UPSTREAM}:\n{}", git(address.reference.as_deref().unwrap_or_default()));
-        if place == Place::Kptfile && !has_strategy {
-            yaml.push_str("  updateStrategy: resource-merge\n");
-        }
+        yaml.push_str(strategy);
         if let Some(lock) = lock {
             yaml.push_str(&format!("{LOCK}:\n{}    commit: {}\n", git(&lock.reference), exact(&lock.exact)));
         }
@@ -197,7 +195,10 @@ pub fn with_record(text: Option<&str>, place: Place, record: &Record) -> Result<
     let document = Document::parse(text.to_owned())?;
     let parent = document.roots().next().and_then(|root| place.parent(root));
     let has_strategy = parent.is_some_and(|parent| parent.at(&[UPSTREAM, "updateStrategy"]).is_some());
-    let yaml = record.yaml(place, has_strategy);
+    let yaml = record.yaml(match place {
+        Place::Kptfile if !has_strategy => "  updateStrategy: resource-merge\n",
+        Place::Kptfile | Place::Rules => "",
+    });
     let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     // A new field finds its place by the one before it.
     patched(
