@@ -78,7 +78,7 @@ impl Store {
             true => std::path::absolute(given)?.to_string_lossy().into_owned(),
             false => given.clone(),
         };
-        let folder = cache_folder()?.join("git").join(name_of(&given));
+        let folder = cache_folder("git")?.join(name_of(&given));
         let remote = Remote { url: OnceCell::new(), given, network };
         let store = Self::at(folder, Some(remote));
         store.make()?;
@@ -353,8 +353,6 @@ impl Store {
 
     /// Makes the cache, if there is none.
     fn make(&self) -> Result<()> {
-        let parent = self.folder.parent().context("the cache must be in a folder")?;
-        fs::create_dir_all(parent).with_context(|| shown(parent))?;
         if self.folder.join("HEAD").is_file() {
             return Ok(());
         }
@@ -408,11 +406,11 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     written.with_context(|| shown(file))
 }
 
-/// The folder of this program in the user's cache folder.
+/// A folder of this program in the user's cache folder. Nobody else may read it, because releases may hold Secrets.
 ///
 /// # Errors
-/// The user has none.
-pub fn cache_folder() -> Result<PathBuf> {
+/// The user has no cache folder, or it cannot be written.
+pub fn cache_folder(name: &str) -> Result<PathBuf> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || named("HOME").or_else(|| named("USERPROFILE"));
     let own = match env::consts::OS {
@@ -422,7 +420,12 @@ pub fn cache_folder() -> Result<PathBuf> {
     };
     let cache =
         named("XDG_CACHE_HOME").or(own).context("`XDG_CACHE_HOME` or `HOME` must name a folder for the cache")?;
-    Ok(cache.join("krm-merge"))
+    let folder = cache.join("krm-merge").join(name);
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(&folder).with_context(|| shown(&folder))?;
+    Ok(folder)
 }
 
 /// The name of the cache of a repository: one that people recognise, and one that is of this address alone. A repository is the same with

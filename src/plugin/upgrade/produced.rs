@@ -70,9 +70,6 @@ impl Command {
         }
         let hash = hash(&output.stdout);
         let file = kept(&hash)?;
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).with_context(|| crate::walk::shown(folder))?;
-        }
         write(&file, &output.stdout)?;
         self.outputs.borrow_mut().insert(hash.clone(), output.stdout);
         Ok(State { name: release.to_owned(), reference: release.to_owned(), commit: hash, kind: Kind::Commit })
@@ -116,5 +113,5 @@ fn hash(bytes: &[u8]) -> String {
 
 /// The file of the cache with the output of this hash.
 fn kept(hash: &str) -> Result<PathBuf> {
-    Ok(cache_folder()?.join("produced").join(hash))
+    Ok(cache_folder("produced")?.join(hash))
 }

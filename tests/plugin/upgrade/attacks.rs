@@ -145,6 +145,14 @@ fn an_address_or_a_record_gives_git_no_option_and_no_program() {
 }
 
 #[test]
+fn the_cache_is_for_the_user_alone() {
+    let folder = Folder::new();
+    folder.run(&["get", &good(&folder).source("d@v1"), "p"]).passed();
+    let found = fs::metadata(folder.path(".cache/krm-merge")).expect("a cache");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777, 0o700);
+}
+
+#[test]
 fn no_hook_of_the_user_or_of_a_template_runs() {
     let folder = Folder::new();
     let upstream = good(&folder);
