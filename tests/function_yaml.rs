@@ -42,7 +42,9 @@ fn the_schema_names_every_field_and_every_value() {
             "renames",
             "rules",
             "source",
-            "updated"
+            "updated",
+            "upstream",
+            "upstreamLock"
         ]
     );
     assert_eq!(schema["properties"]["spec"]["required"], serde_json::json!(["mode"]));
@@ -143,7 +145,7 @@ fn full() -> Vec<Value> {
         source["target"] = target.clone();
         for rule in &rules {
             for mode in ["TwoWay", "Strategic"] {
-                out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
+                out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi, "upstream": {"run": ["x"]}, "upstreamLock": {"ref": "x"}})));
             }
         }
         out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest", "when": {"original": 1, "updated": {"a": []}, "dest": "x"}}], "conflictLevel": "Value", "renames": "Ignore"})));

@@ -69,6 +69,14 @@ pub(super) struct Spec {
     /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub(super) openapi: Option<IgnoredAny>,
+    /// Where the package comes from, as in a Kptfile; or a command whose output is the release. Only `kubectl krm-merge upgrade` uses it.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    #[allow(dead_code, reason = "the plugin's, which reads it where it stands")]
+    upstream: Option<BTreeMap<String, IgnoredAny>>,
+    /// The release that the package has. Only `kubectl krm-merge upgrade` uses it.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    #[allow(dead_code, reason = "the plugin's, which reads it where it stands")]
+    upstream_lock: Option<BTreeMap<String, IgnoredAny>>,
     /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least
     /// `32Mi`.
     #[schemars(extend("x-kubernetes-int-or-string" = true))]

@@ -24,7 +24,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled};
@@ -36,7 +35,6 @@ use krm_merge_function::decision::Verdict;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 
 use crate::combine::Combiner;
-use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
@@ -137,8 +135,8 @@ struct File<'s> {
     has: [Has; 3],
     /// The content on each side; for updated only if the file holds no resources.
     bytes: [Option<Vec<u8>>; 3],
-    /// Updated's file, whose executable bit dest gets; `None` if upstream did not change the bit.
-    turned: Option<PathBuf>,
+    /// Whether anyone may execute updated's file; `None` if upstream did not change that.
+    turned: Option<bool>,
 }
 
 impl File<'_> {
@@ -199,8 +197,8 @@ impl File<'_> {
             Form::NoResources | Form::AsText(AsText::Unnamed) => combiner.on_conflict,
             Form::NoResourcesAnyMore | Form::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
         };
-        let like_updated = || sides[1].and_then(|held| held.disk.clone());
-        let change = |old, new, like| Change { path: path.to_owned(), old, new, like };
+        let like_updated = || sides[1].and_then(Held::executable);
+        let change = |old, new, executable| Change { path: path.to_owned(), old, new, executable };
         if has[2] == Has::Resources && taken.left.contains(path) {
             carried.changes.push(change(here, new, like_updated()));
             return;
@@ -246,17 +244,16 @@ impl File<'_> {
             Pick::Original if is_conflict => old,
             Pick::Dest | Pick::Original | Pick::Updated => new,
         };
-        let like = if here.is_some() { turned } else { like_updated() };
-        carried.changes.push(change(here, new, like));
+        let executable = if here.is_some() { turned } else { like_updated() };
+        carried.changes.push(change(here, new, executable));
     }
 }
 
-/// Updated's file, if upstream changed the executable bit and dest has not.
-fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
-    let [original, updated, dest] = sides.map(|held| held.and_then(|held| held.disk.as_deref()));
+/// Whether anyone may execute updated's file, if upstream changed that and dest has not.
+fn turned(sides: [Option<&Held>; 3]) -> Option<bool> {
+    let [original, updated, dest] = sides.map(|held| held.and_then(Held::executable));
     let [original, updated, dest] = [original?, updated?, dest?];
-    let was = is_executable(original);
-    (was != is_executable(updated) && was == is_executable(dest)).then(|| updated.to_owned())
+    (original != updated && original == dest).then_some(updated)
 }
 
 impl Carried {
@@ -298,18 +295,25 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
 /// The message for a path at which a side has a file on disk that is not part of the side, for example a symbolic link. The merge does not
 /// see the file, and must not take it for deleted.
 pub fn not_read(side: &Side, path: &str) -> Option<String> {
-    let Root::Folder(tree) = &side.root else { return None };
     if side.at(path).is_some() {
         return None;
     }
-    let kind = tree.root.join(path).symlink_metadata().ok()?.file_type();
+    let kind = match &side.root {
+        Root::Folder(tree) => tree.root.join(path).symlink_metadata().ok()?.file_type(),
+        Root::Release(unread) => return unread.why(path).map(|why| unread_in(side, path, why)),
+        Root::File(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
+    };
     let why = match () {
         () if kind.is_dir() => return None,
         () if kind.is_symlink() => "a symbolic link is not followed",
         () if kind.is_file() => "`.krmignore` leaves it out there, or it is another side",
         () => "it is no file",
     };
-    Some(format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name))
+    Some(unread_in(side, path, why))
+}
+
+fn unread_in(side: &Side, path: &str, why: &str) -> String {
+    format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name)
 }
 
 /// The message for a file of dest that was not read.

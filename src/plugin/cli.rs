@@ -27,13 +27,25 @@ pub enum Command {
         #[command(flatten)]
         source: Source,
         #[command(flatten)]
+        dest: Dest,
+        #[command(flatten)]
         common: Common,
     },
+    /// Upgrade packages to a new release of their upstreams, which the packages record, and keep local edits
+    #[command(after_help = manual::of("upgrade"))]
+    Upgrade(Box<Upgrade>),
+    /// Copy a release of upstream into a new folder, and record where it comes from
+    #[command(after_help = manual::of("get"))]
+    Get(Get),
     /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
     #[command(after_help = manual::of("three-way"))]
     ThreeWay {
         #[command(flatten)]
-        upgrade: Upgrade,
+        releases: Releases,
+        #[command(flatten)]
+        deciding: Deciding,
+        #[command(flatten)]
+        dest: Dest,
         #[command(flatten)]
         common: Common,
     },
@@ -42,6 +54,8 @@ pub enum Command {
     Strategic {
         #[command(flatten)]
         source: Source,
+        #[command(flatten)]
+        dest: Dest,
         #[command(flatten)]
         common: Common,
     },
@@ -90,7 +104,7 @@ pub enum Command {
 /// Where sources come from.
 #[derive(Debug, Args)]
 pub struct Source {
-    /// What is merged into dest: a file, a folder, or `-` for stdin; may be given several times
+    /// What is merged into dest: a file, a folder, a release in git, or `-` for stdin; may be given several times
     #[arg(long, short = 's', value_name = "PATH")]
     pub source: Vec<String>,
     /// A source, as for `--source`, or the patch itself as YAML or JSON text
@@ -105,15 +119,20 @@ pub struct Source {
 
 /// The two states of upstream.
 #[derive(Debug, Args)]
-pub struct Upgrade {
-    /// The state of upstream that dest comes from: a file, a folder, or `-` for stdin
+pub struct Releases {
+    /// The state of upstream that dest comes from: a file, a folder, a release in git, such as `.git/deploy@v1`, or `-` for stdin
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub original: Option<String>,
     /// The new state of upstream; it must hold at least one resource if original does
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub updated: Option<String>,
-    /// Who wins if dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only `mark` is
-    /// allowed
+}
+
+/// Who wins, and what counts as a conflict.
+#[derive(Debug, Args)]
+pub struct Deciding {
+    /// Who wins if dest and updated both changed something; each case is reported [default: take-updated; upgrade: mark]. With `--config`, only
+    /// `mark` is allowed
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<InConflict>,
     /// Whether both sides may change the same list without keys, or the same text, without a conflict [default: line]
@@ -125,7 +144,7 @@ pub struct Upgrade {
 }
 
 /// How lists merge.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Lists {
     /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -139,13 +158,66 @@ pub struct Lists {
     pub openapi: Option<PathBuf>,
 }
 
-/// The flags that all merges have.
+/// What is merged into.
 #[derive(Debug, Args)]
-pub struct Common {
+pub struct Dest {
     /// The resources to merge into: a file, a folder (a package: .yaml, .yml, .json, Kptfile and Kustomization; `.krmignore` is
     /// honoured), or `-` for stdin
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
+}
+
+/// Which packages are upgraded, and to what.
+#[derive(Debug, Args)]
+pub struct Upgrade {
+    /// The folders of the packages [default: the current folder]
+    #[arg(value_name = "PACKAGE")]
+    pub packages: Vec<PathBuf>,
+    /// The release to upgrade to: a tag, branch or commit [default: the newest release tag by its version; or the branch that the package
+    /// records]. A pre-release is taken by itself only if the package has one
+    #[arg(long, value_name = "REF")]
+    pub to: Option<String>,
+    /// Where the package comes from, if it does not record it or that changed: REPO.git/DIRECTORY, with every address that git can fetch
+    #[arg(long, value_name = "SOURCE")]
+    pub upstream: Option<String>,
+    /// The release that the package has, if it does not record it
+    #[arg(long, value_name = "REF")]
+    pub from: Option<String>,
+    /// Write nothing, and print a line for each package: what it has, what is newest, how many local changes there are, and how many
+    /// conflicts to expect. Exit with 1 if something is newer
+    #[arg(long, conflicts_with_all = ["output", "stat", "in_place", "dry_run"])]
+    pub check: bool,
+    /// Do not use the network: only what was fetched before
+    #[arg(long)]
+    pub offline: bool,
+    /// Also upgrade packages with changes that are not committed
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Run the commands that packages record as their upstream
+    #[arg(long)]
+    pub allow_exec: bool,
+    #[command(flatten)]
+    pub deciding: Deciding,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What is copied, and where to.
+#[derive(Debug, Args)]
+pub struct Get {
+    /// The release: REPO.git/DIRECTORY@REF, as for `kpt pkg get`, with every address that git can fetch. Without `@REF`, it is the default
+    /// branch
+    pub source: String,
+    /// The folder, which must be new or empty [default: the name of the directory, or of the repository]
+    pub folder: Option<PathBuf>,
+    /// Do not use the network: only what was fetched before
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// The flags that all merges have.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
     /// A file with a functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, such as the `.krm-merge.yaml` of a
     /// repository. Its paths are paths in dest. The path of `openapi` is relative to the folder of the file and stays inside it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi", "max_output"])]
@@ -158,7 +230,7 @@ pub struct Common {
     /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_output: Option<Asked>,
-    /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
+    /// What is printed [default: yaml, upgrade: nothing; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
     /// With `-o yaml` or `-o json`: leave out Kptfiles and resources with the annotation `config.kubernetes.io/local-config`, because they
@@ -168,7 +240,8 @@ pub struct Common {
     /// Print how many lines change in each file, instead of the diff, or after it with `-o diff`
     #[arg(long)]
     pub stat: bool,
-    /// Write the files that change. Each file is replaced as a whole, in one step. Either all files are written or none
+    /// Write the files that change, which `upgrade` does by itself without `-o`, `--stat` and `--dry-run`. Each file is replaced as a whole,
+    /// in one step. Either all files are written or none
     #[arg(long, short = 'i')]
     pub in_place: bool,
     /// Do everything except writing
@@ -409,9 +482,9 @@ pub struct Connection {
 /// What is compared.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The first state: a file, a folder, or `-` for stdin
+    /// The first state: a file, a folder, a release in git, such as `.git/deploy@v1`, or `-` for stdin
     pub a: String,
-    /// The second state: a file, a folder, or `-` for stdin
+    /// The second state: a file, a folder, a release in git, or `-` for stdin
     pub b: String,
     #[command(flatten)]
     pub lists: Lists,
@@ -473,9 +546,9 @@ pub enum Compared {
 /// The states between which a patch is made.
 #[derive(Debug, Args)]
 pub struct Extract {
-    /// What the patch is for: a file, a folder, or `-` for stdin
+    /// What the patch is for: a file, a folder, a release in git, such as `.git/deploy@v1`, or `-` for stdin
     pub original: String,
-    /// What the patch must turn original into: a file, a folder, or `-` for stdin
+    /// What the patch must turn original into: a file, a folder, a release in git, or `-` for stdin
     pub dest: String,
     /// Which command takes the patch
     #[arg(long, value_enum, ignore_case = true, default_value_t = PatchMode::TwoWay)]
@@ -512,9 +585,10 @@ pub struct Resolve {
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
     /// Write the decisions as rules into this functionConfig, with the values that they were made for. The file may be new. The
-    /// same upgrade with `--config FILE` does not ask for them again
+    /// same upgrade with `--config FILE` does not ask for them again. Without FILE, it is the `.krm-merge.yaml` of the package, which needs
+    /// no `--config`
     #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    pub record: Option<Option<PathBuf>>,
 }
 
 /// Whose lines are taken.

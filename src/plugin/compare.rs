@@ -180,7 +180,7 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
         let path = b.files.first().map(|held| held.path.clone()).unwrap_or_default();
         let (old, new) = (bytes(a)?, bytes(b)?);
         let changed = old != new;
-        let change = Change { path, old: Some(old), new: Some(new), like: None };
+        let change = Change { path, old: Some(old), new: Some(new), executable: None };
         return Ok(Some(change).filter(|_| changed).into_iter().collect());
     }
     let mut changes = Vec::new();
@@ -189,7 +189,7 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
         let (old, new) = (old?, new?);
         if old != new {
             let [old, new] = [old, new].map(|bytes| bytes.map(Cow::into_owned));
-            changes.push(Change { path: path.to_owned(), old, new, like: None });
+            changes.push(Change { path: path.to_owned(), old, new, executable: None });
         }
     }
     Ok(changes)

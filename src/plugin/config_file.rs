@@ -9,9 +9,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
-use krm_merge::schema::{NoTypes, Types};
+use krm_merge::policy::OnConflict;
+use krm_merge::schema::{Inference, NoTypes, Types};
 use krm_merge::yaml::{Document, NodeRef};
-use krm_merge_function::config::{Config, Given};
+use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
+use krm_merge_function::name::Name;
 
 use crate::regular;
 use crate::side::parse;
@@ -19,6 +21,12 @@ use crate::walk::shown;
 
 /// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
+
+/// The name of the file with the rules of a package or a repository.
+pub const RULES: &str = ".krm-merge.yaml";
+
+/// The text of a new `.krm-merge.yaml` of a package.
+pub const NEW: &str = "# Where this package comes from, and how it merges: see `kubectl krm-merge upgrade --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n  mode: ThreeWay\n";
 
 /// A functionConfig in a file.
 #[derive(Debug)]
@@ -68,6 +76,59 @@ impl ConfigFile {
         let says_it = root.at(&["spec", "openapi"]).is_some();
         let openapi = named.or(given.openapi.filter(|_| !says_it));
         Config::read_with(root, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
+    }
+
+    /// The rules of the package at a folder; `None` if it has none.
+    ///
+    /// # Errors
+    /// The file with the rules cannot be read, or leads out of the package. `name` is the name of the folder.
+    pub fn of_package(folder: &Path, name: &Path) -> Result<Option<Self>> {
+        let file = folder.join(RULES);
+        if fs::symlink_metadata(&file).is_err() {
+            return Ok(None);
+        }
+        let name = shown(&name.join(RULES));
+        let file = regular::within(folder, &file).map_err(|e| anyhow!("{name}: {e}"))?;
+        Ok(Some(Self::read(name, &file)?))
+    }
+
+    /// Reads the functionConfig as the rules of a package or a repository, which have no sides.
+    ///
+    /// # Errors
+    /// The rules are invalid. The error has the place in the file.
+    pub fn rules(&self, on_conflict: OnConflict) -> Result<Config<'_>> {
+        let root = self.root()?;
+        let wrong = |position, message: String| anyhow!("{}:{position}: {message}", self.name);
+        if let Some(kind) = root.get("kind").filter(|kind| kind.string() == "ConfigMap") {
+            return Err(wrong(kind.position(), format!("it must be of kind `{KIND}`, not `ConfigMap`")));
+        }
+        let config = self.config(Given { mode: Some(Mode::ThreeWay), on_conflict, openapi: None })?;
+        if config.mode() != Mode::ThreeWay {
+            let at = root.at(&["spec", "mode"]).unwrap_or(root);
+            return Err(wrong(
+                at.position(),
+                "`spec.mode` must be `ThreeWay`, as releases and branches merge, or be left out".to_owned(),
+            ));
+        }
+        if let Some((role, _)) = config.task.inputs().next() {
+            let at = root.at(&["spec", role.name()]).unwrap_or(root);
+            let message = format!("`spec.{}` must not be given: the command gives the sides of a merge", role.name());
+            return Err(wrong(at.position(), message));
+        }
+        Ok(config)
+    }
+
+    /// The settings of a package's rules that all modes have.
+    pub fn settings<'a>(&'a self, config: &Config<'a>) -> Result<Settings<'a>> {
+        let spec = |field| Ok::<_, anyhow::Error>(self.root()?.at(&["spec", field]));
+        let openapi = self.openapi.as_ref().and_then(|document| document.roots().next()).or(spec("openapi")?);
+        Ok(Settings {
+            new_elements: config.new_elements,
+            infer_merge_keys: spec("inferMergeKeys")?.map(|_| config.inference == Inference::On),
+            merge_keys: config.merge_keys.clone(),
+            openapi: openapi.map(|at| (Name::Field("spec.openapi".to_owned()), at)),
+            limit: config.limit,
+        })
     }
 
     /// Reads the OpenAPI document. `path` is relative to the folder of the file.

@@ -11,7 +11,6 @@ use krm_merge_function::results::{ORIGINAL, Outcome};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::clash::{self, Line, Shown, Values};
-use crate::disk::is_executable;
 use crate::merge::{Change, Merge, is_conflict};
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
@@ -87,12 +86,11 @@ fn opening(change: &Change) -> String {
         // This line has two names, and patch ends a name at a space.
         if name.contains(' ') { c_quoted(&name, is_bare) } else { git_name(&name) }
     });
-    let like = change.like.as_deref().map(is_executable);
     let mode = match (&change.old, &change.new) {
-        (None, _) if like == Some(true) => "\nnew file mode 100755",
+        (None, _) if change.executable == Some(true) => "\nnew file mode 100755",
         (None, _) => "\nnew file mode 100644",
         (_, None) => "\ndeleted file mode 100644",
-        _ => match like {
+        _ => match change.executable {
             Some(true) => "\nold mode 100644\nnew mode 100755",
             Some(false) => "\nold mode 100755\nnew mode 100644",
             None => "",
@@ -374,7 +372,7 @@ mod tests {
 
     fn change(path: &str, old: Option<&str>, new: Option<&str>) -> Change {
         let bytes = |text: Option<&str>| text.map(|t| t.as_bytes().to_vec());
-        Change { path: path.to_owned(), old: bytes(old), new: bytes(new), like: None }
+        Change { path: path.to_owned(), old: bytes(old), new: bytes(new), executable: None }
     }
 
     #[test]

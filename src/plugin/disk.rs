@@ -22,6 +22,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
+use crate::config_file::RULES;
 use crate::cores;
 use crate::folder::root::Root;
 use crate::folder::{Folder, most_open};
@@ -42,8 +43,8 @@ pub struct Replacement<'r> {
     pub old: Option<Cow<'r, [u8]>>,
     /// The bytes to write; `None` to delete it.
     pub new: Option<Cow<'r, [u8]>>,
-    /// The file whose executable bit this one gets; `None` if the bit stays.
-    pub like: Option<PathBuf>,
+    /// Whether anyone may execute it; `None` if that stays as it is.
+    pub executable: Option<bool>,
 }
 
 /// Removes the temporary files of killed runs below a folder. Folders in which another run is still at work are left out.
@@ -270,9 +271,7 @@ impl<'r> Run<'r> {
         if replacement.new.is_some() {
             let out = create(&folder, &temporary, was.as_ref())?;
             self.temporary.push(path.join(&temporary));
-            if let Some(like) = &replacement.like {
-                set_executable(&out, like)?;
-            }
+            set_executable(&out, replacement)?;
             new = Some(out);
         }
         self.staged.push(Staged { of: replacement, temporary, was });
@@ -289,11 +288,16 @@ impl<'r> Run<'r> {
         self.held(path).unwrap_or_else(|| entered(&self.root, path))
     }
 
-    /// Carries out the staged replacements, deletions last. Stops at the first failure, and returns it with the file. Each file is checked
+    /// Carries out the staged replacements, deletions after the others, and records of releases last. Stops at the first failure, and returns it with the file. Each file is checked
     /// again, because during staging an editor may have written the file, or someone may have replaced its folder.
     fn commit(&mut self) -> std::result::Result<(), (PathBuf, Error)> {
-        let (come, go): (Vec<_>, Vec<_>) = self.staged.drain(..).partition(|staged| staged.of.new.is_some());
-        for staged in come.into_iter().chain(go) {
+        // A killed run must not leave a record of a release that the files do not have yet.
+        let turn = |staged: &Staged<'_>| match staged.of.file.file_name().and_then(OsStr::to_str) {
+            Some("Kptfile" | RULES) => 2,
+            _ => u8::from(staged.of.new.is_none()),
+        };
+        self.staged.sort_by_key(turn);
+        for staged in std::mem::take(&mut self.staged) {
             let file = &staged.of.file;
             self.carry_out(&staged).map_err(|e| (file.clone(), e))?;
             self.committed.push(staged);
@@ -437,18 +441,19 @@ pub fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Makes a file executable for everyone who may read it, if someone may execute the file `like`. Otherwise nobody may execute it.
+/// Makes a file executable for everyone who may read it, or for nobody, as the replacement says.
 #[cfg(unix)]
-fn set_executable(file: &File, like: &Path) -> Result<()> {
+fn set_executable(file: &File, replacement: &Replacement<'_>) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
+    let Some(executable) = replacement.executable else { return Ok(()) };
     let mode = file.metadata()?.permissions().mode();
-    let bits = if is_executable(like) { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+    let bits = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
     file.set_permissions(fs::Permissions::from_mode(bits))?;
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn set_executable(_: &File, _: &Path) -> Result<()> {
+fn set_executable(_: &File, _: &Replacement<'_>) -> Result<()> {
     Ok(())
 }
 
@@ -464,7 +469,7 @@ mod tests {
 
     fn replacement<'r>(file: PathBuf, old: Option<&'r str>, new: Option<&'r str>) -> Replacement<'r> {
         let bytes = |text: Option<&'r str>| text.map(|text| text.as_bytes().into());
-        Replacement { file, old: bytes(old), new: bytes(new), like: None }
+        Replacement { file, old: bytes(old), new: bytes(new), executable: None }
     }
 
     fn names(folder: &Path) -> Vec<String> {

@@ -270,7 +270,13 @@ mod tests {
 
     fn held(path: &str, text: &str) -> Held {
         let document = Document::parse(text.to_owned()).expect("valid");
-        Held { path: path.into(), name: path.into(), disk: None, content: Content::Resources(Box::new(document)) }
+        Held {
+            path: path.into(),
+            name: path.into(),
+            disk: None,
+            blob: None,
+            content: Content::Resources(Box::new(document)),
+        }
     }
 
     fn added(text: &str) -> Added {

@@ -32,6 +32,7 @@ mod place;
 mod progress;
 mod regular;
 mod related;
+mod release;
 mod resolve;
 mod run;
 mod sarif;
@@ -41,6 +42,7 @@ mod side;
 mod signals;
 mod spot;
 mod told;
+mod upgrade;
 mod walk;
 
 use std::ffi::OsString;
@@ -55,8 +57,8 @@ use krm_merge_function::config::Mode;
 use cli::{Cli, Command};
 use signals::Stopped;
 
-/// How a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a run ends; the worst comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     /// Exit 0.
     Done,
@@ -100,18 +102,20 @@ fn try_main() -> Result<End> {
         Err(e) => return refused(e, &args),
     };
     match Cli::from_arg_matches(&matches)?.command {
-        Command::TwoWay { source, common } => {
-            let ended = run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common));
+        Command::TwoWay { source, dest, common } => {
+            let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common));
             github::shown(common.output, ended)
         }
-        Command::Strategic { source, common } => {
-            let ended = run::run(&common, || setting::of_source(Mode::Strategic, &source, &common));
+        Command::Strategic { source, dest, common } => {
+            let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::Strategic, &source, &common));
             github::shown(common.output, ended)
         }
-        Command::ThreeWay { upgrade, common } => {
-            let ended = run::run(&common, || setting::of_upgrade(&upgrade, &common));
+        Command::ThreeWay { releases, deciding, dest, common } => {
+            let ended = run::run(&dest.dest, &common, || setting::of_releases(&releases, &deciding, &common));
             github::shown(common.output, ended)
         }
+        Command::Upgrade(args) => github::shown(args.common.output, upgrade::upgrade(&args)),
+        Command::Get(args) => upgrade::get(&args),
         Command::Live(args) => github::shown(args.output, live::live(&args)),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),

@@ -21,8 +21,8 @@ Look at the upgrade of a package with local edits from upstream's v1 to its v2, 
       --in-place
 
 The same where upstream's versions are tags of this repository:
-  kubectl krm-merge three-way --original <(git show v1:web.yaml) \\
-      --updated <(git show v2:web.yaml) --dest web.yaml
+  kubectl krm-merge three-way --original .git/deploy@v1 \\
+      --updated .git/deploy@v2 --dest deploy
 
 Leave conflicts between markers, then decide them one by one:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
@@ -32,6 +32,27 @@ Leave conflicts between markers, then decide them one by one:
 Merge in a workflow, show each conflict beside its line, and fail if there is one:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
       --in-place -o github --conflicts-exit-code";
+
+const OF_UPGRADE: &str = "\
+Look at the upgrade of a package to its newest release, then do it, and decide the conflicts:
+  kubectl krm-merge upgrade my-package -o diff
+  kubectl krm-merge upgrade my-package
+  kubectl krm-merge resolve my-package --record
+
+Say once where a package comes from that you copied by hand:
+  kubectl krm-merge upgrade my-package --from v1 \\
+      --upstream https://example.com/team/repo.git/deploy
+
+See in CI which packages are behind:
+  kubectl krm-merge upgrade --check packages/*
+
+Upgrade in a nightly job, and print the comment of a pull request:
+  kubectl krm-merge upgrade my-package -o markdown --in-place > body.md";
+
+const OF_GET: &str = "\
+Copy the release v1 of the folder deploy of a repository, and upgrade it later:
+  kubectl krm-merge get https://example.com/team/repo.git/deploy@v1 my-package
+  kubectl krm-merge upgrade my-package";
 
 const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
@@ -46,11 +67,9 @@ Record the decisions, so that the next merge asks only for others:
       --in-place --config decisions.yaml --on-conflict mark";
 
 const OF_PLUGIN: &str = "\
-Upgrade a package with local edits from upstream's v1 to its v2:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
-      -o diff
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
-      --in-place
+Get a package from git, and upgrade it to the newest release, with your edits:
+  kubectl krm-merge get https://example.com/team/repo.git/deploy@v1 my-package
+  kubectl krm-merge upgrade my-package
 
 Put an overlay over the resources of a folder, and apply the result:
   kubectl krm-merge two-way --source overlay/prod --dest base \\
@@ -87,6 +106,8 @@ Set a field in place:
       --patch '{data: {level: debug}}' --dest my-package --in-place"
         }
         "three-way" => OF_THREE_WAY,
+        "upgrade" => OF_UPGRADE,
+        "get" => OF_GET,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
@@ -177,7 +198,7 @@ const EXIT_OF_RESOLVE: Section = Section {
 const EXIT: Section = Section {
     title: "Exit status",
     text: "\
-0 done; 1 conflicts under `--on-conflict fail` or `mark`, differences with `--exit-code`, conflicts of any kind with `--conflicts-exit-code`; \
+0 done; 1 conflicts under `--on-conflict fail` or `mark`, differences with `--exit-code`, something newer with `upgrade --check`, conflicts of any kind with `--conflicts-exit-code`; \
 2 bad usage or input, and nothing is written; 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
 };
 
@@ -215,6 +236,8 @@ const ENVIRONMENT: Section = Section {
     text: "\
 `NO_COLOR`: if it is set, nothing is coloured, unless `--color=always` is given. The same holds if `TERM` is `dumb`.
 
+`XDG_CACHE_HOME` and `HOME`: where the cache of releases lies, as `~/.cache/krm-merge`.
+
 `KUBECONFIG`: the configuration of `live`, as for kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
 };
 
@@ -222,7 +245,7 @@ const ENVIRONMENT: Section = Section {
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
-        "three-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
+        "three-way" | "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",

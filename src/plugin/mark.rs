@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use krm_merge::edits::{Edit, TextEdits};
@@ -119,9 +118,9 @@ impl<'m> Draft<'m> {
         self.changes.get(path).map_or_else(|| here.map(<[u8]>::to_vec), |change| change.new.clone())
     }
 
-    /// The file whose executable bit this file gets, if the draft changes the bit.
-    fn like(&self, path: &str) -> Option<PathBuf> {
-        self.changes.get(path).and_then(|change| change.like.clone())
+    /// Whether anyone may execute the file, if the draft changes that.
+    fn executable(&self, path: &str) -> Option<bool> {
+        self.changes.get(path).and_then(|change| change.executable)
     }
 
     /// The edits that turn the text of the file `from` in dest into the text of this file; `None` if edits cannot do it.
@@ -172,9 +171,9 @@ impl Drawn<'_> {
             let marked = self.marked(path, &bytes).map(String::into_bytes);
             marked.or(bytes.dest).or(bytes.updated)
         };
-        let like = self.drafts.updated.like(path).or_else(|| self.drafts.dest.like(path));
-        let is_same = new == old && like.is_none();
-        Ok((!is_same).then(|| Change { path: path.to_owned(), old, new, like }))
+        let executable = self.drafts.updated.executable(path).or_else(|| self.drafts.dest.executable(path));
+        let is_same = new == old && executable.is_none();
+        Ok((!is_same).then(|| Change { path: path.to_owned(), old, new, executable }))
     }
 
     /// The text of a file whose drafts differ, with markers; `None` if it is not text.

@@ -5,7 +5,6 @@ mod left_out;
 mod placed;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use krm_merge::edits::TextEdits;
@@ -72,8 +71,8 @@ pub struct Change {
     pub old: Option<Vec<u8>>,
     /// The new bytes; `None` if the file is deleted.
     pub new: Option<Vec<u8>>,
-    /// The file whose executable bit this one gets; `None` if the bit stays.
-    pub like: Option<PathBuf>,
+    /// Whether anyone may execute it; `None` if that stays as it is.
+    pub executable: Option<bool>,
 }
 
 /// How a new text is made by edits of a file of dest.

@@ -4,7 +4,6 @@
 //! becomes upstream's file, byte for byte. The path may be that of a file whose own resources all leave.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::documents::Item;
@@ -90,18 +89,18 @@ impl<'m> Moved<'m> {
     }
 
     /// The change that makes a new file, or one in the place of a file that leaves its path. Its content is `text`. It is upstream's file
-    /// instead if that has the same resources and dest did not change the files that they come from. The executable bit comes from
-    /// upstream's file, or else from the file `like`.
+    /// instead if that has the same resources and dest did not change the files that they come from. `executable` says whether anyone may
+    /// execute it, unless it is upstream's file.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn created(&self, path: &str, text: String, like: Option<PathBuf>) -> Result<Change> {
-        let (new, like) = match self.upstream(path, &text)? {
-            Some(updated) => (updated.bytes()?.into_owned(), updated.disk.clone()),
-            None => (text.into_bytes(), like),
+    pub fn created(&self, path: &str, text: String, executable: Option<bool>) -> Result<Change> {
+        let (new, executable) = match self.upstream(path, &text)? {
+            Some(updated) => (updated.bytes()?.into_owned(), updated.executable()),
+            None => (text.into_bytes(), executable),
         };
         let old = self.dest.at(path).map(|held| Ok::<_, anyhow::Error>(held.bytes()?.into_owned())).transpose()?;
-        Ok(Change { path: path.to_owned(), old, new: Some(new), like })
+        Ok(Change { path: path.to_owned(), old, new: Some(new), executable })
     }
 
     /// Upstream's file at a path.

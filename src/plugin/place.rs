@@ -30,7 +30,7 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
     let (file, held) = match &dest.root {
         Root::Folder(_) => (Path::new(&dest.name).join(path), dest.at(path)),
         Root::File(_) => (Path::new(&dest.name).to_owned(), dest.files.first()),
-        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
+        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
     };
     let start = Position { line: 1, column: 1 };
     let position = held.and_then(Held::document).map_or(start, |doc| position(doc, result.here.unwrap_or_default()));

@@ -34,7 +34,7 @@ use crate::walk::{shown, there};
 use about::about;
 use answers::Place;
 use changes::changes;
-use find::{File, Files, Unmarked, What, Why, files, staged};
+use find::{File, Files, Unmarked, What, Why, book_of, files, staged};
 use marked::{Answer, Fault, Marked, Wrong};
 use record::record;
 use rule::{Book, Rule};
@@ -63,8 +63,9 @@ pub fn has_markers(text: &[u8]) -> bool {
 /// # Errors
 /// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
-    let book = args.record.as_deref().map(Book::open).transpose()?;
-    let found = files(&args.files)?;
+    let (record, named) = book_of(args.record.as_ref(), &args.files)?;
+    let book = record.as_deref().map(Book::open).transpose()?;
+    let found = files(&named)?;
     let held = held(&found)?;
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
     for (held, marked) in held.iter().zip(&marked) {
@@ -338,7 +339,7 @@ impl Run<'_> {
             }
             if new.as_ref() != Some(&held.text) {
                 let (file, old) = (held.file.disk.clone(), Some(held.text.as_slice().into()));
-                replacements.push(Replacement { file, old, new: new.map(Into::into), like: None });
+                replacements.push(Replacement { file, old, new: new.map(Into::into), executable: None });
             }
         }
         let told = recorded.map(|Recorded { replacement, line, told }| {

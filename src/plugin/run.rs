@@ -29,47 +29,85 @@ use crate::side::{Root, STDIN_ONCE, Side};
 use crate::signals::Signals;
 use crate::told;
 
-/// Runs a merge with the setting that the flags give.
+/// Runs a merge with the setting that the flags give. `dest` is the path of dest.
 ///
 /// # Errors
 /// The input is bad, or the output cannot be written.
-pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
+pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     let progress = Progress::begin("reading");
     let mut setting = setting()?;
     let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
-    if common.dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
+    if dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
         bail!(STDIN_ONCE);
     }
-    if common.dest == "-" && common.in_place {
+    if dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");
     }
     if common.without_local_config && !matches!(format(common), Some(Output::Yaml | Output::Json)) {
         bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
     }
     setting.config()?;
-    let mut dest = Side::read("--dest", &common.dest)?;
+    let mut dest = Side::read("--dest", dest)?;
+    if matches!(dest.root, Root::Release(_)) {
+        bail!("`--dest` must be on disk: `-o` of a merge prints what a release in git would become");
+    }
     if common.in_place && matches!(dest.root, Root::Stream) {
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
-    setting.check_source(&dest)?;
-    mark::check_resolved(&dest)?;
+    setting.use_rules_of(&dest)?;
+    let merge = merged(&mut dest, &mut setting, common, &progress)?;
+    let end = end(&dest, &setting, &merge, common, progress)?;
+    if let Some((open, marked)) = end.open
+        && let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), open, marked)
+    {
+        screen::tell(&next);
+    }
+    Ok(end.end)
+}
+
+/// How a merge of a package ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// How the run ends if there is nothing else.
+    pub end: End,
+    /// If the merge has errors or open conflicts: how it ends, and how many files got markers.
+    pub open: Option<(End, usize)>,
+}
+
+/// Merges the given sides into dest.
+///
+/// # Errors
+/// The sides do not fit together, or dest is not in order.
+pub fn merged(dest: &mut Side, setting: &mut Setting, common: &Common, progress: &Progress) -> Result<Merge> {
+    // How a package merges, and where it comes from, is no part of it, and nobody else says it.
+    let folders = setting.given.iter_mut().flat_map(|(_, sides)| sides).chain([&mut *dest]);
+    folders.filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
+    setting.check_source(dest)?;
+    mark::check_resolved(dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
-    setting.keep_apart(&dest);
+    setting.keep_apart(dest);
     setting.check_not_empty()?;
-    one_form::agree(&mut dest, &mut setting.given)?;
+    one_form::agree(dest, &mut setting.given)?;
     if common.in_place && !common.dry_run {
-        clean(&dest)?;
+        clean(dest)?;
     }
-    let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&dest]);
+    let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&*dest]);
     progress.set(|| {
         let (resources, files) = sides().fold((0, 0), |(r, f), side| (r + side.count(), f + side.files.len()));
         format!("merging {resources} resources of {files} files")
     });
-    let merge = match setting.conflicts {
-        Conflicts::Settled => merge(&dest, &setting.given, || setting.config())?,
-        Conflicts::Marked => mark::merge(&dest, &setting.given, style(), || setting.config())?,
-    };
+    match setting.conflicts {
+        Conflicts::Settled => merge(dest, &setting.given, || setting.config()),
+        Conflicts::Marked => mark::merge(dest, &setting.given, style(), || setting.config()),
+    }
+}
+
+/// Writes and prints the result of a merge.
+///
+/// # Errors
+/// A file or the output cannot be written.
+pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progress: Progress) -> Result<Ended> {
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         let (signals, written) = (Signals::hold()?, Cell::new(0));
@@ -78,25 +116,23 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
             progress.set(|| format!("writing {} of {} files", written.get(), merge.changes.len()));
             signals.check()
         };
-        in_place(&dest, &merge, |root, files| disk::write(root, files, go_on))?;
+        in_place(dest, merge, |root, files| disk::write(root, files, go_on))?;
     } else if common.in_place && !merge.has_failed() {
-        in_place(&dest, &merge, disk::look)?;
+        in_place(dest, merge, disk::look)?;
     }
     drop(progress);
     report(&merge.results, format(common));
-    let printed = print(&dest, &merge, common);
+    let printed = print(dest, merge, common);
     if writes { printed.context("the files are written, but not the output") } else { printed }?;
-    infos(&merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
+    infos(merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
     if let Some(end) = merge.failure() {
         let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
-        let marked = if writes { marked.count() } else { 0 };
-        if let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), end, marked) {
-            screen::tell(&next);
-        }
-        return Ok(end);
+        let marked = if writes && setting.conflicts == Conflicts::Marked { marked.count() } else { 0 };
+        return Ok(Ended { end, open: Some((end, marked)) });
     }
     let differs = common.exit_code && !merge.changes.is_empty();
-    Ok(if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
+    let end = if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done };
+    Ok(Ended { end, open: None })
 }
 
 /// Removes the temporary files that killed runs left in the folders of a side.
@@ -107,7 +143,7 @@ pub fn clean(dest: &Side) -> Result<()> {
     match &dest.root {
         Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
         Root::File(file) => file.parent().map_or(Ok(()), |folder| disk::clean(folder, &disk::leftovers_in(folder))),
-        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
+        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
     }
 }
 
@@ -125,13 +161,13 @@ pub fn replacements<'c>(dest: &Side, changes: &'c [Change]) -> Result<Option<(Pa
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
-        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(None),
+        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(None),
     };
     let replacements = changes.iter().map(|change| Replacement {
         file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
         old: change.old.as_deref().map(Cow::Borrowed),
         new: change.new.as_deref().map(Cow::Borrowed),
-        like: change.like.clone(),
+        executable: change.executable,
     });
     let replacements = replacements.collect();
     Ok(Some((root, replacements)))

@@ -14,10 +14,10 @@ use krm_merge_function::config::{
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
-use crate::cli::{Common, ConflictLevel, InConflict, Lists, NewElements, Output, Renames, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
 use crate::config_file::ConfigFile;
 use crate::merge::Conflicts;
-use crate::side::{Held, Side, parse};
+use crate::side::{Held, Root, Side, parse};
 use crate::walk::{shown, there};
 
 /// The setting of a merge, from its flags.
@@ -36,17 +36,17 @@ pub struct Setting {
 enum Said {
     /// A functionConfig in a file.
     File(Box<ConfigFile>),
-    /// The flags.
-    Flags(Box<Flags>),
+    /// The flags, and the rules of the package that is merged into.
+    Flags(Box<Flags>, Option<Box<ConfigFile>>),
 }
 
 /// The flags that say how to merge.
 #[derive(Debug, Default)]
 struct Flags {
-    on_conflict: policy::OnConflict,
-    conflict_level: policy::ConflictLevel,
-    renames: policy::Renames,
-    new_elements: policy::NewElements,
+    on_conflict: Option<policy::OnConflict>,
+    conflict_level: Option<policy::ConflictLevel>,
+    renames: Option<policy::Renames>,
+    new_elements: Option<policy::NewElements>,
     infer_merge_keys: Option<bool>,
     merge_keys: Vec<NamedRule>,
     /// The OpenAPI document, with the name of its file.
@@ -66,6 +66,27 @@ impl Setting {
                 sides.iter_mut().for_each(|side| side.leave_out(other));
             }
         }
+    }
+
+    /// Whether a functionConfig says who wins a conflict that no rule decides.
+    pub fn says_on_conflict(&self) -> bool {
+        let file = match &self.config {
+            Said::File(file) => Some(&**file),
+            Said::Flags(_, own) => own.as_deref(),
+        };
+        let root = file.and_then(|file| file.root().ok());
+        root.is_some_and(|root| root.at(&["spec", "onConflict"]).is_some())
+    }
+
+    /// Uses the rules of the package that is merged into, unless `--config` names others.
+    ///
+    /// # Errors
+    /// The rules are invalid.
+    pub fn use_rules_of(&mut self, dest: &Side) -> Result<()> {
+        if let (Said::Flags(_, own), Root::Folder(tree)) = (&mut self.config, &dest.root) {
+            *own = ConfigFile::of_package(&tree.root, Path::new(&dest.name))?.map(Box::new);
+        }
+        self.config().map(drop)
     }
 
     /// Refuses an empty side if the merge would do nothing, or would delete everything.
@@ -95,7 +116,7 @@ impl Setting {
     /// There is no source.
     pub fn check_source(&self, dest: &Side) -> Result<()> {
         let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
-        if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
+        if matches!(self.config, Said::Flags(..)) && self.given.is_empty() && !is_marked() {
             bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
         }
         Ok(())
@@ -107,7 +128,7 @@ impl Setting {
     /// The functionConfig is invalid, has fields that the flags give, or has another mode than the subcommand.
     pub fn config(&self) -> Result<Config<'_>> {
         let file = match &self.config {
-            Said::Flags(flags) => return flags.config(self.mode),
+            Said::Flags(flags, own) => return flags.config(self.mode, own.as_deref()),
             Said::File(file) => file,
         };
         let name = file.name();
@@ -126,10 +147,10 @@ impl Flags {
     /// The settings from the flags that all modes have.
     fn of(common: &Common) -> Result<Self> {
         Ok(Self {
-            new_elements: match common.new_elements {
-                Some(NewElements::Prepend) => policy::NewElements::Prepend,
-                Some(NewElements::Append) | None => policy::NewElements::Append,
-            },
+            new_elements: common.new_elements.map(|place| match place {
+                NewElements::Prepend => policy::NewElements::Prepend,
+                NewElements::Append => policy::NewElements::Append,
+            }),
             max_output: common.max_output,
             ..Self::of_lists(&common.lists)?
         })
@@ -145,21 +166,35 @@ impl Flags {
         })
     }
 
-    fn config(&self, mode: Mode) -> Result<Config<'_>> {
-        let mut task = Task::of(mode);
-        if let Task::Upgrade { on_conflict, conflict_level, renames, .. } = &mut task {
-            (*on_conflict, *conflict_level, *renames) = (self.on_conflict.into(), self.conflict_level, self.renames);
-        }
-        let openapi = self.openapi.as_ref().map(|(name, document)| {
+    /// The functionConfig that the flags and the rules of a package give. A flag counts before the rules.
+    fn config<'f>(&'f self, mode: Mode, rules: Option<&'f ConfigFile>) -> Result<Config<'f>> {
+        let of_flags = self.openapi.as_ref().map(|(name, document)| {
             let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
             Ok::<_, anyhow::Error>((Name::Flag { flag: "--openapi", value: name.clone() }, root))
         });
+        let of_flags = of_flags.transpose()?;
+        let mut settings = Settings { limit: limit(self.max_output), ..Settings::default() };
+        let mut task = Task::of(mode);
+        if let Some(rules) = rules {
+            let config = rules.rules(policy::OnConflict::default())?;
+            let of_rules = rules.settings(&config)?;
+            settings =
+                Settings { limit: if self.max_output.is_some() { settings.limit } else { of_rules.limit }, ..of_rules };
+            // Only a three-way merge has conflicts that rules decide.
+            task = if mode == Mode::ThreeWay { config.task } else { task };
+        }
+        if let Task::Upgrade { on_conflict, conflict_level, renames, .. } = &mut task {
+            *on_conflict = self.on_conflict.map_or(*on_conflict, Into::into);
+            *conflict_level = self.conflict_level.unwrap_or(*conflict_level);
+            *renames = self.renames.unwrap_or(*renames);
+        }
         let settings = Settings {
-            new_elements: self.new_elements,
-            infer_merge_keys: self.infer_merge_keys,
-            merge_keys: self.merge_keys.clone(),
-            openapi: openapi.transpose()?,
-            limit: limit(self.max_output),
+            new_elements: self.new_elements.unwrap_or(settings.new_elements),
+            infer_merge_keys: self.infer_merge_keys.or(settings.infer_merge_keys),
+            // The first rule for a list decides.
+            merge_keys: self.merge_keys.iter().cloned().chain(settings.merge_keys).collect(),
+            openapi: of_flags.or(settings.openapi),
+            limit: settings.limit,
         };
         let config = Config::new(task, settings).map_err(|e| anyhow!(e.message))?;
         Ok(Config { target_of_given: self.target.clone(), ..config })
@@ -230,7 +265,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
 /// # Errors
 /// A flag is invalid.
 pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
-    let config = Said::Flags(Box::new(Flags::of_lists(lists)?));
+    let config = Said::Flags(Box::new(Flags::of_lists(lists)?), None);
     Ok(Setting { config, given: Vec::new(), conflicts: Conflicts::Settled, mode })
 }
 
@@ -238,41 +273,49 @@ pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
 ///
 /// # Errors
 /// The errors of [`of_source`].
-pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
+pub fn of_releases(releases: &Releases, deciding: &Deciding, common: &Common) -> Result<Setting> {
+    let mut setting = of_upgrade(deciding, common)?;
+    let of_roles =
+        [(Role::Original, "--original", &releases.original), (Role::Updated, "--updated", &releases.updated)];
+    for (role, flag, path) in of_roles {
+        if let Some(path) = path {
+            setting.given.push((role, vec![Side::read(flag, path)?]));
+        }
+    }
+    Ok(setting)
+}
+
+/// The setting of a three-way merge whose sides are not given yet.
+///
+/// # Errors
+/// A flag is invalid.
+pub fn of_upgrade(deciding: &Deciding, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
-    let is_marked = upgrade.on_conflict == Some(InConflict::Mark);
-    if common.config.is_some() && upgrade.on_conflict.is_some() && !is_marked {
+    let is_marked = deciding.on_conflict == Some(InConflict::Mark);
+    if common.config.is_some() && deciding.on_conflict.is_some() && !is_marked {
         bail!("`--on-conflict` must be `mark` or left out with `--config`, which says who wins by `onConflict`");
     }
     if is_marked && (common.without_local_config || matches!(common.output, Some(Output::Json | Output::Name))) {
         let these = "`-o json`, `-o name` and `--without-local-config`";
         bail!("{these} must not be given with `--on-conflict mark`, for a file with markers is no YAML");
     }
-    flags.on_conflict = upgrade.on_conflict.and_then(InConflict::policy).unwrap_or_default();
-    flags.conflict_level = match upgrade.conflict_level {
-        Some(ConflictLevel::Value) => policy::ConflictLevel::Value,
-        Some(ConflictLevel::Line) | None => policy::ConflictLevel::Line,
-    };
-    flags.renames = match upgrade.renames {
-        Some(Renames::Ignore) => policy::Renames::Ignore,
-        Some(Renames::Follow) | None => policy::Renames::Follow,
-    };
-    let mut given = Vec::new();
-    for (role, flag, path) in
-        [(Role::Original, "--original", &upgrade.original), (Role::Updated, "--updated", &upgrade.updated)]
-    {
-        if let Some(path) = path {
-            given.push((role, vec![Side::read(flag, path)?]));
-        }
-    }
+    flags.on_conflict = deciding.on_conflict.and_then(InConflict::policy);
+    flags.conflict_level = deciding.conflict_level.map(|level| match level {
+        ConflictLevel::Value => policy::ConflictLevel::Value,
+        ConflictLevel::Line => policy::ConflictLevel::Line,
+    });
+    flags.renames = deciding.renames.map(|renames| match renames {
+        Renames::Ignore => policy::Renames::Ignore,
+        Renames::Follow => policy::Renames::Follow,
+    });
     let conflicts = if is_marked { Conflicts::Marked } else { Conflicts::Settled };
-    Ok(Setting { conflicts, ..setting(Mode::ThreeWay, flags, given, common)? })
+    Ok(Setting { conflicts, ..setting(Mode::ThreeWay, flags, Vec::new(), common)? })
 }
 
 fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
     let config = match &common.config {
         Some(file) => Said::File(Box::new(config_file(file)?)),
-        None => Said::Flags(Box::new(flags)),
+        None => Said::Flags(Box::new(flags), None),
     };
     Ok(Setting { config, given, conflicts: Conflicts::Settled, mode })
 }

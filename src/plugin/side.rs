@@ -1,4 +1,4 @@
-//! One side of a merge: the resources, and the other files, of a file, a folder or stdin.
+//! One side of a merge: the resources, and the other files, of a file, a folder, a release in git or stdin.
 //!
 //! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json`, `Kptfile` or `Kustomization` and one of its documents
 //! has an apiVersion, a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a
@@ -22,13 +22,17 @@ use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::cores;
-use crate::walk::{Tree, shown, there};
+use crate::disk::is_executable;
+use crate::release;
+use crate::walk::{Tree, Unread, shown};
 
 /// The origin of a side.
 #[derive(Debug)]
 pub enum Root {
     /// All files below a folder.
     Folder(Box<Tree>),
+    /// All files below a folder of a commit, except those that are not read.
+    Release(Unread),
     /// One file.
     File(PathBuf),
     /// Stdin.
@@ -62,8 +66,10 @@ pub struct Held {
     pub path: String,
     /// Its name for messages, as the user would type it.
     pub name: String,
-    /// Its path on disk; `None` for stdin and text.
+    /// Its path on disk; `None` for stdin, text and the files of a release.
     pub disk: Option<PathBuf>,
+    /// What a file of a release has beside its content.
+    pub blob: Option<Blob>,
     /// Its content.
     pub content: Content,
 }
@@ -92,8 +98,28 @@ pub enum AsText {
     Mixed,
 }
 
+/// A file of a release, in memory.
+#[derive(Debug)]
+pub struct Blob {
+    /// Its bytes, unless its content has them.
+    bytes: Vec<u8>,
+    is_executable: bool,
+}
+
+/// A file of a release, before it is read.
+#[derive(Debug)]
+pub struct Raw {
+    /// Its path in the release, with `/`.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whether anyone may execute it.
+    pub is_executable: bool,
+}
+
 impl Side {
-    /// Reads a side: `-` is stdin, anything else a file or a folder. `of` is the flag or the argument that names it.
+    /// Reads a side: `-` is stdin, anything else a file, a folder, or the address of a release in git. `of` is the flag or the argument that
+    /// names it.
     ///
     /// # Errors
     /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
@@ -104,7 +130,10 @@ impl Side {
             return Self::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
         }
         let disk = Path::new(path);
-        let found = there(of, "a file or a folder", disk)?;
+        let found = match fs::metadata(disk) {
+            Ok(found) => found,
+            Err(e) => return release::side_at(of, path, e),
+        };
         if !found.is_dir() {
             let bytes = fs::read(disk).with_context(|| shown(disk))?;
             // A pipe has no path on disk, and neither has the file of a here-document.
@@ -124,7 +153,7 @@ impl Side {
         Ok(side)
     }
 
-    /// Reads two sides, of which stdin can be only one.
+    /// Reads two sides, of which stdin can be only one. The rules of a package are no part of it.
     ///
     /// # Errors
     /// The errors of [`Side::read`]; or both sides are stdin.
@@ -132,7 +161,29 @@ impl Side {
         if paths == ["-", "-"] {
             bail!(STDIN_ONCE);
         }
-        Ok([Self::read(of[0], paths[0])?, Self::read(of[1], paths[1])?])
+        let mut sides = [Self::read(of[0], paths[0])?, Self::read(of[1], paths[1])?];
+        sides.iter_mut().filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
+        Ok(sides)
+    }
+
+    /// A side with the files of a folder of a commit. `name` is its address.
+    ///
+    /// # Errors
+    /// The errors of [`Side::read`].
+    pub fn of_release(name: String, files: Vec<Raw>, unread: Unread) -> Result<Self> {
+        let mut files: Vec<Held> = cores::map_each(files, |raw| Held::raw(&name, raw));
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let side = Self { name, root: Root::Release(unread), files };
+        side.check()?;
+        Ok(side)
+    }
+
+    /// A side with one file of a commit, which must hold resources.
+    ///
+    /// # Errors
+    /// The errors of [`Side::read`].
+    pub fn of_file(name: String, bytes: Vec<u8>) -> Result<Self> {
+        Self::one(Root::Stream, name, None, bytes)
     }
 
     /// A side with the resources of a text, which may have none.
@@ -148,7 +199,7 @@ impl Side {
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Box::new(document));
-        let held = Held { path: path.unwrap_or_default(), name: name.clone(), disk, content };
+        let held = Held { path: path.unwrap_or_default(), name: name.clone(), disk, blob: None, content };
         let side = Self { name, root, files: vec![held] };
         side.check()?;
         Ok(side)
@@ -178,7 +229,7 @@ impl Side {
 
     /// The resources of the side, each with the number of its file. Items of a package have their numbers in this order.
     pub fn resources(&self, part: Part) -> Vec<(usize, Resource<'_>)> {
-        let is_folder = matches!(self.root, Root::Folder(_) | Root::Cluster);
+        let is_folder = matches!(self.root, Root::Folder(_) | Root::Release(_) | Root::Cluster);
         self.all()
             .enumerate()
             .map(|(i, (file, resource))| {
@@ -208,7 +259,7 @@ impl Side {
     pub fn of_cluster(objects: impl IntoIterator<Item = (String, String, String)>) -> Result<Self> {
         let file = |(path, name, text): (String, String, String)| {
             let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
-            Ok(Held { path, name, disk: None, content })
+            Ok(Held { path, name, disk: None, blob: None, content })
         };
         let mut files = objects.into_iter().map(file).collect::<Result<Vec<_>>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -278,8 +329,18 @@ impl Side {
         match &self.root {
             Root::Folder(tree) => Some(&tree.root),
             Root::File(file) => Some(file),
-            Root::Stdin | Root::Stream | Root::Text | Root::Cluster => None,
+            Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => None,
         }
+    }
+
+    /// The links that lead out of the folder, or nowhere.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        let (of_folder, of_release) = match &self.root {
+            Root::Folder(tree) => (Some(tree.links.iter().map(String::as_str)), None),
+            Root::Release(unread) => (None, Some(unread.links())),
+            Root::File(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => (None, None),
+        };
+        of_folder.into_iter().flatten().chain(of_release.into_iter().flatten())
     }
 
     /// Leaves out the files of another side, if that is in the folder of this side. A package may contain the releases that upgrade it, or
@@ -293,6 +354,32 @@ impl Side {
         }
     }
 
+    /// Leaves out the rules of a package, and the folders that are packages of their own.
+    pub fn leave_out_of_package(&mut self, folders: &[String]) {
+        let is_in = |path: &str| {
+            folders.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let is_rules = |path: &str| file_path::is_rules(path.rsplit('/').next().unwrap_or(path));
+        self.files.retain(|held| !is_rules(&held.path) && !is_in(&held.path));
+    }
+
+    /// Gives a file another text, which must be YAML.
+    ///
+    /// # Errors
+    /// The text is not YAML.
+    pub fn put(&mut self, path: &str, text: String) -> Result<()> {
+        let name = format!("{}/{path}", self.name);
+        let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
+        match self.files.binary_search_by(|held| held.path.as_str().cmp(path)) {
+            Ok(at) => self.files[at].content = content,
+            Err(at) => {
+                let blob = Some(Blob { bytes: Vec::new(), is_executable: false });
+                self.files.insert(at, Held { path: path.to_owned(), name, disk: None, blob, content });
+            }
+        }
+        Ok(())
+    }
+
     /// The file at a path.
     pub fn at(&self, path: &str) -> Option<&Held> {
         self.files.binary_search_by(|h| h.path.as_str().cmp(path)).ok().map(|i| &self.files[i])
@@ -300,7 +387,7 @@ impl Side {
 
     /// Whether the side is a folder.
     pub fn is_folder(&self) -> bool {
-        matches!(self.root, Root::Folder(_))
+        matches!(self.root, Root::Folder(_) | Root::Release(_))
     }
 }
 
@@ -319,16 +406,28 @@ impl Held {
     /// Reads a file of a folder. `root` is the folder without symbolic links.
     fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
-        let content = if names_document(path) {
-            match document(&name, fs::read(&file).with_context(|| name.clone())?) {
-                Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
-                Ok(_) => Content::Other,
-                Err(fault) => Content::NoYaml(fault),
-            }
-        } else {
-            Content::Other
+        let content = match names_document(path) {
+            true => content(&name, fs::read(&file).with_context(|| name.clone())?),
+            false => Content::Other,
         };
-        Ok(Self { path: path.to_owned(), name, disk: Some(file), content })
+        Ok(Self { path: path.to_owned(), name, disk: Some(file), blob: None, content })
+    }
+
+    /// Reads a file of a release. `side` is the name of the release.
+    fn raw(side: &str, raw: Raw) -> Self {
+        let Raw { path, mut bytes, is_executable } = raw;
+        let name = format!("{side}/{path}");
+        let content = if names_document(&path) { content(&name, bytes.clone()) } else { Content::Other };
+        if matches!(content, Content::Resources(_)) {
+            bytes = Vec::new();
+        }
+        Self { path, name, disk: None, blob: Some(Blob { bytes, is_executable }), content }
+    }
+
+    /// Whether anyone may execute the file; `None` if it is neither on disk nor in a release.
+    pub fn executable(&self) -> Option<bool> {
+        let of_blob = self.blob.as_ref().map(|blob| blob.is_executable);
+        of_blob.or_else(|| self.disk.as_deref().map(is_executable))
     }
 
     /// A file with the resources of a text.
@@ -337,7 +436,7 @@ impl Held {
     /// The text is not YAML.
     pub fn of_text(text: String) -> Result<Self> {
         let content = Content::Resources(Box::new(Document::parse(text)?));
-        Ok(Self { path: String::new(), name: String::new(), disk: None, content })
+        Ok(Self { path: String::new(), name: String::new(), disk: None, blob: None, content })
     }
 
     /// The document, if it holds resources.
@@ -365,7 +464,9 @@ impl Held {
             (Content::NoYaml(_) | Content::Other, Some(disk)) => {
                 Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
             }
-            (Content::NoYaml(_) | Content::Other, None) => Ok(Cow::default()),
+            (Content::NoYaml(_) | Content::Other, None) => {
+                Ok(self.blob.as_ref().map(|blob| blob.bytes.as_slice()).unwrap_or_default().into())
+            }
         }
     }
 }
@@ -424,6 +525,15 @@ pub fn is_local(resource: &Resource<'_>) -> bool {
 /// Whether kustomize reads a file with this name as a kustomization.
 pub fn is_kustomization(path: &str) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
+/// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
+fn content(name: &str, bytes: Vec<u8>) -> Content {
+    match document(name, bytes) {
+        Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
+        Ok(_) => Content::Other,
+        Err(fault) => Content::NoYaml(fault),
+    }
 }
 
 fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, Fault> {

@@ -6,13 +6,14 @@
 //! may leave the sub-package out as a whole, but its files follow its own rules. kpt reads `.krmignore` only in packages; here it counts in
 //! every folder.
 
+use std::collections::BTreeMap;
 #[cfg(unix)]
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
@@ -37,6 +38,23 @@ pub struct Tree {
     packages: Vec<String>,
 }
 
+/// The paths of a release that are not read, each with the reason.
+#[derive(Debug, Default)]
+pub struct Unread(BTreeMap<String, Why>);
+
+/// Why a path of a release is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is a symbolic link to a file of the release, which is read at its own path.
+    Link,
+    /// It is a symbolic link that leads out of the release, or nowhere.
+    LinkOut,
+    /// It is a submodule.
+    Submodule,
+    /// `.krmignore` leaves it out.
+    Ignored,
+}
+
 /// The target of a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
@@ -53,16 +71,14 @@ impl Tree {
     /// The folder cannot be entered; a name has a line break or is not UTF-8; or a symbolic link leads back to itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
-        let mut tree = Self {
-            root,
-            files: Vec::new(),
-            links: Vec::new(),
-            leftovers: Vec::new(),
-            rules: Vec::new(),
-            packages: Vec::new(),
-        };
+        let mut tree = Self::of(root);
         tree.enter("")?;
         Ok(tree)
+    }
+
+    fn of(root: PathBuf) -> Self {
+        let (files, links, leftovers, rules, packages) = Default::default();
+        Self { root, files, links, leftovers, rules, packages }
     }
 
     fn enter(&mut self, folder: &str) -> Result<()> {
@@ -130,6 +146,28 @@ impl Tree {
         }
     }
 
+    /// The rules of the `.krmignore` files among the files of a release, each with its path and its text.
+    ///
+    /// # Errors
+    /// A line is not a rule.
+    pub fn rules_in<'f>(files: impl Iterator<Item = (&'f str, &'f [u8])> + Clone) -> Result<Self> {
+        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let is_called = |path: &str, name: &str| path.rsplit('/').next() == Some(name);
+        let mut tree = Self::of(PathBuf::new());
+        tree.packages =
+            files.clone().filter(|(path, _)| is_called(path, "Kptfile")).filter_map(|(path, _)| folder(path)).collect();
+        for (path, text) in files.filter(|(path, _)| is_called(path, ".krmignore")) {
+            let mut builder = GitignoreBuilder::new("");
+            for line in String::from_utf8_lossy(text).lines() {
+                builder.add_line(None, line).with_context(|| path.to_owned())?;
+            }
+            tree.rules.push((folder(path).unwrap_or_default(), builder.build()?));
+        }
+        tree.rules.sort_by(|a, b| a.0.cmp(&b.0));
+        tree.packages.sort();
+        Ok(tree)
+    }
+
     /// Whether a `.krmignore` leaves out a path, or a folder that contains the path.
     pub fn ignores(&self, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
@@ -153,6 +191,28 @@ impl Tree {
     }
 }
 
+impl Unread {
+    /// Adds a path.
+    pub fn add(&mut self, path: String, why: Why) {
+        self.0.insert(path, why);
+    }
+
+    /// Why a path is not read; `None` if the release does not have it, or reads it.
+    pub fn why(&self, path: &str) -> Option<&'static str> {
+        Some(match self.0.get(path)? {
+            Why::Link | Why::LinkOut => "a symbolic link is not followed",
+            Why::Submodule => "a submodule is not fetched",
+            Why::Ignored => "`.krmignore` leaves it out there",
+        })
+    }
+
+    /// The links and submodules, which could matter.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        let leads_out = |why: Why| matches!(why, Why::LinkOut | Why::Submodule);
+        self.0.iter().filter(move |(_, why)| leads_out(**why)).map(|(path, _)| path.as_str())
+    }
+}
+
 /// A path relative to a folder that contains it.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
@@ -163,13 +223,18 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 /// # Errors
 /// Nothing is there, or the system does not say.
 pub fn there(of: &str, what: &str, path: &Path) -> Result<fs::Metadata> {
+    fs::metadata(path).map_err(|e| absent(of, what, path, e))
+}
+
+/// The error for a path of the command line at which nothing can be read: see [`there`].
+pub fn absent(of: &str, what: &str, path: &Path, why: io::Error) -> Error {
     let name = shown(path);
-    fs::metadata(path).map_err(|e| match e.kind() {
+    match why.kind() {
         io::ErrorKind::NotFound => {
             anyhow!("`{of}` \"{name}\": there must be {what}, but nothing is there; correct the path")
         }
-        _ => anyhow!(e).context(format!("`{of}` \"{name}\"")),
-    })
+        _ => anyhow!(why).context(format!("`{of}` \"{name}\"")),
+    }
 }
 
 /// A path for a message.

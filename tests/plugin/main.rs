@@ -34,4 +34,5 @@ mod signals;
 mod steps;
 mod strategic;
 mod support;
+mod upgrade;
 mod upgrades;

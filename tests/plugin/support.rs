@@ -87,6 +87,7 @@ impl Folder {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PLUGIN);
         command.args(args).current_dir(&self.0).stdin(Stdio::null()).env_remove("NO_COLOR");
+        command.env("XDG_CACHE_HOME", self.path(".cache"));
         command
     }
 

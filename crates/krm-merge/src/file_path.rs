@@ -17,7 +17,7 @@ pub enum Fault {
     NoName,
     /// It leads into the folder of git.
     Git,
-    /// It is the file that lists what is not part of the package.
+    /// It is a file with rules: what is not part of the package, or how it merges.
     Rules,
     /// It is a name of our temporary files.
     Temporary,
@@ -29,7 +29,7 @@ impl fmt::Display for Fault {
             Self::Outside => "lie within the package: relative to it, and without `..`",
             Self::NoName => "be names with one `/` between them and no `\\`, as `web/deployment.yaml`",
             Self::Git => "not lead into `.git`, however that is spelled, for git runs what stands there",
-            Self::Rules => "not be `.krmignore`, however that is spelled, for it holds the rules of what is read",
+            Self::Rules => "not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
             Self::Temporary => "not be the name of a temporary file of `kubectl krm-merge`, which removes it",
         })
     }
@@ -65,7 +65,7 @@ fn check(name: &str) -> Result<(), Fault> {
         Err(Fault::NoName)
     } else if is_git(name) {
         Err(Fault::Git)
-    } else if folded == ".krmignore" || is_short_name(&folded, "krmign") {
+    } else if is_short_name(&folded, "krmign") || folded == ".krmignore" || is_rules(name) {
         Err(Fault::Rules)
     } else if is_temporary(&folded) {
         Err(Fault::Temporary)
@@ -78,6 +78,12 @@ fn check(name: &str) -> Result<(), Fault> {
 pub fn is_git(name: &str) -> bool {
     let folded = folded(name);
     folded == ".git" || is_short_name(&folded, "git")
+}
+
+/// Whether some file system takes a name for `.krm-merge.yaml`, which holds rules of the package and the record of its upstream.
+pub fn is_rules(name: &str) -> bool {
+    let folded = folded(name);
+    folded == ".krm-merge.yaml" || is_short_name(&folded, "krm-me")
 }
 
 /// A name in lower case, without the parts that some file system ignores.

@@ -24,7 +24,7 @@ pub const ROLE: &str = "config.kubernetes.io/merge-source";
 
 /// Whether an annotation is the host's. Users write `needs-hash` and `behavior` of `kustomize.config.k8s.io/`, so these merge.
 pub fn is_transport(key: &str) -> bool {
-    const PREFIXES: [&str; 2] = ["internal.config.kubernetes.io/", "internal.config.k8s.io/"];
+    const PREFIXES: [&str; 3] = ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "internal.kpt.dev/"];
     const NAMES: [&str; 5] = [LEGACY_PATH, LEGACY_INDEX, "config.k8s.io/id", "kustomize.config.k8s.io/id", ROLE];
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }

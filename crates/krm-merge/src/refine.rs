@@ -162,6 +162,7 @@ impl Text {
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
         }
+        let document = document.map(|document| document.as_again([original, updated]));
         let lines::Lines { dest, updated, sources } = lines::merged(original, updated, dest);
         let lines = Self { dest, updated, how: Combined::Lines, places: Vec::new(), sources };
         match document {
@@ -173,6 +174,19 @@ impl Text {
             Some(document) if lines.is_in_conflict() || !is_document(&lines.dest) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),
         }
+    }
+}
+
+impl Text {
+    /// The text of a document as a second run leaves it. A document that is upgraded merges by line, too, which takes what stands outside of the
+    /// values: blank lines, and a `---` at the top. So the first run takes it as well.
+    fn as_again(self, [original, updated]: [&str; 2]) -> Self {
+        let again = lines::merged(original, updated, &self.updated);
+        if again.sources.apart || !document::mean_the_same(&self.updated, &again.dest) {
+            return self;
+        }
+        let dest = if self.is_in_conflict() { self.dest } else { again.dest.clone() };
+        Self { dest, updated: again.dest, ..self }
     }
 }
 

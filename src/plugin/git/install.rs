@@ -168,7 +168,8 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     let (folder, name) = attributes.parent().zip(attributes.file_name()).context("the attributes must be a file")?;
     // The folder may be a symbolic link: several worktrees may share one repository, and a user may keep settings elsewhere.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let replacement = Replacement { file: folder.join(name), old: old.map(bytes), new: new.map(bytes), like: None };
+    let replacement =
+        Replacement { file: folder.join(name), old: old.map(bytes), new: new.map(bytes), executable: None };
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }

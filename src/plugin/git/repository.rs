@@ -13,17 +13,14 @@ use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Inference, Types};
 use krm_merge::yaml::Document;
-use krm_merge_function::config::{Config, Given, KIND, Mode, Settings, Task};
+use krm_merge_function::config::{Config, Mode, Settings, Task};
 
 use super::definitions::{Found, Index, definitions};
-use crate::config_file::ConfigFile;
+use crate::config_file::{ConfigFile, RULES};
 use crate::regular;
 use crate::resolve::has_markers;
 use crate::told;
 use crate::walk;
-
-/// The name of the file with the rules of a repository.
-const RULES: &str = ".krm-merge.yaml";
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";
@@ -100,22 +97,7 @@ impl Repository {
 /// # Errors
 /// The rules are invalid. The error has the place in the file.
 pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
-    let root = rules.root()?;
-    let wrong = |position, message: String| anyhow!("{RULES}:{position}: {message}");
-    if let Some(kind) = root.get("kind").filter(|kind| kind.string() == "ConfigMap") {
-        return Err(wrong(kind.position(), format!("it must be of kind `{KIND}`, not `ConfigMap`")));
-    }
-    let config = rules.config(Given { mode: Some(Mode::ThreeWay), on_conflict: OnConflict::Fail, openapi: None })?;
-    if config.mode() != Mode::ThreeWay {
-        let at = root.at(&["spec", "mode"]).unwrap_or(root);
-        return Err(wrong(at.position(), "`spec.mode` must be `ThreeWay`, as git merges, or be left out".to_owned()));
-    }
-    if let Some((role, _)) = config.task.inputs().next() {
-        let at = root.at(&["spec", role.name()]).unwrap_or(root);
-        let message = format!("`spec.{}` must not be given: git gives the sides of a merge", role.name());
-        return Err(wrong(at.position(), message));
-    }
-    Ok(config)
+    rules.rules(OnConflict::Fail)
 }
 
 /// The config of a repository without rules.

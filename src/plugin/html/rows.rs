@@ -97,8 +97,8 @@ pub fn blocks(change: &Change, types: &Types<'_>) -> Vec<Block> {
     };
     let whole = |shown: Shown| vec![Block { names: Vec::new(), fate, shown }];
     let bytes = [&change.old, &change.new].map(|bytes| bytes.as_deref().unwrap_or_default());
-    if let (Some(like), true) = (&change.like, bytes[0] == bytes[1]) {
-        return whole(Shown::Executable(crate::disk::is_executable(like)));
+    if let (Some(executable), true) = (change.executable, bytes[0] == bytes[1]) {
+        return whole(Shown::Executable(executable));
     }
     let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
     let [Some(old), Some(new)] = texts else { return whole(Shown::Bytes) };
@@ -408,7 +408,7 @@ mod tests {
 
     fn shown(old: &str, new: &str) -> String {
         let bytes = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
-        let change = Change { path: "a.yaml".into(), old: bytes(old), new: bytes(new), like: None };
+        let change = Change { path: "a.yaml".into(), old: bytes(old), new: bytes(new), executable: None };
         let mut out = String::new();
         for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On)) {
             let names: Vec<String> = names.iter().map(|name| name.identity().called()).collect();

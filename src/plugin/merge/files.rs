@@ -47,8 +47,8 @@ pub(super) fn of_files<'m>(
     }
     for (path, added) in added {
         let source = origin_of(&added, given).or_else(|| moved.updated_at(&path));
-        let like = source.and_then(|s| s.disk.clone());
-        changes.push(moved.created(&path, created(&added, source)?, like)?);
+        let executable = source.and_then(|held| held.executable());
+        changes.push(moved.created(&path, created(&added, source)?, executable)?);
     }
     Ok(changes)
 }
@@ -90,7 +90,7 @@ impl<'m> FilePart<'_, 'm> {
             let (old, new) = (held.bytes()?, updated.bytes()?);
             if old != new {
                 let [old, new] = [old, new].map(|bytes| Some(bytes.into_owned()));
-                changes.push(Change { path: held.path.clone(), old, new, like: None });
+                changes.push(Change { path: held.path.clone(), old, new, executable: None });
             }
             return Ok(FileChanges { changes, made });
         }
@@ -121,14 +121,14 @@ impl<'m> FilePart<'_, 'm> {
         };
         let new = match (to, new) {
             (Some(to), Some(text)) => {
-                changes.push(moved.created(to, text, held.disk.clone())?);
+                changes.push(moved.created(to, text, held.executable())?);
                 None
             }
             (_, new) => new,
         };
         if new.as_deref().map(str::as_bytes) != Some(&old) {
             let new = new.map(String::into_bytes);
-            changes.push(Change { path: held.path.clone(), old: Some(old.into_owned()), new, like: None });
+            changes.push(Change { path: held.path.clone(), old: Some(old.into_owned()), new, executable: None });
         }
         Ok(FileChanges { changes, made })
     }
@@ -147,8 +147,8 @@ fn left_alone<'g>(
         let mut sides = given.iter().filter(|(role, _)| *role == wanted).flat_map(|(_, sides)| sides);
         let side = sides.next().filter(|_| sides.next().is_none())?;
         match (&dest.root, &side.root) {
-            (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
-            (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
+            (Root::Folder(_), Root::Folder(_) | Root::Release(_)) => side.at(&held.path),
+            (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Release(_) | Root::Cluster) => None,
             // The git driver makes texts that differ only at choices. It decides about layout itself.
             (Root::Text, _) => None,
             _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),

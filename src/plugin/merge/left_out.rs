@@ -44,13 +44,10 @@ impl LeftOut {
         let (original, updated) = (all(Role::Original).next(), all(Role::Updated).next());
         let was_link = |side: &Side, path: &str| {
             let before = original.filter(|_| updated.is_some_and(|updated| std::ptr::eq(updated, side)));
-            before.is_some_and(
-                |before| matches!(&before.root, Root::Folder(tree) if tree.links.iter().any(|l| l == path)),
-            )
+            before.is_some_and(|before| before.links().any(|link| link == path))
         };
         for side in all(Role::Source).chain(updated) {
-            let Root::Folder(tree) = &side.root else { continue };
-            for link in tree.links.iter().filter(|link| !was_link(side, link)) {
+            for link in side.links().filter(|link| !was_link(side, link)) {
                 left_out.warn(not_read(side, link));
             }
         }

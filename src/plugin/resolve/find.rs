@@ -13,6 +13,8 @@ use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
+use crate::config_file::RULES;
+use crate::upgrade::package_of;
 use crate::walk::{path_of, shown, there};
 
 /// Files to search for markers.
@@ -84,6 +86,32 @@ pub enum Why {
     Named,
     /// It is below the current folder.
     There,
+}
+
+/// The file for rules, and the files to search. Without a name, or with that of a package, rules stand in the `.krm-merge.yaml` of the
+/// package.
+///
+/// # Errors
+/// The files are in no package, or in several.
+pub fn book_of(record: Option<&Option<PathBuf>>, named: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<PathBuf>)> {
+    let Some(record) = record else { return Ok((None, named.to_vec())) };
+    match record {
+        Some(package) if package.is_dir() => {
+            let named = if named.is_empty() { std::slice::from_ref(package) } else { named };
+            return Ok((Some(package.join(RULES)), named.to_vec()));
+        }
+        Some(file) => return Ok((Some(file.clone()), named.to_vec())),
+        None => {}
+    }
+    let here = [PathBuf::from(".")];
+    let paths = if named.is_empty() { &here } else { named };
+    let mut packages = paths.iter().map(|path| package_of(path)).collect::<Result<Vec<_>>>()?;
+    packages.dedup();
+    match packages.as_slice() {
+        [Some(package)] => Ok((Some(package.join(RULES)), named.to_vec())),
+        [None] => bail!("`--record` must name a file, because no package here records its upstream"),
+        _ => bail!("`--record` must name a file, because the files are in several packages"),
+    }
 }
 
 /// Finds the files to search.

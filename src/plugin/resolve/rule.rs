@@ -15,7 +15,7 @@ use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, plain_or_quoted, same};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 
-use crate::config_file::ConfigFile;
+use crate::config_file::{ConfigFile, NEW, RULES};
 use crate::disk::Replacement;
 use crate::regular;
 use crate::told::counted;
@@ -93,6 +93,8 @@ pub struct Book {
     name: String,
     disk: PathBuf,
     old: Option<String>,
+    /// The text of a new file with the rules of a package.
+    new: Option<String>,
 }
 
 impl Book {
@@ -113,12 +115,14 @@ impl Book {
         there("--record", "a folder for it", folder)?;
         let new = || Ok::<_, anyhow::Error>(fs::canonicalize(folder).with_context(|| shown(folder))?.join(file_name));
         let disk = if old.is_some() { fs::canonicalize(file).with_context(|| name.clone())? } else { new()? };
+        let is_empty = |text: &String| text.trim().is_empty();
+        let is_rules = file_name == RULES && old.as_ref().is_none_or(is_empty);
         with_rules(&name, old.clone(), &[])?;
         if old.as_ref().is_some_and(|text| !text.trim().is_empty()) {
             let given = Given { mode: Some(Mode::ThreeWay), ..Given::default() };
             ConfigFile::read(name.clone(), file)?.config(given)?;
         }
-        Ok(Self { name, disk, old })
+        Ok(Self { name, disk, old, new: is_rules.then(|| NEW.to_owned()) })
     }
 
     /// The change that adds rules to the file; `None` if nothing changes.
@@ -129,10 +133,11 @@ impl Book {
         if rules.is_empty() {
             return Ok(None);
         }
-        let new = with_rules(&self.name, self.old.clone(), rules)?;
+        let new = with_rules(&self.name, self.new.clone().or_else(|| self.old.clone()), rules)?;
         let is_same = self.old.as_ref() == Some(&new);
         let old = self.old.clone().map(|text| text.into_bytes().into());
-        let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes().into()), like: None };
+        let replacement =
+            Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes().into()), executable: None };
         Ok((!is_same).then_some(replacement))
     }
 

@@ -404,7 +404,10 @@ fn rules_that_cannot_be_read_are_told_and_left_out() {
             ".krm-merge.yaml:2:7: it must be of kind `Merge`",
         ),
         (rules("  mode: TwoWay\n"), ".krm-merge.yaml:4:9: `spec.mode` must be `ThreeWay`"),
-        (rules("  original: [{path: a}]\n"), "`spec.original` must not be given: git gives the sides of a merge"),
+        (
+            rules("  original: [{path: a}]\n"),
+            "`spec.original` must not be given: the command gives the sides of a merge",
+        ),
         (rules("  replicas: 3\n"), "replicas"),
         (
             rules("  openapi: {path: ../schema.json}\n"),

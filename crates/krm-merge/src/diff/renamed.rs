@@ -72,7 +72,11 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
             let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
             let is_renamed = updated != name || dest != name;
             let is_twice = updated != dest && updated != name && dest != name;
-            (is_renamed && is_one && !is_twice).then_some(sides)
+            // With fewer values, a second run would not find it again.
+            let has_enough =
+                |side: Side| by_name[side].get(&sides[side]).is_some_and(|node| Leaves::of(*node).count() >= FEWEST);
+            let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
+            (is_renamed && is_one && !is_twice && is_known_again()).then_some(sides)
         };
         Self(each_once(children.original.iter().filter_map(joined).collect()))
     }

@@ -1,0 +1,70 @@
+//! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
+
+pub mod address;
+mod objects;
+pub mod program;
+pub mod refs;
+pub mod store;
+pub mod tree;
+
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::side::Side;
+use crate::walk::absent;
+use address::{Address, FORM};
+use refs::State;
+use store::{Network, Store};
+use tree::Found;
+
+/// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path.
+///
+/// # Errors
+/// The path is no address, so `why` is the error; or the release cannot be read.
+pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
+    if !Address::is_meant(path) {
+        if why.kind() == io::ErrorKind::NotFound && is_ref_here(path) {
+            bail!(
+                "`{of}` \"{path}\" must be a path, but it is a tag, branch or commit of the repository that you stand in: write `.git/DIRECTORY@{path}`, or `.git@{path}` for its root"
+            );
+        }
+        let what = format!("a file, a folder, or a release in git: {FORM}");
+        let may_be_release = path.contains(['@', ':']);
+        return Err(absent(of, if may_be_release { &what } else { "a file or a folder" }, Path::new(path), why));
+    }
+    let address = Address::parse(path)?;
+    let store = Store::open(&address.repo, Path::new("."), Network::Online)?;
+    let state = store.state(&address)?;
+    side(&store, &address, &state, path.to_owned()).with_context(|| path.to_owned())
+}
+
+/// Whether a text names a tag, branch or commit of the repository that one stands in.
+fn is_ref_here(text: &str) -> bool {
+    let is_name = address::check_reference(text).is_ok();
+    let mut git = program::git(None);
+    git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{text}^{{commit}}")]);
+    is_name && program::run(&mut git, b"").is_ok()
+}
+
+/// The side of a release. `name` is its name for messages.
+///
+/// # Errors
+/// The commit or its files cannot be fetched or read; or the directory is not there.
+pub fn side(store: &Store, address: &Address, state: &State, name: String) -> Result<Side> {
+    let missing = || anyhow!("\"{}\" must have \"{}\" in {}, and has not", address.repo, address.directory, state.name);
+    let gone = store.fetch(&[state.commit.clone()].into())?;
+    if let Some(why) = gone.get(&state.commit) {
+        bail!("the commit {} cannot be fetched: {why}", state.commit);
+    }
+    let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
+    store.fetch_files(&found.objects())?;
+    match &*found {
+        Found::File(object) => Side::of_file(name, tree::read_file(store, object)?),
+        Found::Folder(entries) => {
+            let (files, unread) = tree::read(store, entries)?;
+            Side::of_release(name, files, unread)
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The address of a release in git, as kpt writes it: `REPO[.git]/DIRECTORY@REF`.
+//!
+//! An address may come from a file of a package, so nothing of it may be an option of git or start a program: no `-` at the beginning, no
+//! `ext::`, no control characters. A password is refused, because the address is written into a file of the package.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+/// The form of an address, for messages.
+pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository that you stand in";
+
+/// A folder, or a file, of a repository in one of its states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The repository.
+    pub repo: Repo,
+    /// The path in it, without `/` at its ends; empty for the root.
+    pub directory: String,
+    /// The tag, branch or commit; `None` for the default branch.
+    pub reference: Option<String>,
+}
+
+/// A repository.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Repo {
+    /// The repository that one stands in, `.git`.
+    Here,
+    /// A repository with an address that git can fetch.
+    Remote(String),
+}
+
+impl Address {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// It has another form, or must not be used.
+    pub fn parse(text: &str) -> Result<Self> {
+        let Some((repo, rest)) = split(text) else { bail!("\"{text}\" must be {FORM}") };
+        let (directory, reference) = match rest.split_once('@') {
+            Some((directory, reference)) => (directory, Some(reference)),
+            None => (rest, None),
+        };
+        Self::new(Repo::parse(repo)?, directory, reference)
+    }
+
+    /// The address of these parts.
+    ///
+    /// # Errors
+    /// One of them must not be used.
+    pub fn new(repo: Repo, directory: &str, reference: Option<&str>) -> Result<Self> {
+        let directory = directory.trim_matches('/');
+        let is_name = |name: &str| !name.is_empty() && name != "." && name != "..";
+        if directory.contains(char::is_control) || !(directory.is_empty() || directory.split('/').all(is_name)) {
+            bail!("the directory must be a path in the repository, without `..`, not \"{directory}\"");
+        }
+        if let Some(reference) = reference {
+            check_reference(reference)?;
+        }
+        Ok(Self { repo, directory: directory.to_owned(), reference: reference.map(str::to_owned) })
+    }
+
+    /// Whether a text has the form of an address, rather than that of a path on disk.
+    pub fn is_meant(text: &str) -> bool {
+        text.contains("://") || split(text).is_some()
+    }
+}
+
+/// Checks the name of a tag, branch or commit.
+///
+/// # Errors
+/// It cannot be one.
+pub fn check_reference(name: &str) -> Result<()> {
+    let is_foreign = |c: char| c.is_control() || c.is_whitespace() || ":?*[\\".contains(c);
+    if name.is_empty() || name.starts_with('-') || name.contains(is_foreign) || name.contains("..") {
+        bail!("a release must be the name of a tag, branch or commit, without `-` at its beginning, not \"{name}\"");
+    }
+    Ok(())
+}
+
+/// The repository, and the rest of the address after `/`.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let after = |at: usize| {
+        let rest = &text[at + ".git".len()..];
+        (rest.is_empty() || rest.starts_with(['/', '@'])).then(|| (&text[..at + ".git".len()], rest))
+    };
+    if let Some(found) = text.match_indices(".git").find_map(|(at, _)| after(at)) {
+        return Some(found);
+    }
+    let scheme = text.find("://").map(|at| at + "://".len())?;
+    // A repository whose name does not end with `.git`: two slashes end it.
+    if let Some(at) = text[scheme..].find("//") {
+        return Some((&text[..scheme + at], &text[scheme + at + 2..]));
+    }
+    // On GitHub, each repository has an owner and a name.
+    let path = text[scheme..].strip_prefix("github.com/")?;
+    let end = path.match_indices(['/', '@']).map(|(at, _)| at).nth(1).unwrap_or(path.len());
+    let at = text.len() - path.len() + end;
+    Some((&text[..at], &text[at..]))
+}
+
+impl Repo {
+    /// Reads the address of a repository.
+    ///
+    /// # Errors
+    /// git must not be given it.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == ".git" || text == "./.git" {
+            return Ok(Self::Here);
+        }
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (Some(scheme), rest),
+            None => (None, text),
+        };
+        if text.is_empty() || text.starts_with('-') || text.contains(char::is_control) || text.contains("::") {
+            bail!("a repository must be an address or a path, without `-` at its beginning and `::`, not \"{text}\"");
+        }
+        let schemes = ["https", "http", "ssh", "git", "file"];
+        if scheme.is_some_and(|scheme| !schemes.contains(&scheme)) {
+            bail!(
+                "the address of a repository must begin with `https://`, `ssh://`, `git://` or `file://`, not \"{text}\""
+            );
+        }
+        let host = rest.split('/').next().unwrap_or_default();
+        let (user, host) = host.rsplit_once('@').map_or((None, host), |(user, host)| (Some(user), host));
+        if host.starts_with('-') || user.is_some_and(|user| user.starts_with('-')) {
+            bail!("the host of a repository must not begin with `-`, as in \"{text}\"");
+        }
+        if scheme.is_some() && user.is_some_and(|user| user.contains(':')) {
+            bail!(
+                "the address of a repository must hold no password, for it is written into the package: let a credential helper of git give it"
+            );
+        }
+        Ok(Self::Remote(text.to_owned()))
+    }
+
+    /// The repository as kpt records it: without `.git` at its end. A path on disk is absolute.
+    ///
+    /// # Errors
+    /// The current folder is not known.
+    pub fn recorded(&self) -> Result<Self> {
+        let Self::Remote(text) = self else { return Ok(Self::Here) };
+        let text = if self.is_path() {
+            std::path::absolute(text)?.to_string_lossy().into_owned()
+        } else {
+            text.trim_end_matches('/').to_owned()
+        };
+        let bare = text.strip_suffix(".git").filter(|bare| !bare.is_empty() && !bare.ends_with('/'));
+        Ok(Self::Remote(bare.unwrap_or(&text).to_owned()))
+    }
+
+    /// Whether it is a path on disk.
+    pub fn is_path(&self) -> bool {
+        match self {
+            Self::Here => true,
+            // `host:path` is an address for ssh.
+            Self::Remote(text) => !text.contains("://") && !text.split('/').next().unwrap_or_default().contains(':'),
+        }
+    }
+}
+
+impl fmt::Display for Repo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Here => ".git",
+            Self::Remote(text) => text,
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { repo, directory, reference } = self;
+        let repo = repo.to_string();
+        let dot_git = if repo.ends_with(".git") { "" } else { ".git" };
+        write!(f, "{repo}{dot_git}")?;
+        if !directory.is_empty() {
+            write!(f, "/{directory}")?;
+        }
+        reference.as_ref().map_or(Ok(()), |reference| write!(f, "@{reference}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_repository_a_directory_and_a_reference() {
+        for (text, repo, directory, reference) in [
+            ("https://example.com/a/b.git/deploy/web@v1", "https://example.com/a/b.git", "deploy/web", Some("v1")),
+            ("https://example.com/a/b.git@v1", "https://example.com/a/b.git", "", Some("v1")),
+            ("https://example.com/a/b.git/@v1", "https://example.com/a/b.git", "", Some("v1")),
+            ("https://example.com/a/b.git//deploy/", "https://example.com/a/b.git", "deploy", None),
+            ("git@example.com:a/b.git/deploy@feature/x", "git@example.com:a/b.git", "deploy", Some("feature/x")),
+            ("ssh://git@example.com:22/b.git/d@v1", "ssh://git@example.com:22/b.git", "d", Some("v1")),
+            ("/srv/b.git/d@@scope/pkg@1.0.0", "/srv/b.git", "d", Some("@scope/pkg@1.0.0")),
+            (".git/deploy@v1", ".git", "deploy", Some("v1")),
+            (".git@v1", ".git", "", Some("v1")),
+            ("https://github.com/a/b/deploy@v1", "https://github.com/a/b", "deploy", Some("v1")),
+            ("https://github.com/a/b@v1", "https://github.com/a/b", "", Some("v1")),
+            ("https://example.com/a/_git/b//deploy@v1", "https://example.com/a/_git/b", "deploy", Some("v1")),
+        ] {
+            let address = Address::parse(text).expect(text);
+            let found = (address.repo.to_string(), address.directory.as_str(), address.reference.as_deref());
+            assert_eq!(found, (repo.to_owned(), directory, reference), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_an_address_is_an_option_or_starts_a_program() {
+        for (text, want) in [
+            ("--upload-pack=x.git/d@v1", "without `-`"),
+            ("ext::sh -c id.git/d@v1", "`::`"),
+            ("https://-oProxyCommand=x/b.git/d@v1", "must not begin with `-`"),
+            ("-x@example.com:b.git/d@v1", "without `-`"),
+            ("https://me:secret@example.com/b.git/d@v1", "no password"),
+            ("ftp://example.com/b.git/d@v1", "must begin with"),
+            ("https://example.com/b.git/../x@v1", "without `..`"),
+            ("https://example.com/b.git/d@--help", "without `-`"),
+            ("https://example.com/b.git/d@a\nb", "name of a tag"),
+            ("https://example.com/b.git/d@", "name of a tag"),
+            ("https://example.com/\nb.git/d@v1", "must be an address"),
+            ("v1", "must be REPO.git/DIRECTORY@REF"),
+        ] {
+            let error = Address::parse(text).expect_err(text).to_string();
+            assert!(error.contains(want) && !error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_repository_is_recorded_as_kpt_does_it() {
+        for (text, want) in [
+            ("https://example.com/a/b.git", "https://example.com/a/b"),
+            ("file:///srv/b.git", "file:///srv/b"),
+            ("/srv/b.git", "/srv/b"),
+            ("/srv/b/.git", "/srv/b/.git"),
+            (".git", ".git"),
+        ] {
+            assert_eq!(Repo::parse(text).expect(text).recorded().expect(text).to_string(), want);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The tags and branches of a repository, and which of them are releases.
+//!
+//! A release is a tag that ends with a version: `v1.2.3`, `1.2`, `web-1.2.3`. As for kpt, the tag `deploy/v1` is the release `v1` of the
+//! directory `deploy`, and counts before the tag `v1`.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+use semver::Version;
+
+use super::address::Address;
+
+/// The tags and branches of a repository, each with its commit.
+#[derive(Debug, Default)]
+pub struct Refs {
+    tags: BTreeMap<String, String>,
+    branches: BTreeMap<String, String>,
+    /// The name of the default branch, and its commit.
+    head: Option<(Option<String>, String)>,
+}
+
+/// A release, or another state of upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The name by which the user knows it.
+    pub name: String,
+    /// The tag, branch or commit that it is.
+    pub reference: String,
+    /// Its commit.
+    pub commit: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a name of a state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Tag,
+    Branch,
+    Commit,
+}
+
+impl Refs {
+    /// Reads what `git ls-remote --symref` prints.
+    pub fn read(lines: &[u8]) -> Self {
+        let mut refs = Self::default();
+        let mut head = None;
+        for line in String::from_utf8_lossy(lines).lines() {
+            let Some((object, name)) = line.split_once('\t') else { continue };
+            if let Some(branch) = object.strip_prefix("ref: refs/heads/").filter(|_| name == "HEAD") {
+                head = Some(branch.to_owned());
+            } else if name == "HEAD" {
+                refs.head = Some((None, object.to_owned()));
+            } else if let Some(branch) = name.strip_prefix("refs/heads/") {
+                refs.branches.insert(branch.to_owned(), object.to_owned());
+            } else if let Some(tag) = name.strip_prefix("refs/tags/") {
+                // The second line of an annotated tag has its commit.
+                refs.tags.insert(tag.strip_suffix("^{}").unwrap_or(tag).to_owned(), object.to_owned());
+            }
+        }
+        if let Some((name, _)) = &mut refs.head {
+            *name = head;
+        }
+        refs
+    }
+
+    /// The state that an address names.
+    ///
+    /// # Errors
+    /// The repository has no such tag or branch, and the name is not that of a commit.
+    pub fn find(&self, address: &Address) -> Result<State> {
+        let Some(name) = &address.reference else {
+            let Some((branch, commit)) = &self.head else {
+                bail!(
+                    "\"{}\" has no default branch, so the address must end with `@` and a tag or branch",
+                    address.repo
+                );
+            };
+            let name = branch.clone().unwrap_or_else(|| commit.clone());
+            let kind = if branch.is_some() { Kind::Branch } else { Kind::Commit };
+            return Ok(State { reference: name.clone(), name, commit: commit.clone(), kind });
+        };
+        let state = |reference: &str, commit: &String, kind| State {
+            name: name.clone(),
+            reference: reference.to_owned(),
+            commit: commit.clone(),
+            kind,
+        };
+        let own = format!("{}/{name}", address.directory);
+        let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, Kind::Tag));
+        let branch = |branch: &str| self.branches.get(branch).map(|commit| state(branch, commit, Kind::Branch));
+        let head =
+            || self.head.as_ref().filter(|_| name == "HEAD").map(|(_, commit)| state(name, commit, Kind::Commit));
+        let full = || match name.strip_prefix("refs/")?.split_once('/')? {
+            ("tags", name) => tag(name),
+            ("heads", name) => branch(name),
+            _ => None,
+        };
+        let commit = || is_commit(name).then(|| state(name, name, Kind::Commit));
+        let found =
+            tag(&own).or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(full).or_else(commit);
+        match found {
+            Some(found) => Ok(found),
+            None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
+        }
+    }
+
+    /// What there is instead of a name that is not there.
+    fn offer(&self, address: &Address) -> String {
+        let newest: Vec<String> =
+            self.releases(address, "").into_iter().rev().take(3).map(|(_, state)| state.name).collect();
+        if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
+    }
+
+    /// Whether a branch has this name, and no tag.
+    pub fn is_branch(&self, name: &str) -> bool {
+        self.branches.contains_key(name) && !self.tags.contains_key(name)
+    }
+
+    /// The releases of a directory, from the oldest to the newest. `prefix` is what stands before the version.
+    pub fn releases(&self, address: &Address, prefix: &str) -> Vec<(Version, State)> {
+        let own = format!("{}/", address.directory);
+        let mut found: BTreeMap<String, (Version, State)> = BTreeMap::new();
+        for (tag, commit) in &self.tags {
+            let of_directory = tag.strip_prefix(&own).filter(|_| !address.directory.is_empty());
+            let name = of_directory.unwrap_or(tag);
+            let version = name.strip_prefix(prefix).and_then(version);
+            if let Some(version) = version
+                && (of_directory.is_some() || !found.contains_key(name))
+            {
+                let (name, reference, commit) = (name.to_owned(), tag.clone(), commit.clone());
+                found.insert(name.clone(), (version, State { name, reference, commit, kind: Kind::Tag }));
+            }
+        }
+        let mut all: Vec<(Version, State)> = found.into_values().collect();
+        all.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
+        all
+    }
+}
+
+/// Whether a name is that of a whole commit.
+pub fn is_commit(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
+}
+
+/// The text before the version of a release, and the version; `None` if the name does not end with a version.
+pub fn split(name: &str) -> Option<(&str, Version)> {
+    let begins = |at: usize| name[..at].chars().next_back().is_none_or(|c| "/-_@".contains(c));
+    let starts = name.char_indices().map(|(at, _)| at).filter(|at| begins(*at));
+    starts.into_iter().find_map(|at| Some((&name[..at], version(&name[at..])?)))
+}
+
+/// A version, with or without `v`. It may have fewer than three numbers, and zeros before them.
+pub fn version(text: &str) -> Option<Version> {
+    let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
+    let end = text.find(['-', '+']).unwrap_or(text.len());
+    let (numbers, rest) = text.split_at(end);
+    let mut numbers: Vec<&str> = numbers.split('.').collect();
+    if numbers.len() > 3
+        || numbers.iter().any(|number| number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()))
+    {
+        return None;
+    }
+    let whole = |number: &&str| number.trim_start_matches('0').to_owned();
+    numbers.resize(3, "0");
+    let numbers: Vec<String> =
+        numbers.iter().map(whole).map(|number| if number.is_empty() { "0".to_owned() } else { number }).collect();
+    Version::parse(&format!("{}{rest}", numbers.join("."))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refs(lines: &[&str]) -> Refs {
+        let object = |at: usize| format!("{at:040x}");
+        let lines: String =
+            lines.iter().enumerate().map(|(at, name)| format!("{}\trefs/{name}\n", object(at))).collect();
+        Refs::read(format!("ref: refs/heads/main\tHEAD\n{}\tHEAD\n{lines}", object(0)).as_bytes())
+    }
+
+    fn address(text: &str) -> Address {
+        Address::parse(text).expect(text)
+    }
+
+    #[test]
+    fn a_name_is_a_tag_of_the_directory_a_tag_a_branch_or_a_commit() {
+        let refs = refs(&["heads/main", "heads/v1", "tags/v1", "tags/d/v1", "tags/v2", "tags/v2^{}"]);
+        let commit = "a".repeat(40);
+        for (text, want) in [
+            ("r.git/d@v1", Some(("d/v1", 3))),
+            ("r.git/e@v1", Some(("v1", 2))),
+            ("r.git@v1", Some(("v1", 2))),
+            ("r.git/d@v2", Some(("v2", 5))),
+            ("r.git/d@main", Some(("main", 0))),
+            ("r.git/d", Some(("main", 0))),
+            ("r.git/d@refs/heads/v1", Some(("v1", 1))),
+            ("r.git/d@v3", None),
+        ] {
+            let found = refs.find(&address(text)).ok();
+            let found = found.as_ref().map(|state| (state.reference.as_str(), state.commit.as_str()));
+            let want = want.map(|(reference, at)| (reference, format!("{at:040x}")));
+            assert_eq!(found, want.as_ref().map(|(reference, commit)| (*reference, commit.as_str())), "{text}");
+        }
+        assert_eq!(refs.find(&address(&format!("r.git@{commit}"))).expect("a commit").commit, commit);
+    }
+
+    #[test]
+    fn releases_are_in_the_order_of_their_versions() {
+        let refs =
+            refs(&["tags/v1.10.0", "tags/v1.9", "tags/v2.0.0-rc1", "tags/d/v1.2", "tags/latest", "tags/web-3.0.0"]);
+        let names = |text: &str, prefix: &str| -> Vec<String> {
+            refs.releases(&address(text), prefix).into_iter().map(|(_, state)| state.reference).collect()
+        };
+        assert_eq!(names("r.git/d", ""), ["d/v1.2", "v1.9", "v1.10.0", "v2.0.0-rc1"]);
+        assert_eq!(names("r.git", ""), ["v1.9", "v1.10.0", "v2.0.0-rc1"]);
+        assert_eq!(names("r.git", "web-"), ["web-3.0.0"]);
+    }
+
+    #[test]
+    fn a_release_ends_with_a_version() {
+        for (name, want) in [
+            ("v1", Some(("", "1.0.0"))),
+            ("1.2", Some(("", "1.2.0"))),
+            ("web-1.2.3-rc1", Some(("web-", "1.2.3-rc1"))),
+            ("d/v2", Some(("d/", "2.0.0"))),
+            ("2024.01.15", Some(("", "2024.1.15"))),
+            ("a@1.0.0", Some(("a@", "1.0.0"))),
+            ("main", None),
+            ("v1.x", None),
+            ("1.2.3.4", None),
+        ] {
+            let found = split(name).map(|(prefix, version)| (prefix, version.to_string()));
+            assert_eq!(found.as_ref().map(|(prefix, version)| (*prefix, version.as_str())), want, "{name}");
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The objects of a repository: those of the repository that one stands in, or a cache of those of a remote one.
+//!
+//! The cache of a remote repository is a bare repository in the user's cache folder, which all packages share. It has the commits that were
+//! asked for, without their history, and of the files only those that a release needs, if the server can leave out others. It has no refs:
+//! what the remote repository had last stands in the file `remote-refs`. One run at a time fetches into it. The lock belongs to
+//! git, too, so that it lasts until git ends, even if this program is killed. A killed fetch leaves whole packs or none.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use sha2::{Digest, Sha256};
+
+use super::address::{Address, Repo};
+use super::objects::{Object, Objects};
+use super::program::{self, git};
+use super::refs::{Kind, Refs, State};
+use super::tree::Found;
+use crate::walk::{path_of, shown};
+
+/// Whether git may use the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// It may.
+    #[default]
+    Online,
+    /// Only what the cache has is used.
+    Offline,
+}
+
+/// The objects of a repository.
+#[derive(Debug)]
+pub struct Store {
+    /// The git directory.
+    folder: PathBuf,
+    /// The remote repository, of which this is a cache.
+    remote: Option<Remote>,
+    refs: OnceCell<Refs>,
+    /// What is at a path of a commit, for those that were looked up.
+    found: RefCell<BTreeMap<(String, String), Rc<Found>>>,
+    /// Objects that are known to be here.
+    here: RefCell<BTreeSet<String>>,
+    objects: RefCell<Option<Objects>>,
+}
+
+/// A remote repository.
+#[derive(Debug)]
+struct Remote {
+    /// The address at which git fetches.
+    url: OnceCell<String>,
+    /// The address as it was given.
+    given: String,
+    network: Network,
+}
+
+/// Commits that a remote repository does not have any more, each with git's words.
+pub type Gone = BTreeMap<String, String>;
+
+impl Store {
+    /// Opens the objects of a repository. `folder` is the folder in which `.git` is looked for.
+    ///
+    /// # Errors
+    /// The folder is in no repository; or the cache cannot be made.
+    pub fn open(repo: &Repo, folder: &Path, network: Network) -> Result<Self> {
+        let Repo::Remote(given) = repo else {
+            let found = program::run(git(None).current_dir(folder).args(["rev-parse", "--absolute-git-dir"]), b"");
+            let found = found.with_context(|| format!("{} must be in a git repository", shown(folder)))?;
+            let folder = path_of(found.strip_suffix(b"\n").unwrap_or(&found));
+            return Ok(Self::at(folder, None));
+        };
+        let given = match repo.is_path() {
+            true => std::path::absolute(given)?.to_string_lossy().into_owned(),
+            false => given.clone(),
+        };
+        let folder = cache_folder("git")?.join(name_of(&given));
+        let remote = Remote { url: OnceCell::new(), given, network };
+        let store = Self::at(folder, Some(remote));
+        store.make()?;
+        Ok(store)
+    }
+
+    fn at(folder: PathBuf, remote: Option<Remote>) -> Self {
+        Self {
+            folder,
+            remote,
+            refs: OnceCell::new(),
+            found: RefCell::default(),
+            here: RefCell::default(),
+            objects: RefCell::default(),
+        }
+    }
+
+    /// What is at a path of a commit. `look` finds it the first time.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn remembered(
+        &self,
+        commit: &str,
+        path: &str,
+        look: impl FnOnce() -> Result<Option<Found>>,
+    ) -> Result<Option<Rc<Found>>> {
+        let key = (commit.to_owned(), path.to_owned());
+        if let Some(found) = self.found.borrow().get(&key) {
+            return Ok(Some(Rc::clone(found)));
+        }
+        let Some(found) = look()?.map(Rc::new) else { return Ok(None) };
+        self.found.borrow_mut().insert(key, Rc::clone(&found));
+        Ok(Some(found))
+    }
+
+    /// git on this repository. It fetches nothing by itself.
+    pub fn git(&self) -> Command {
+        let mut git = git(Some(&self.folder));
+        if self.remote.is_some() {
+            git.env("GIT_NO_LAZY_FETCH", "1");
+        }
+        git
+    }
+
+    /// The tags and branches. A remote repository is asked once.
+    ///
+    /// # Errors
+    /// git cannot list them, or the cache has none.
+    pub fn refs(&self) -> Result<&Refs> {
+        if let Some(refs) = self.refs.get() {
+            return Ok(refs);
+        }
+        let refs = Refs::read(&match &self.remote {
+            None => self.local_refs()?,
+            Some(remote) => self.remote_refs(remote)?,
+        });
+        Ok(self.refs.get_or_init(|| refs))
+    }
+
+    fn local_refs(&self) -> Result<Vec<u8>> {
+        // As `ls-remote` prints them: a second line for what an annotated tag is for.
+        let form =
+            "--format=%(objectname)%09%(refname)%(if)%(*objectname)%(then)%0a%(*objectname)%09%(refname)^{}%(end)";
+        let mut all = program::run(self.git().args(["for-each-ref", form, "refs/heads", "refs/tags"]), b"")?;
+        if let Ok(head) = program::run(self.git().args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]), b"") {
+            all.extend(head.trim_ascii().iter().chain(b"\tHEAD\n"));
+        }
+        Ok(all)
+    }
+
+    fn remote_refs(&self, remote: &Remote) -> Result<Vec<u8>> {
+        let file = self.folder.join("remote-refs");
+        if remote.network == Network::Offline {
+            return fs::read(&file).with_context(|| {
+                format!("\"{}\" must have been fetched before it is used with `--offline`", remote.given)
+            });
+        }
+        let mut first = None;
+        for url in remote.urls() {
+            let mut git = git(None);
+            git.args(["ls-remote", "--quiet", "--symref", "--", &url, "HEAD", "refs/heads/*", "refs/tags/*"]);
+            match program::run(&mut git, b"") {
+                Ok(refs) => {
+                    let _ = remote.url.set(url);
+                    let lock = self.lock()?;
+                    write(&file, &refs)?;
+                    drop(lock);
+                    return Ok(refs);
+                }
+                Err(e) => first = first.or(Some(e)),
+            }
+        }
+        let told = || {
+            let given = &remote.given;
+            format!(
+                "\"{given}\" must be a git repository that `git ls-remote` reaches from here; `--offline` uses what was fetched before"
+            )
+        };
+        Err(first.unwrap_or_else(|| anyhow!("git was not asked"))).with_context(told)
+    }
+
+    /// The state that an address names. Of the repository that one stands in, it may be any revision, such as `HEAD~1`.
+    ///
+    /// # Errors
+    /// The errors of [`Store::refs`] and [`Refs::find`].
+    pub fn state(&self, address: &Address) -> Result<State> {
+        let found = self.refs()?.find(address);
+        let (Err(_), None, Some(name)) = (&found, &self.remote, &address.reference) else { return found };
+        let mut git = self.git();
+        git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
+        let Ok(commit) = program::run(&mut git, b"") else { return found };
+        let commit = String::from_utf8_lossy(commit.trim_ascii()).into_owned();
+        Ok(State { name: name.clone(), reference: commit.clone(), commit, kind: Kind::Commit })
+    }
+
+    /// Fetches commits that are not here yet, all at once. Returns those that the repository does not have.
+    ///
+    /// # Errors
+    /// git cannot be run; or the cache cannot be written.
+    pub fn fetch(&self, commits: &BTreeSet<String>) -> Result<Gone> {
+        let missing = self.missing(commits.iter().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
+        let Some(remote) = &self.remote else {
+            let why = "there is no such commit in the repository".to_owned();
+            return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
+        };
+        if missing.is_empty() {
+            return Ok(Gone::new());
+        }
+        if remote.network == Network::Offline {
+            let why = "it was not fetched before, and `--offline` is given".to_owned();
+            return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
+        }
+        let lock = self.lock()?;
+        let refused = match self.shallow(&lock, remote, &missing)? {
+            None => return Ok(Gone::new()),
+            Some(why) if missing.len() == 1 => missing.iter().map(|commit| (commit.clone(), why.clone())).collect(),
+            Some(_) => self.one_by_one(&lock, remote, &missing)?,
+        };
+        if refused.is_empty() {
+            return Ok(refused);
+        }
+        // A server may give only what its branches and tags reach, or no history in parts.
+        self.whole(&lock, remote)?;
+        let missing = self.missing(refused.keys().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
+        Ok(refused.into_iter().filter(|(commit, _)| missing.contains(commit)).collect())
+    }
+
+    fn one_by_one(&self, lock: &File, remote: &Remote, commits: &BTreeSet<String>) -> Result<Gone> {
+        let mut gone = Gone::new();
+        for commit in commits {
+            if let Some(why) = self.shallow(lock, remote, &BTreeSet::from([commit.clone()]))? {
+                gone.insert(commit.clone(), why);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Fetches commits without their history and their files. Returns git's words if it fails.
+    fn shallow(&self, lock: &File, remote: &Remote, commits: &BTreeSet<String>) -> Result<Option<String>> {
+        self.fetched(lock, remote, &["--depth=1", "--filter=blob:none"], commits)
+    }
+
+    /// Fetches all branches and tags with their history. If git cannot do so in a cache that a killed run or a full disk may have broken,
+    /// a new one takes its place.
+    fn whole(&self, lock: &File, remote: &Remote) -> Result<()> {
+        let all = BTreeSet::from([
+            "+refs/heads/*:refs/cache/heads/*".to_owned(),
+            "+refs/tags/*:refs/cache/tags/*".to_owned(),
+        ]);
+        if self.fetched(lock, remote, &["--filter=blob:none"], &all)?.is_none() {
+            return Ok(());
+        }
+        let new = self.folder.with_extension("new");
+        remove(&new)?;
+        init(&new, lock)?;
+        let other = Self::at(new.clone(), None);
+        if other.fetched(lock, remote, &["--filter=blob:none"], &all)?.is_none() {
+            let refs = fs::read(self.folder.join("remote-refs")).unwrap_or_default();
+            write(&new.join("remote-refs"), &refs)?;
+            let old = self.folder.with_extension("old");
+            remove(&old)?;
+            fs::rename(&self.folder, &old)?;
+            fs::rename(&new, &self.folder)?;
+            remove(&old)?;
+        }
+        remove(&new)
+    }
+
+    fn fetched(&self, lock: &File, remote: &Remote, how: &[&str], what: &BTreeSet<String>) -> Result<Option<String>> {
+        // What git left when it was killed. Nobody else fetches now.
+        ["shallow.lock", "config.lock", "packed-refs.lock"]
+            .iter()
+            .for_each(|name| _ = fs::remove_file(self.folder.join(name)));
+        let mut git = self.git();
+        // Nothing that is here is offered, for the server may not know it.
+        git.args(["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]);
+        git.args(["--recurse-submodules=no", "--stdin"]).args(how).args(["--", &remote.url()]);
+        let wanted: String = what.iter().map(|wanted| format!("{wanted}\n")).collect();
+        // git prints nothing there, and holds the lock as long as it runs.
+        git.stdout(lock.try_clone()?);
+        let output = program::fed(&mut git, wanted.as_bytes())?;
+        Ok((!output.status.success()).then(|| program::words(&output)))
+    }
+
+    /// Fetches the files that are not here yet, all at once.
+    ///
+    /// # Errors
+    /// git cannot fetch them.
+    pub fn fetch_files(&self, files: &BTreeSet<String>) -> Result<()> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        let missing = self.missing(files.iter().map(|file| (file, file.clone())))?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if remote.network == Network::Offline {
+            bail!("the files of the release were not fetched before, and `--offline` is given");
+        }
+        let lock = self.lock()?;
+        if let Some(first) = self.fetched(&lock, remote, &["--filter=blob:none"], &missing)? {
+            self.whole(&lock, remote)?;
+            if !self.missing(files.iter().map(|file| (file, file.clone())))?.is_empty() {
+                bail!("the files of the release must be fetched: {first}");
+            }
+        }
+        self.here.borrow_mut().extend(missing);
+        Ok(())
+    }
+
+    /// Which objects are not here. Each has its name and an expression for what must be here.
+    fn missing<'n>(&self, objects: impl Iterator<Item = (&'n String, String)>) -> Result<BTreeSet<String>> {
+        let mut here = self.here.borrow_mut();
+        let (names, asked): (Vec<&String>, Vec<String>) = objects.filter(|(name, _)| !here.contains(*name)).unzip();
+        if names.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let input: String = asked.iter().map(|object| format!("{object}\n")).collect();
+        let found = program::run(self.git().args(["cat-file", "--batch-check"]), input.as_bytes())?;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let lines: Vec<&str> = found.lines().collect();
+        if lines.len() != names.len() {
+            bail!("git must answer once for each object");
+        }
+        let is_missing = |line: &str| line.ends_with(" missing") || line.ends_with(" ambiguous");
+        let (missing, there): (Vec<_>, Vec<_>) = names.into_iter().zip(lines).partition(|(_, line)| is_missing(line));
+        here.extend(there.into_iter().map(|(name, _)| name.clone()));
+        Ok(missing.into_iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Reads an object that is here; `None` if it is not.
+    ///
+    /// # Errors
+    /// It has more than `most` bytes; or git cannot be run.
+    pub fn read(&self, object: &str, most: u64) -> Result<Option<Object>> {
+        let mut objects = self.objects.borrow_mut();
+        let mut running = objects.take().map_or_else(|| Objects::of(self.git()), Ok)?;
+        let read = running.read(object, most);
+        // After an error, nobody knows what git prints next.
+        *objects = Some(running).filter(|_| read.is_ok());
+        read
+    }
+
+    /// Locks the cache against other runs, for as long as the returned file lives.
+    fn lock(&self) -> Result<File> {
+        let file = self.folder.with_extension("lock");
+        let lock =
+            File::options().create(true).truncate(false).write(true).open(&file).with_context(|| shown(&file))?;
+        // On a file system without locks, nothing is locked.
+        let _ = lock.lock();
+        Ok(lock)
+    }
+
+    /// Makes the cache, if there is none.
+    fn make(&self) -> Result<()> {
+        if self.folder.join("HEAD").is_file() {
+            return Ok(());
+        }
+        let lock = self.lock()?;
+        if self.folder.join("HEAD").is_file() {
+            return Ok(());
+        }
+        let new = self.folder.with_extension("new");
+        [&new, &self.folder].into_iter().try_for_each(|folder| remove(folder))?;
+        init(&new, &lock)?;
+        fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
+    }
+}
+
+impl Remote {
+    /// The addresses at which the repository may be. kpt records an address without `.git`, which not every server takes.
+    fn urls(&self) -> Vec<String> {
+        let bare = self.given.trim_end_matches('/');
+        let mut all = vec![self.given.clone()];
+        all.extend((!bare.ends_with(".git")).then(|| format!("{bare}.git")));
+        all
+    }
+
+    fn url(&self) -> String {
+        self.url.get().unwrap_or(&self.given).clone()
+    }
+}
+
+/// Makes an empty repository without templates, which may have hooks. git holds the lock as long as it runs.
+fn init(folder: &Path, lock: &File) -> Result<()> {
+    let mut git = git(None);
+    git.args(["init", "--quiet", "--bare", "--template="]).arg(folder);
+    let output = program::fed(git.stdout(lock.try_clone()?), b"")?;
+    if !output.status.success() {
+        bail!("{}: {}", shown(folder), program::words(&output));
+    }
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e).with_context(|| shown(folder)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file as a whole.
+pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
+    written.with_context(|| shown(file))
+}
+
+/// A folder of this program in the user's cache folder. Nobody else may read it, because releases may hold Secrets.
+///
+/// # Errors
+/// The user has no cache folder, or it cannot be written.
+pub fn cache_folder(name: &str) -> Result<PathBuf> {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || named("HOME").or_else(|| named("USERPROFILE"));
+    let own = match env::consts::OS {
+        "macos" => home().map(|home| home.join("Library/Caches")),
+        "windows" => named("LOCALAPPDATA"),
+        _ => home().map(|home| home.join(".cache")),
+    };
+    let cache =
+        named("XDG_CACHE_HOME").or(own).context("`XDG_CACHE_HOME` or `HOME` must name a folder for the cache")?;
+    let folder = cache.join("krm-merge").join(name);
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(&folder).with_context(|| shown(&folder))?;
+    Ok(folder)
+}
+
+/// The name of the cache of a repository: one that people recognise, and one that is of this address alone. A repository is the same with
+/// and without `.git`, as git finds it, unless there is a folder of either name.
+fn name_of(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    let bare = url.strip_suffix(".git").unwrap_or(url);
+    let url = if Path::new(bare.strip_prefix("file://").unwrap_or(bare)).exists() { url } else { bare };
+    let last = bare.rsplit(['/', ':']).next().unwrap_or_default();
+    let word: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect();
+    let hash: String = Sha256::digest(url.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("{word}-{hash}")
+}

@@ -1,0 +1,331 @@
+//! The files of a folder of a commit, read from git's objects.
+//!
+//! Whoever wrote the commit chose its names and modes, so all of them are checked: no name leads out of the folder or into `.git`, no two
+//! names are one on a file system that ignores case, and no link is followed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+use krm_merge::file_path;
+use krm_merge::shown;
+
+use super::store::Store;
+use crate::side::Raw;
+use crate::walk::{Tree, Unread, Why};
+
+/// The largest file of a release, in bytes.
+const MOST: u64 = 1 << 26;
+/// The largest release, in bytes.
+const MOST_OF_ALL: usize = 1 << 28;
+/// How many files and folders a release may have.
+const MOST_FILES: usize = 100_000;
+/// How many folders may lie in each other.
+const DEEPEST: usize = 100;
+
+/// What is at a path of a commit.
+#[derive(Debug)]
+pub enum Found {
+    /// A file, by its object.
+    File(String),
+    /// A folder.
+    Folder(Vec<Entry>),
+}
+
+/// A file of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the folder.
+    pub path: String,
+    /// The object with its content.
+    pub object: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    File,
+    Executable,
+    Link,
+    Submodule,
+}
+
+impl Found {
+    /// The objects with the content of all files.
+    pub fn objects(&self) -> BTreeSet<String> {
+        match self {
+            Self::File(object) => [object.clone()].into(),
+            Self::Folder(entries) => {
+                let files = entries.iter().filter(|entry| entry.kind != Kind::Submodule);
+                files.map(|entry| entry.object.clone()).collect()
+            }
+        }
+    }
+}
+
+/// What is at a path of a commit; `None` if nothing is there. The path of the root is empty.
+///
+/// # Errors
+/// git cannot be run; or the folder holds a name that must not be there.
+pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<Found>>> {
+    store.remembered(commit, path, || look(store, commit, path))
+}
+
+fn look(store: &Store, commit: &str, path: &str) -> Result<Option<Found>> {
+    let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
+    let Some(found) = store.read(&asked, MOST)? else { return Ok(None) };
+    match found.kind.as_str() {
+        "blob" => Ok(Some(Found::File(found.name))),
+        "tree" => {
+            let mut walk = Walk { store, hash: found.name.len() / 2, count: 0, entries: Vec::new() };
+            walk.enter("", &found.bytes)?;
+            let mut entries = walk.entries;
+            entries.sort_by(|a, b| a.path.cmp(&b.path));
+            check_case(&entries)?;
+            entries.retain(|entry| !entry.path.split('/').any(file_path::is_git));
+            Ok(Some(Found::Folder(entries)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The walk through the trees of a folder.
+struct Walk<'s> {
+    store: &'s Store,
+    /// The length of an object's name in a tree, in bytes.
+    hash: usize,
+    /// The number of files and folders so far.
+    count: usize,
+    entries: Vec<Entry>,
+}
+
+impl Walk<'_> {
+    /// Adds all files below a tree. `folder` is its path, which is empty or ends with `/`.
+    fn enter(&mut self, folder: &str, tree: &[u8]) -> Result<()> {
+        if folder.matches('/').count() > DEEPEST {
+            bail!("{}: the folders of a release must be at most {DEEPEST} deep", shown::name(folder));
+        }
+        let mut rest = tree;
+        while !rest.is_empty() {
+            let (line, more) = first(rest, self.hash).context("git must print a tree")?;
+            rest = more;
+            self.count += 1;
+            if self.count > MOST_FILES {
+                bail!("a release must have at most {MOST_FILES} files and folders");
+            }
+            let path = path(folder, line.name)?;
+            if line.mode == b"40000" {
+                let below = self.store.read(&line.object, MOST)?.filter(|found| found.kind == "tree");
+                let below = below.with_context(|| format!("{}: git must have the folder", shown::name(&path)))?;
+                self.enter(&format!("{path}/"), &below.bytes)?;
+            } else {
+                self.entries.push(Entry { kind: kind(line.mode, &path)?, path, object: line.object });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry of a tree, as git stores it.
+struct Line<'t> {
+    mode: &'t [u8],
+    name: &'t [u8],
+    object: String,
+}
+
+/// The first entry of a tree, and what follows it: `MODE NAME`, a zero byte, and the object in `hash` bytes.
+fn first(tree: &[u8], hash: usize) -> Option<(Line<'_>, &[u8])> {
+    let end = tree.iter().position(|byte| *byte == 0)?;
+    let space = tree[..end].iter().position(|byte| *byte == b' ')?;
+    let (object, rest) = tree.get(end + 1..)?.split_at_checked(hash)?;
+    let object = object.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some((Line { mode: &tree[..space], name: &tree[space + 1..end], object }, rest))
+}
+
+/// The path of a name in a folder.
+fn path(folder: &str, name: &[u8]) -> Result<String> {
+    let Ok(name) = std::str::from_utf8(name) else {
+        bail!("{folder}{}: a file name must be UTF-8", shown::name_of_bytes(name));
+    };
+    let path = format!("{folder}{name}");
+    if name.is_empty() || name == "." || name.contains('/') || !file_path::is_within(&path) {
+        bail!("{}: a file of a release must lie within it", shown::name(&path));
+    }
+    if name.contains(['\n', '\r']) {
+        bail!("{}: a file name must have no line break", shown::name(&path));
+    }
+    Ok(path)
+}
+
+/// What the mode of an entry says.
+fn kind(mode: &[u8], path: &str) -> Result<Kind> {
+    match mode {
+        b"100644" | b"100664" => Ok(Kind::File),
+        b"100755" => Ok(Kind::Executable),
+        b"120000" => Ok(Kind::Link),
+        b"160000" => Ok(Kind::Submodule),
+        _ => bail!("{}: it must be a file, a folder or a link", shown::name(path)),
+    }
+}
+
+/// Checks that no two names differ only in case.
+fn check_case(entries: &[Entry]) -> Result<()> {
+    let mut known: HashMap<String, &str> = HashMap::new();
+    for entry in entries {
+        let ends = entry.path.match_indices('/').map(|(at, _)| at).chain([entry.path.len()]);
+        for path in ends.map(|end| &entry.path[..end]) {
+            let other = known.entry(path.to_lowercase()).or_insert(path);
+            if *other != path {
+                let [a, b] = [shown::name(other), shown::name(path)];
+                bail!("{b}: the names of two files must differ in more than case, but there is {a}, too");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the files of a folder, and says which are not read.
+///
+/// # Errors
+/// A file is missing or too large; or a `.krmignore` is wrong.
+pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
+    let contents = contents(store, entries.iter().filter(|entry| entry.kind != Kind::Submodule))?;
+    let content = |entry: &Entry| contents.get(&entry.object).map(Vec::as_slice).unwrap_or_default();
+    let is_file = |entry: &Entry| matches!(entry.kind, Kind::File | Kind::Executable);
+    let files = entries.iter().filter(|entry| is_file(entry));
+    let rules = Tree::rules_in(files.map(|entry| (entry.path.as_str(), content(entry))))?;
+    let paths: BTreeSet<&str> = entries.iter().map(|entry| entry.path.as_str()).collect();
+    let (mut raw, mut unread) = (Vec::new(), Unread::default());
+    for entry in entries {
+        let path = entry.path.clone();
+        match entry.kind {
+            _ if rules.ignores(&entry.path) => unread.add(path, Why::Ignored),
+            Kind::Submodule => unread.add(path, Why::Submodule),
+            Kind::Link if leads_within(&entry.path, content(entry), &paths) => unread.add(path, Why::Link),
+            Kind::Link => unread.add(path, Why::LinkOut),
+            Kind::File | Kind::Executable => {
+                let (bytes, is_executable) = (content(entry).to_vec(), entry.kind == Kind::Executable);
+                raw.push(Raw { path, bytes, is_executable });
+            }
+        }
+    }
+    Ok((raw, unread))
+}
+
+/// Reads one file.
+///
+/// # Errors
+/// It is missing or too large.
+pub fn read_file(store: &Store, object: &str) -> Result<Vec<u8>> {
+    let found = store.read(object, MOST)?;
+    Ok(found.context("git must have the file")?.bytes)
+}
+
+/// Whether a link leads to a file or folder of the release by its text alone.
+fn leads_within(link: &str, target: &[u8], paths: &BTreeSet<&str>) -> bool {
+    let Ok(target) = std::str::from_utf8(target) else { return false };
+    if target.starts_with('/') {
+        return false;
+    }
+    let mut parts: Vec<&str> = link.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.pop().is_none() => return false,
+            ".." => {}
+            name => parts.push(name),
+        }
+    }
+    let target = parts.join("/");
+    let below = format!("{target}/");
+    target.is_empty()
+        || paths.contains(target.as_str())
+        || paths.range(below.as_str()..).next().is_some_and(|path| path.starts_with(&below))
+}
+
+/// The contents of files, by their objects.
+fn contents<'e>(store: &Store, entries: impl Iterator<Item = &'e Entry>) -> Result<HashMap<String, Vec<u8>>> {
+    let (mut contents, mut all) = (HashMap::new(), 0);
+    for entry in entries {
+        if contents.contains_key(&entry.object) {
+            continue;
+        }
+        let name = || shown::name(&entry.path).into_owned();
+        let read = store.read(&entry.object, MOST).with_context(name)?;
+        let bytes = read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes;
+        all += bytes.len();
+        if all > MOST_OF_ALL {
+            bail!("the files of a release must have at most {MOST_OF_ALL} bytes together");
+        }
+        contents.insert(entry.object.clone(), bytes);
+    }
+    Ok(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_or_mode_that_must_not_be_there_is_refused() {
+        for (name, want) in [
+            ("..", "must lie within"),
+            (".", "must lie within"),
+            ("", "must lie within"),
+            ("a/b", "must lie within"),
+            ("/x", "must lie within"),
+            ("a\\..\\..\\x", "must lie within"),
+            ("a\nb", "no line break"),
+        ] {
+            let error = path("d/", name.as_bytes()).expect_err(name).to_string();
+            assert!(error.contains(want), "{name}: {error}");
+        }
+        assert!(path("", b"\xff").is_err() && kind(b"100600", "a").is_err() && kind(b"100755", "a").is_ok());
+    }
+
+    #[test]
+    fn a_tree_is_read_as_git_stores_it() {
+        let tree = b"100644 a b\0\x01\x0240000 c\0\x03\x04";
+        let (line, rest) = first(tree, 2).expect("an entry");
+        assert_eq!((line.mode, line.name, line.object.as_str()), (&b"100644"[..], &b"a b"[..], "0102"));
+        let (line, rest) = first(rest, 2).expect("an entry");
+        assert_eq!((line.mode, line.name, line.object.as_str(), rest), (&b"40000"[..], &b"c"[..], "0304", &b""[..]));
+        for broken in [&b"100644 a"[..], b"100644 a\0\x01", b"a\0\x01\x02", b"\0"] {
+            assert!(first(broken, 2).is_none(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn two_names_that_differ_only_in_case_are_refused() {
+        let entries = |paths: &[&str]| -> Vec<Entry> {
+            let entry = |path: &&str| Entry { path: (*path).to_owned(), object: String::new(), kind: Kind::File };
+            paths.iter().map(entry).collect()
+        };
+        for (paths, is_refused) in [
+            (&["a.yaml", "A.yaml"][..], true),
+            (&["a/b", "A/c"], true),
+            (&["a", "A/c"], true),
+            (&["a/b", "a/c", "ab"], false),
+        ] {
+            assert_eq!(check_case(&entries(paths)).is_err(), is_refused, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_leads_within_only_to_what_is_there() {
+        let paths = BTreeSet::from(["a.yaml", "d/b.yaml", "d/link"]);
+        for (target, want) in [
+            ("b.yaml", true),
+            ("../a.yaml", true),
+            ("../d", true),
+            ("..", true),
+            ("../..", false),
+            ("../../a.yaml", false),
+            ("/etc/passwd", false),
+            ("gone.yaml", false),
+        ] {
+            assert_eq!(leads_within("d/link", target.as_bytes(), &paths), want, "{target}");
+        }
+    }
+}

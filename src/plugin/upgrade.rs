@@ -1,0 +1,325 @@
+//! `upgrade` and `get`: packages that record where they come from, and which release they have.
+//!
+//! The merge is that of `three-way`: original is the recorded release, updated is the new one, and dest is the package. Both releases come
+//! from git's objects, without a checkout. The record and the files are written together.
+
+mod get;
+mod nearest;
+mod package;
+mod plan;
+mod produced;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use krm_merge::shown;
+use krm_merge_function::config::Role;
+
+use crate::End;
+use crate::cli::{Common, InConflict, Output, Upgrade};
+use crate::merge::{Conflicts, Merge};
+use crate::progress::Progress;
+use crate::release;
+use crate::release::refs::State;
+use crate::release::store::{Gone, Network};
+use crate::run::{self, Ended};
+use crate::screen::{self, Page, Reader};
+use crate::setting;
+use crate::side::Side;
+use crate::told::{self, counted};
+use crate::walk::Unread;
+pub use get::get;
+use package::{Package, new_packages};
+use plan::{Plan, Source, Stores};
+
+/// The folder of the package that a file or folder is in: the nearest one that records its upstream. The current folder is the empty path.
+///
+/// # Errors
+/// A record cannot be read.
+pub fn package_of(path: &Path) -> Result<Option<PathBuf>> {
+    let absolute = std::path::absolute(path)?;
+    for folder in absolute.ancestors().filter(|folder| folder.is_dir()) {
+        if Package::open(folder)?.record.is_some() {
+            let here = std::env::current_dir()?;
+            return Ok(Some(folder.strip_prefix(&here).unwrap_or(folder).to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// What became of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Became {
+    /// It has the release already.
+    Same,
+    /// It has the new release.
+    Upgraded,
+    /// It has the new release, and conflicts between markers.
+    Marked,
+    /// It was not written, because of open conflicts.
+    Open,
+    /// It was not to be written.
+    Looked,
+    /// Something newer is there.
+    Newer,
+    /// It could not be upgraded.
+    Failed,
+}
+
+/// Upgrades packages.
+///
+/// # Errors
+/// The flags do not fit together. What is wrong with a package is told, and the others are upgraded.
+pub fn upgrade(args: &Upgrade) -> Result<End> {
+    let mut common = args.common.clone();
+    common.in_place |= common.output.is_none() && !common.stat;
+    check(args)?;
+    let progress = Progress::begin("fetching");
+    let names = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
+    let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
+    let packages: Vec<Result<(Package, Plan)>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
+    let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.1)).collect();
+    let mut fetched = plan::fetch(&plans).into_iter();
+    drop(progress);
+    let (mut ends, mut became) = (Vec::new(), Vec::new());
+    for (name, planned) in names.iter().zip(&packages) {
+        let done = match planned {
+            Ok((package, plan)) => match fetched.next() {
+                Some(Ok(gone)) => one(args, &common, Job { package, plan, gone: &gone, from: plan.from.as_ref() }),
+                Some(Err(why)) => Err(anyhow!(why)),
+                None => Err(anyhow!("the package must have been fetched")),
+            },
+            Err(e) => Err(anyhow!("{}", told::chain(e))),
+        };
+        let (end, what) = done.unwrap_or_else(|e| {
+            screen::tell(&format!("error: {}", in_package(name, &e)));
+            let stopped = e.downcast_ref::<crate::signals::Stopped>();
+            (stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code())), Became::Failed)
+        });
+        ends.push(end);
+        became.push(what);
+        if matches!(end, End::Stopped(_)) {
+            break;
+        }
+    }
+    if names.len() > 1 {
+        summary(names.len(), &became)?;
+    }
+    Ok(ends.into_iter().max().unwrap_or(End::Done))
+}
+
+/// A package with its plan, and the commits that its upstream does not have any more.
+#[derive(Clone, Copy)]
+struct Job<'u> {
+    package: &'u Package,
+    plan: &'u Plan,
+    gone: &'u Gone,
+    /// The release that the package has; `None` if it has none yet.
+    from: Option<&'u State>,
+}
+
+/// Checks that the flags fit together.
+fn check(args: &Upgrade) -> Result<()> {
+    if args.packages.len() > 1 {
+        if !matches!(args.common.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
+            bail!("`-o` must be `diff`, `name` or `github` if several packages are upgraded");
+        }
+        if args.upstream.is_some() || args.from.is_some() {
+            bail!("`--upstream` and `--from` must be given with one package");
+        }
+    }
+    if args.common.without_local_config && !matches!(args.common.output, Some(Output::Yaml | Output::Json)) {
+        bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
+    }
+    Ok(())
+}
+
+/// The message of an error, with the name of its package.
+fn in_package(name: &Path, error: &anyhow::Error) -> String {
+    let (name, told) = (crate::walk::shown(name), told::chain(error));
+    if told.starts_with(&name) { told } else { format!("{name}: {told}") }
+}
+
+fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package, Plan)> {
+    let package = Package::open(name)?;
+    let writes = !args.check
+        && !args.common.dry_run
+        && (args.common.in_place || args.common.output.is_none() && !args.common.stat);
+    if writes && !args.allow_dirty {
+        package.check_clean()?;
+    }
+    let plan = Plan::of(&package, args, stores)?;
+    Ok((package, plan))
+}
+
+/// Upgrades one package, or looks at it.
+fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
+    let Job { package, plan, gone, from } = job;
+    let progress = Progress::begin("reading");
+    let mut dest = Side::read("PACKAGE", &package.path.to_string_lossy())?;
+    plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
+    let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
+    if !is_known {
+        return Err(nearest::unknown(plan, gone, &dest)?);
+    }
+    if let Some(why) = gone.get(&plan.to.commit) {
+        bail!("the commit {} of {} must be in its repository: {why}", plan.to.commit, plan.to.name);
+    }
+    let is_asked = args.to.is_some() || args.upstream.is_some();
+    let is_recorded = package.record.as_ref() == Some(&plan.record) || package.record.is_some() && !is_asked;
+    // Who takes the resources gets them all the same.
+    let takes_all = matches!(common.output, Some(Output::Yaml | Output::Json));
+    if plan.is_done() && is_recorded && !takes_all {
+        drop(progress);
+        return same(args, package, plan);
+    }
+    merged(args, common, job, &mut dest, progress)
+}
+
+/// Says that a package has the release already.
+fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)> {
+    let name = shown::name(&plan.to.name);
+    let line = match args.check {
+        true => format!("{}: has {name}, which is the newest", package.name),
+        false => format!("{}: it has {name} already", package.name),
+    };
+    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    page.line(&line);
+    // Another output stays what it is, with nothing in it.
+    if args.common.output.is_none() {
+        page.print()
+    } else {
+        page.tell();
+        Ok(())
+    }?;
+    Ok((End::Done, Became::Same))
+}
+
+/// Merges the change between two releases into a package, and writes or shows the result.
+fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
+    let mut updated = plan.side(&plan.to)?;
+    let mut original = match from {
+        Some(from) => plan.side(from)?,
+        None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default())?,
+    };
+    let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
+    let own = package.part(&plan.record, &mut original, &mut updated, dest)?;
+    let mut setting = setting::of_upgrade(&args.deciding, common)?;
+    setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
+    setting.use_rules_of(dest)?;
+    let prints_yaml = matches!(common.output, Some(Output::Json | Output::Name)) || common.without_local_config;
+    let is_default = args.deciding.on_conflict.is_none() && !setting.says_on_conflict() && !prints_yaml;
+    if is_default || args.deciding.on_conflict == Some(InConflict::Mark) {
+        setting.conflicts = Conflicts::Marked;
+    }
+    let mut merge = run::merged(dest, &mut setting, common, &progress)?;
+    if !merge.has_failed() {
+        package.record_in(&mut merge.changes, &plan.record)?;
+    }
+    if args.check {
+        drop(progress);
+        return checked(args, job, changes, &merge);
+    }
+    let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
+    let ended = run::end(dest, &setting, &merge, common, progress)?;
+    for folder in own {
+        screen::tell(&format!(
+            "info: {}/{folder} has an upstream of its own, so it is upgraded on its own",
+            package.name
+        ));
+    }
+    for folder in new.unwrap_or_default() {
+        let name = &package.name;
+        screen::tell(&format!(
+            "info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
+        ));
+    }
+    ended_as(args, common, job, ended)
+}
+
+/// Says how the upgrade of a package ended, and what to do next.
+fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
+    let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
+    let to = shown::name(&plan.to.name);
+    let writes = common.in_place && !common.dry_run;
+    let Some((open, marked)) = ended.open else {
+        if writes && common.output.is_none() {
+            let mut page = Page::new(Reader::of_stdout(common.color));
+            page.line(&format!("upgraded {} {has}to {to}", package.name));
+            page.print()?;
+        }
+        return Ok((ended.end, if writes { Became::Upgraded } else { Became::Looked }));
+    };
+    if marked > 0 {
+        screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
+        screen::tell(&format!(
+            "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, the next upgrade does not ask again",
+            package.name
+        ));
+        return Ok((open, Became::Marked));
+    }
+    if writes {
+        let more = if args.deciding.on_conflict.is_some() { ": run it again without `--on-conflict`" } else { "" };
+        screen::tell(&format!("{}: nothing was written{more}", package.name));
+    }
+    Ok((open, if open == End::Bad { Became::Failed } else { Became::Open }))
+}
+
+/// Prints the line of `--check`.
+fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<(End, Became)> {
+    let Job { package, plan, from, .. } = job;
+    let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
+    let has = from.map_or("nothing", |from| &from.name);
+    let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
+    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    page.line(&format!(
+        "{}: has {}, newest is {}; {}, {} to expect{errors}",
+        package.name,
+        shown::name(has),
+        shown::name(&plan.to.name),
+        counted(changes, "local change"),
+        counted(conflicts, "conflict"),
+    ));
+    page.print()?;
+    Ok((End::Differs, Became::Newer))
+}
+
+/// Prints how many packages became what.
+fn summary(all: usize, became: &[Became]) -> Result<()> {
+    let named = [
+        (Became::Upgraded, "upgraded"),
+        (Became::Marked, "upgraded with conflicts"),
+        (Became::Open, "not written because of conflicts"),
+        (Became::Newer, "behind"),
+        (Became::Looked, "looked at"),
+        (Became::Same, "with the release already"),
+        (Became::Failed, "failed and untouched"),
+    ];
+    let parts = named.iter().map(|(what, word)| (became.iter().filter(|b| *b == what).count(), word));
+    let mut parts: Vec<String> =
+        parts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    if all > became.len() {
+        parts.push(format!("{} not begun", all - became.len()));
+    }
+    screen::tell(&format!("{}: {}", counted(all, "package"), parts.join(", ")));
+    Ok(())
+}
+
+impl Plan {
+    /// The side of a release.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn side(&self, state: &State) -> Result<Side> {
+        match &self.source {
+            Source::Git { store, address } => {
+                let named = release::address::Address { reference: Some(state.name.clone()), ..address.clone() };
+                release::side(store, &named, state, named.to_string())
+            }
+            Source::Run(command) => command.side(state),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `get`: copies a release into a new folder, with the record of where it comes from.
+//!
+//! The files are written into a folder beside the new one, which then gets its name, so the new folder is whole from its first moment. A
+//! killed run leaves at worst the other folder, which the next one removes.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use krm_merge::yaml::plain_or_quoted;
+
+use super::package::KPTFILE;
+use super::record::{Lock, Place, Record, Upstream, as_in_dest, with_record};
+use crate::End;
+use crate::cli::{Color, Get};
+use crate::config_file::RULES;
+use crate::disk::{self, Replacement};
+use crate::progress::Progress;
+use crate::release::{self, address::Address, store::Network, store::Store};
+use crate::screen::{self, Page, Reader};
+use crate::side::{Held, Side};
+use crate::signals::Signals;
+use crate::told::counted;
+use crate::walk::shown;
+
+/// Copies a release into a new folder.
+///
+/// # Errors
+/// The release cannot be fetched or read; or the folder is not new.
+pub fn get(args: &Get) -> Result<End> {
+    let given = Address::parse(&args.source)?;
+    let folder = args.folder.clone().map_or_else(|| name_of(&given), Ok)?;
+    check_new(&folder)?;
+    let progress = Progress::begin("fetching");
+    let network = if args.offline { Network::Offline } else { Network::Online };
+    let store = Store::open(&given.repo, Path::new("."), network)?;
+    let state = store.state(&given)?;
+    let mut side = release::side(&store, &given, &state, args.source.clone())?;
+    if !side.is_folder() {
+        bail!("{}: it must be a folder of the repository, not a file", args.source);
+    }
+    side.leave_out_of_package(&[]);
+    let address = Address { repo: given.repo.recorded()?, reference: Some(state.name.clone()), ..given };
+    let lock = Some(Lock { reference: state.reference.clone(), exact: state.commit.clone() });
+    let record = Record { upstream: Upstream::Git(address), lock };
+    let files = files(&side, &folder, &record)?;
+    write(&folder, &files)?;
+    drop(progress);
+    side.links().for_each(|link| {
+        screen::tell(&format!("warning: {link}: not copied, because links and submodules are not followed"))
+    });
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    let (name, files) = (shown(&folder), counted(files.len(), "file"));
+    page.line(&format!("got {} with {files}, at commit {}", name, state.commit));
+    page.line(&format!("next: commit it, edit it, and run `kubectl krm-merge upgrade {name}` for each new release"));
+    page.print()?;
+    Ok(End::Done)
+}
+
+/// The name of the directory, or else of the repository.
+fn name_of(address: &Address) -> Result<PathBuf> {
+    let repo = address.repo.to_string();
+    let repo = repo.trim_end_matches('/').trim_end_matches(".git");
+    let names =
+        [address.directory.as_str(), repo].map(|path| path.rsplit(['/', ':']).next().unwrap_or_default().to_owned());
+    let name = names.into_iter().find(|name| !name.is_empty() && name != "." && name != "..");
+    name.map(PathBuf::from).context("the folder must be named after the address")
+}
+
+fn check_new(folder: &Path) -> Result<()> {
+    let is_free = match fs::symlink_metadata(folder) {
+        Err(_) => true,
+        Ok(found) => found.is_dir() && fs::read_dir(folder).with_context(|| shown(folder))?.next().is_none(),
+    };
+    if !is_free {
+        bail!(
+            "{}: the folder must be new or empty; `upgrade` brings a release into a package that is there",
+            shown(folder)
+        );
+    }
+    Ok(())
+}
+
+/// A file to write.
+struct New {
+    path: String,
+    bytes: Vec<u8>,
+    executable: Option<bool>,
+}
+
+/// The files of the new package.
+fn files(side: &Side, folder: &Path, record: &Record) -> Result<Vec<New>> {
+    let new = |held: &Held| {
+        Ok(New { path: held.path.clone(), bytes: held.bytes()?.into_owned(), executable: held.executable() })
+    };
+    let mut files = side.files.iter().map(new).collect::<Result<Vec<_>>>()?;
+    let name =
+        std::path::absolute(folder)?.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match files.iter_mut().find(|file| file.path == KPTFILE) {
+        Some(kptfile) => {
+            let text = String::from_utf8(kptfile.bytes.clone()).context("the Kptfile of the release must be UTF-8")?;
+            // kpt names a package after its folder.
+            let named = format!("metadata:\n  name: {}\n", plain_or_quoted(&name));
+            let text = as_in_dest(&text, &named, Some(record)).context("the Kptfile of the release")?;
+            kptfile.bytes = text.into_bytes();
+        }
+        None => {
+            let bytes = with_record(None, Place::Rules, record)?.into_bytes();
+            files.push(New { path: RULES.to_owned(), bytes, executable: None });
+        }
+    }
+    Ok(files)
+}
+
+/// Writes the files into a folder, which then gets its name.
+fn write(folder: &Path, files: &[New]) -> Result<()> {
+    let folder = std::path::absolute(folder)?;
+    let (parent, name) = folder.parent().zip(folder.file_name()).context("the folder must have a name")?;
+    fs::create_dir_all(parent).with_context(|| shown(parent))?;
+    let prefix = format!(".{}.krm-merge-get-", name.to_string_lossy());
+    remove_left(parent, &prefix);
+    let signals = Signals::hold()?;
+    let other = parent.join(format!("{prefix}{}", std::process::id()));
+    fs::create_dir(&other).with_context(|| shown(&other))?;
+    let replacements: Vec<Replacement<'_>> = files
+        .iter()
+        .map(|file| Replacement {
+            file: other.join(&file.path),
+            old: None,
+            new: Some(file.bytes.as_slice().into()),
+            executable: file.executable,
+        })
+        .collect();
+    let written = disk::write(&other, &replacements, || signals.check()).and_then(|()| {
+        // An empty folder that is there makes way.
+        let _ = fs::remove_dir(&folder);
+        check_new(&folder)?;
+        fs::rename(&other, &folder).with_context(|| shown(&folder))
+    });
+    if written.is_err() {
+        let _ = fs::remove_dir_all(&other);
+    }
+    written
+}
+
+/// Removes the folders of killed runs. A run that still writes has its folder locked.
+fn remove_left(parent: &Path, prefix: &str) {
+    for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
+        let is_left = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
+        if is_left && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A package on disk: its folder, its record, and whether it has changes that are not committed.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::record::{Place, Record, Upstream, as_in_dest, with_record, without_record};
+use crate::config_file::RULES;
+use crate::merge::Change;
+use crate::regular;
+use crate::release::program;
+use crate::side::{Held, Side, parse};
+use crate::walk::shown;
+
+/// The name of the file in which kpt records the upstream of a package.
+pub const KPTFILE: &str = "Kptfile";
+
+/// A package on disk.
+#[derive(Debug)]
+pub struct Package {
+    /// Its name, as the user typed it.
+    pub name: String,
+    /// Its folder, as the user typed it.
+    pub path: PathBuf,
+    /// Its folder, without symbolic links.
+    pub root: PathBuf,
+    /// What it records.
+    pub record: Option<Record>,
+    /// Where the record stands, if it has one.
+    place: Option<Place>,
+    kptfile: Option<String>,
+    rules: Option<String>,
+}
+
+impl Package {
+    /// Opens a package.
+    ///
+    /// # Errors
+    /// It is no folder; or its record cannot be read.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let name = shown(folder);
+        let root = fs::canonicalize(folder).with_context(|| name.clone())?;
+        if !root.is_dir() {
+            bail!("{name}: a package must be a folder");
+        }
+        let text = |file: &str| text(&root, file).with_context(|| shown(&folder.join(file)));
+        let [kptfile, rules] = [text(KPTFILE)?, text(RULES)?];
+        let mut package = Self { name, path: folder.to_owned(), root, record: None, place: None, kptfile, rules };
+        for (place, file, text) in [(Place::Kptfile, KPTFILE, &package.kptfile), (Place::Rules, RULES, &package.rules)]
+        {
+            let Some(text) = text else { continue };
+            let file = shown(&folder.join(file));
+            let document = parse(&file, text.clone().into_bytes())?;
+            if let Some(record) = Record::read(&document, place, &file)? {
+                (package.record, package.place) = (Some(record), Some(place));
+                break;
+            }
+        }
+        Ok(package)
+    }
+
+    /// Checks that git has all of the package, if it is in a repository.
+    ///
+    /// # Errors
+    /// Some of it is not committed.
+    pub fn check_clean(&self) -> Result<()> {
+        let mut git = program::git(None);
+        git.current_dir(&self.root).args(["--no-optional-locks", "status", "--porcelain", "--", "."]);
+        let changed = program::run(&mut git, b"").unwrap_or_default();
+        match String::from_utf8_lossy(&changed).lines().next().and_then(|line| line.get(3..)) {
+            None => Ok(()),
+            Some(first) => bail!(
+                "{}: all of it must be committed, so that you can go back, but {first} is not: commit or stash it, or add `--allow-dirty`",
+                self.name
+            ),
+        }
+    }
+
+    /// The place of a record.
+    fn place(&self, record: &Record) -> Place {
+        let by_kind = match record.upstream {
+            Upstream::Git(_) if self.kptfile.is_some() => Place::Kptfile,
+            Upstream::Git(_) | Upstream::Run { .. } => Place::Rules,
+        };
+        self.place.unwrap_or(by_kind)
+    }
+
+    /// Prepares the sides of a merge: nothing of the record is merged, and what has an upstream of its own takes no part. The Kptfile of dest
+    /// already has the new record. Returns the folders that take no part.
+    ///
+    /// # Errors
+    /// A Kptfile is not YAML.
+    pub fn part(
+        &self,
+        record: &Record,
+        original: &mut Side,
+        updated: &mut Side,
+        dest: &mut Side,
+    ) -> Result<Vec<String>> {
+        let own = own_upstreams(dest);
+        [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
+        let record = Some(record).filter(|record| self.place(record) == Place::Kptfile);
+        if let Some(text) = &self.kptfile {
+            let text = record.map_or(Ok(text.clone()), |record| with_record(Some(text), Place::Kptfile, record))?;
+            for side in [&mut *original, &mut *updated].into_iter().filter(|side| side.is_folder()) {
+                // A Kptfile that upstream lacks, or that cannot be read, has no changes.
+                let theirs = side.at(KPTFILE).and_then(Held::document).map(|document| document.source().to_owned());
+                let theirs = theirs.and_then(|theirs| as_in_dest(&theirs, &text, record).ok());
+                side.put(KPTFILE, theirs.unwrap_or_else(|| text.clone()))?;
+            }
+            dest.put(KPTFILE, text)?;
+        }
+        for side in [original, updated] {
+            let is_taken = |path: &str| dest.at(path).is_some() || path == KPTFILE;
+            let paths = side.files.iter().filter(|held| is_kptfile(&held.path) && held.document().is_some());
+            let paths: Vec<String> = paths.filter(|held| is_taken(&held.path)).map(|held| held.path.clone()).collect();
+            for path in paths.into_iter().filter(|path| path != KPTFILE || self.kptfile.is_none()) {
+                let text = side.at(&path).and_then(Held::document).map(|document| document.source().to_owned());
+                side.put(&path, without_record(&text.unwrap_or_default())?)?;
+            }
+        }
+        Ok(own)
+    }
+
+    /// Adds the record to the changes of a merge.
+    ///
+    /// # Errors
+    /// The file of the record is not YAML.
+    pub fn record_in(&self, changes: &mut Vec<Change>, record: &Record) -> Result<()> {
+        let (path, text) = match self.place(record) {
+            Place::Kptfile => (KPTFILE, &self.kptfile),
+            Place::Rules => (RULES, &self.rules),
+        };
+        let old = text.clone().map(String::into_bytes);
+        let new = with_record(text.as_deref(), self.place(record), record)
+            .map_err(|e| anyhow!("{}: {e:#}", shown(&Path::new(&self.name).join(path))))?;
+        match changes.iter_mut().find(|change| change.path == path) {
+            Some(change) => change.old = old,
+            None => changes.push(Change { path: path.to_owned(), old, new: Some(new.into_bytes()), executable: None }),
+        }
+        changes.retain(|change| change.old != change.new || change.executable.is_some());
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(())
+    }
+
+    /// Whether nothing of a release is here yet. Files without resources may be what a command reads.
+    pub fn is_bare(&self, dest: &Side) -> bool {
+        let upstream = self.record.as_ref().map(|record| &record.upstream);
+        let is_read = |held: &Held| matches!(upstream, Some(Upstream::Run { .. })) && held.document().is_none();
+        dest.files.iter().all(|held| [KPTFILE, RULES].contains(&held.path.as_str()) || is_read(held))
+    }
+}
+
+/// The text of a file of a package; `None` if there is none.
+fn text(root: &Path, file: &str) -> Result<Option<String>> {
+    let file = root.join(file);
+    match fs::symlink_metadata(&file) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        _ => Ok(Some(fs::read_to_string(regular::within(root, &file)?)?)),
+    }
+}
+
+fn is_kptfile(path: &str) -> bool {
+    path.rsplit('/').next() == Some(KPTFILE)
+}
+
+/// The folders in a package that have an upstream of their own.
+fn own_upstreams(dest: &Side) -> Vec<String> {
+    let mut found = Vec::new();
+    for held in &dest.files {
+        let Some((folder, file)) = held.path.rsplit_once('/') else { continue };
+        let place = match file {
+            KPTFILE => Place::Kptfile,
+            RULES => Place::Rules,
+            _ => continue,
+        };
+        let document = held.bytes().ok().and_then(|bytes| parse(&held.name, bytes.into_owned()).ok());
+        if document.is_some_and(|document| place.has_record(&document)) {
+            found.push(folder.to_owned());
+        }
+    }
+    found
+}
+
+/// The packages in a release that have an upstream of their own, and that dest gets with it.
+pub fn new_packages(updated: &Side, dest: &Side) -> Vec<String> {
+    own_upstreams(updated).into_iter().filter(|folder| dest.at(&format!("{folder}/{KPTFILE}")).is_none()).collect()
+}

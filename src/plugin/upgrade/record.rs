@@ -1,0 +1,336 @@
+//! The record of a package: where it comes from, and which release it has.
+//!
+//! It stands in the Kptfile, as kpt reads and writes it. A package without a Kptfile, or with a command as its upstream, has it in its
+//! `.krm-merge.yaml`, in `spec`. It is written by edits of the text, so comments and everything else stay.
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::limit::Budget;
+use krm_merge::merge::Merging;
+use krm_merge::mode::Mode;
+use krm_merge::policy::Policy;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::rules::Rules;
+use krm_merge::schema::{Inference, Types};
+use krm_merge::splice;
+use krm_merge::tree::Tree;
+use krm_merge::yaml::{Document, NodeRef, plain_or_quoted};
+
+use crate::config_file::NEW;
+use crate::release::address::{Address, Repo, check_reference};
+use crate::release::refs::is_commit;
+
+/// Where a package comes from, and which release it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it comes from.
+    pub upstream: Upstream,
+    /// The release that it has; `None` if it has none yet.
+    pub lock: Option<Lock>,
+}
+
+/// Where a package comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Upstream {
+    /// A directory of a repository, at the recorded tag, branch or commit.
+    Git(Address),
+    /// The output of a command, in which `{ref}` stands for the release.
+    Run {
+        /// The program and its arguments.
+        run: Vec<String>,
+        /// The release.
+        reference: Option<String>,
+    },
+}
+
+/// The release that a package has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// Its tag, branch or commit, or the release of a command.
+    pub reference: String,
+    /// Its commit, or the SHA-256 of the output of the command.
+    pub exact: String,
+}
+
+/// The fields of the record.
+const UPSTREAM: &str = "upstream";
+const LOCK: &str = "upstreamLock";
+
+/// The document in which a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The Kptfile.
+    Kptfile,
+    /// `.krm-merge.yaml`.
+    Rules,
+}
+
+impl Place {
+    /// The map that has the fields of the record.
+    fn parent<'a>(self, root: NodeRef<'a>) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Kptfile => Some(root),
+            Self::Rules => root.get("spec"),
+        }
+    }
+
+    /// Whether a document has a record, even an invalid one.
+    pub fn has_record(self, document: &Document<'_>) -> bool {
+        let parent = document.roots().next().and_then(|root| self.parent(root));
+        parent.and_then(|parent| parent.get(UPSTREAM)).is_some_and(|upstream| !upstream.is_null())
+    }
+}
+
+impl Record {
+    /// Reads the record in a document; `None` if there is none. `name` is the name of the file.
+    ///
+    /// # Errors
+    /// The record is invalid. The error has the place in the file.
+    pub fn read(document: &Document<'_>, place: Place, name: &str) -> Result<Option<Self>> {
+        let parent = document.roots().next().and_then(|root| place.parent(root));
+        let Some(upstream) = parent.and_then(|parent| parent.get(UPSTREAM)).filter(|node| !node.is_null()) else {
+            return Ok(None);
+        };
+        let lock = parent.and_then(|parent| parent.get(LOCK)).filter(|node| !node.is_null());
+        let read = || Ok(Self { upstream: of_upstream(upstream, place)?, lock: lock.map(of_lock).transpose()? });
+        read().map(Some).map_err(|fault: Fault| anyhow!("{name}:{}: {:#}", fault.at, fault.why))
+    }
+
+    /// The fields as YAML. `strategy` is the line with kpt's strategy, if it is missing.
+    fn yaml(&self, strategy: &str) -> String {
+        let Self { upstream, lock } = self;
+        let address = match upstream {
+            Upstream::Run { run, reference } => {
+                let run: Vec<String> =
+                    run.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
+                let reference = reference.iter().map(|reference| format!("  ref: {}\n", plain_or_quoted(reference)));
+                let lock = lock.iter().map(|lock| {
+                    format!("{LOCK}:\n  ref: {}\n  sha256: {}\n", plain_or_quoted(&lock.reference), exact(&lock.exact))
+                });
+                let reference: String = reference.collect();
+                return format!("{UPSTREAM}:\n  run: [{}]\n{reference}{}", run.join(", "), lock.collect::<String>());
+            }
+            Upstream::Git(address) => address,
+        };
+        let directory = plain_or_quoted(&format!("/{}", address.directory));
+        let repo = plain_or_quoted(&address.repo.to_string());
+        let git = |reference: &str| {
+            let reference = plain_or_quoted(reference);
+            format!("  type: git\n  git:\n    repo: {repo}\n    directory: {directory}\n    ref: {reference}\n")
+        };
+        let mut yaml = format!("{UPSTREAM}:\n{}", git(address.reference.as_deref().unwrap_or_default()));
+        yaml.push_str(strategy);
+        if let Some(lock) = lock {
+            yaml.push_str(&format!("{LOCK}:\n{}    commit: {}\n", git(&lock.reference), exact(&lock.exact)));
+        }
+        yaml
+    }
+}
+
+/// A commit or hash as kpt writes it: in quotes only if it would be a number.
+fn exact(text: &str) -> String {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = text.split_once('e').map_or(is_digits(text), |(one, other)| is_digits(one) && is_digits(other));
+    if is_number { format!("\"{text}\"") } else { text.to_owned() }
+}
+
+/// A wrong field of a record, with its place.
+struct Fault {
+    at: krm_merge::yaml::Position,
+    why: anyhow::Error,
+}
+
+/// The text at a field, which must be there.
+fn text(node: NodeRef<'_>, path: &[&str]) -> Result<String, Fault> {
+    let found =
+        node.at(path).filter(|found| !found.is_map() && !found.is_list() && !found.is_null()).map(NodeRef::string);
+    let missing = || Fault { at: node.position(), why: anyhow!("there must be the field `{}`", path.join(".")) };
+    found.map(str::to_owned).ok_or_else(missing)
+}
+
+fn of_upstream(node: NodeRef<'_>, place: Place) -> Result<Upstream, Fault> {
+    let fault = |why| Fault { at: node.position(), why };
+    if let Some(run) = node.get("run").filter(|_| place == Place::Rules) {
+        let words: Vec<String> = run
+            .elements()
+            .filter(|word| !word.is_map() && !word.is_list())
+            .map(|word| word.string().to_owned())
+            .collect();
+        if words.is_empty() || words.len() != run.elements().count() {
+            let why = anyhow!(
+                "`{UPSTREAM}.run` must be a program and its arguments, such as `[helm, template, \"{{ref}}\"]`"
+            );
+            return Err(Fault { at: run.position(), why });
+        }
+        let reference = node.get("ref").map(|_| text(node, &["ref"])).transpose()?;
+        reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
+        return Ok(Upstream::Run { run: words, reference });
+    }
+    let [repo, reference] = [text(node, &["git", "repo"])?, text(node, &["git", "ref"])?];
+    let directory = node.at(&["git", "directory"]).map(|_| text(node, &["git", "directory"])).transpose()?;
+    let address =
+        Repo::parse(&repo).and_then(|repo| Address::new(repo, &directory.unwrap_or_default(), Some(&reference)));
+    address.map(Upstream::Git).map_err(fault)
+}
+
+fn of_lock(node: NodeRef<'_>) -> Result<Lock, Fault> {
+    let fault = |why| Fault { at: node.position(), why };
+    let is_git = node.get("git").is_some();
+    let (reference, exact) = match is_git {
+        true => (text(node, &["git", "ref"])?, text(node, &["git", "commit"])?),
+        false => (text(node, &["ref"])?, text(node, &["sha256"])?),
+    };
+    check_reference(&reference).map_err(fault)?;
+    if !is_commit(&exact) {
+        return Err(fault(anyhow!("the commit or hash must be a whole one, not \"{exact}\"")));
+    }
+    Ok(Lock { reference, exact })
+}
+
+/// The text of a document with this record in place of the one that it has. Without a text, it is that of a new `.krm-merge.yaml`.
+///
+/// # Errors
+/// The text is not YAML, or has no map for the record.
+pub fn with_record(text: Option<&str>, place: Place, record: &Record) -> Result<String> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(NEW);
+    let document = Document::parse(text.to_owned())?;
+    let parent = document.roots().next().and_then(|root| place.parent(root));
+    let has_strategy = parent.is_some_and(|parent| parent.at(&[UPSTREAM, "updateStrategy"]).is_some());
+    let yaml = record.yaml(match place {
+        Place::Kptfile if !has_strategy => "  updateStrategy: resource-merge\n",
+        Place::Kptfile | Place::Rules => "",
+    });
+    let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
+    // A new field finds its place by the one before it.
+    patched(
+        &document,
+        &match place {
+            Place::Kptfile if parent.is_some_and(|root| root.get("metadata").is_some()) => {
+                format!("metadata: {{}}\n{yaml}")
+            }
+            Place::Kptfile => yaml,
+            Place::Rules => format!("spec:\n{indented}"),
+        },
+    )
+}
+
+/// The Kptfile of a side, with the record of dest's Kptfile, and its name: neither is taken from upstream.
+///
+/// # Errors
+/// A text is not YAML.
+pub fn as_in_dest(text: &str, dest: &str, record: Option<&Record>) -> Result<String> {
+    let bare = without_record(text)?;
+    let document = Document::parse(dest.to_owned())?;
+    let name = document.roots().next().and_then(|root| root.at(&["metadata", "name"])).map(NodeRef::string);
+    let named = match name {
+        Some(name) => patched(&Document::parse(bare)?, &format!("metadata:\n  name: {}\n", plain_or_quoted(name)))?,
+        None => bare,
+    };
+    record.map_or(Ok(named.clone()), |record| with_record(Some(&named), Place::Kptfile, record))
+}
+
+/// The text of a Kptfile without its record.
+///
+/// # Errors
+/// The text is not YAML.
+pub fn without_record(text: &str) -> Result<String> {
+    patched(&Document::parse(text.to_owned())?, &format!("{UPSTREAM}: null\n{LOCK}: null\n"))
+}
+
+/// The text of a document with the values of a patch.
+fn patched(document: &Document<'_>, patch: &str) -> Result<String> {
+    let patch = Document::parse(patch.to_owned())?;
+    let (Some(root), Some(source)) = (document.roots().next(), patch.roots().next()) else {
+        bail!("there must be a document with a map");
+    };
+    if !root.is_map() {
+        bail!("{}: it must be a map", root.position());
+    }
+    let (types, budget) = (Types::new([], Inference::On), Budget::default());
+    let rules = Rules { types: &types, mode: Mode::TwoWay, policy: Policy::default(), budget: &budget };
+    let [resource, source] = [root, source].map(|node| Resource::read(node, Origin::Item(0)));
+    let mut merging = Merging::of(Some(Tree::Node(root)));
+    rules.patched(&resource, &mut merging, &source).map_err(|e| anyhow!("{}", e.error))?;
+    let tree = merging.finish().context("a document must not be removed")?;
+    let text = document.source();
+    Ok(splice::edits(root, &tree, &budget)?.apply(text, 0..text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_stands_in_quotes_only_if_it_would_be_a_number() {
+        for (text, is_quoted) in [("0123", true), ("12e34", true), ("e12", true), ("12a", false), ("1e2e3", false)] {
+            assert_eq!(exact(text).starts_with('"'), is_quoted, "{text}");
+        }
+    }
+
+    const COMMIT: &str = "0123456789012345678901234567890123456789";
+
+    fn record(source: &str) -> Record {
+        let upstream = Upstream::Git(Address::parse(source).expect(source));
+        Record { upstream, lock: Some(Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned() }) }
+    }
+
+    #[test]
+    fn a_new_record_stands_where_kpt_writes_it() {
+        let text = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web # ours\ninfo:\n  description: x\n";
+        let want = format!(
+            "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web # ours\nupstream:\n  type: git\n  git:\n    repo: https://example.com/r.git\n    directory: /deploy\n    ref: v2\n  updateStrategy: resource-merge\nupstreamLock:\n  type: git\n  git:\n    repo: https://example.com/r.git\n    directory: /deploy\n    ref: deploy/v2\n    commit: \"{COMMIT}\"\ninfo:\n  description: x\n"
+        );
+        let record = record("https://example.com/r.git/deploy@v2");
+        let written = with_record(Some(text), Place::Kptfile, &record).expect("written");
+        assert_eq!(written, want);
+        let document = Document::parse(written.clone()).expect("YAML");
+        assert_eq!(Record::read(&document, Place::Kptfile, "x").expect("valid"), Some(record.clone()));
+        assert_eq!(with_record(Some(&written), Place::Kptfile, &record).expect("written"), written);
+        assert_eq!(without_record(&written).expect("written"), text);
+    }
+
+    #[test]
+    fn a_record_is_changed_in_its_place_and_keeps_comments() {
+        let text = "upstream: # from the other team\n  git:\n    repo: https://example.com/r\n    directory: deploy\n    ref: v1 # pinned\n  updateStrategy: fast-forward\nkind: Kptfile\n";
+        let written =
+            with_record(Some(text), Place::Kptfile, &record("https://example.com/r//deploy@v2")).expect("written");
+        assert!(written.starts_with("upstream: # from the other team\n"), "{written}");
+        assert!(written.contains("ref: v2 # pinned\n  updateStrategy: fast-forward\n"), "{written}");
+    }
+
+    #[test]
+    fn a_package_without_a_kptfile_has_its_record_beside_its_rules() {
+        let record = Record {
+            upstream: Upstream::Run { run: vec!["helm".into(), "{ref}".into()], reference: Some("1.10".into()) },
+            lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into() }),
+        };
+        let new = with_record(None, Place::Rules, &record).expect("written");
+        let want = format!(
+            "{NEW}  upstream:\n    run: [\"helm\", \"{{ref}}\"]\n    ref: \"1.10\"\n  upstreamLock:\n    ref: \"1.10\"\n    sha256: \"{COMMIT}\"\n"
+        );
+        assert_eq!(new, want);
+        let document = Document::parse(new).expect("YAML");
+        assert_eq!(Record::read(&document, Place::Rules, "x").expect("valid"), Some(record.clone()));
+        let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: # ours\n  - take: Dest\n";
+        let written = with_record(Some(rules), Place::Rules, &record).expect("written");
+        assert!(written.starts_with(rules) && written.ends_with(&want[NEW.len()..]), "{written}");
+    }
+
+    #[test]
+    fn a_wrong_record_is_an_error_with_its_place() {
+        for (text, want) in [
+            ("upstream:\n  git:\n    ref: v1\n", "x:2:3: there must be the field `git.repo`"),
+            ("upstream: {git: {repo: 'ext::sh', ref: v1}}\n", "x:1:11: a repository must be"),
+            ("upstream: {git: {repo: a, ref: -x}}\n", "without `-`"),
+            ("upstream: {git: {repo: a, directory: ../b, ref: x}}\n", "without `..`"),
+            ("upstream: {run: [sh]}\n", "there must be the field `git.repo`"),
+            (
+                "upstream: {git: {repo: a, ref: x}}\nupstreamLock: {git: {ref: x, commit: --help}}\n",
+                "x:2:15: the commit or hash",
+            ),
+        ] {
+            let document = Document::parse(text.to_owned()).expect("YAML");
+            let error = Record::read(&document, Place::Kptfile, "x").expect_err(text).to_string();
+            assert!(error.contains(want), "{error}");
+        }
+    }
+}
