@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
-use krm_merge::documents::{Item, below_header, changes, ended, rewrite, sorted};
+use krm_merge::documents::{Item, below_header, changes, ended, sorted};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Budget;
 use krm_merge::list;
@@ -15,6 +15,7 @@ use krm_merge::splice::{self, Unwritable, standalone};
 use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
+use crate::notes::Notes;
 use crate::side::Held;
 
 /// A new resource.
@@ -30,6 +31,13 @@ pub struct Added {
     pub spot: Spot,
 }
 
+impl Added {
+    /// The same resource with documents below it.
+    fn with(&self, documents: &str) -> Self {
+        Self { text: ended(self.text.clone()) + documents, ..self.clone() }
+    }
+}
+
 /// The fate of a resource of dest.
 #[derive(Clone, Copy)]
 pub struct Fate<'m> {
@@ -39,6 +47,8 @@ pub struct Fate<'m> {
     pub item: &'m Item,
     /// The file that it moves to, if it moves.
     pub to: Option<&'m str>,
+    /// Its identity in updated, if that is another one: apiVersion, kind, namespace and name.
+    pub followed: Option<&'m [String; 4]>,
     /// The edits of its list beside the items of that list, if the list notes them here.
     pub list: Option<&'m TextEdits>,
     /// Its position among the items.
@@ -59,7 +69,13 @@ pub struct Edited {
 ///
 /// # Errors
 /// The file is JSON, and a resource would have to be added to it; or the text takes more than is left of the budget.
-pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget) -> Result<Option<Edited>> {
+pub fn edited(
+    held: &Held,
+    fates: &[Fate<'_>],
+    added: &[&Added],
+    notes: &Notes,
+    budget: &Budget,
+) -> Result<Option<Edited>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
     let going = fates.iter().filter(|fate| *fate.item == Item::Goes);
     let going: HashSet<usize> = going.map(|fate| fate.node.start()).collect();
@@ -69,8 +85,11 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
         let text = || with_header(document.source(), &joined(added), document.line_break());
         return Ok((!added.is_empty()).then(|| Edited { text: text(), edits: None }));
     }
+    let with_notes = notes.behind.iter().filter_map(|(number, text)| Some((*number, added.get(*number)?.with(text))));
+    let with_notes: HashMap<usize, Added> = with_notes.collect();
     let mut new: HashMap<Option<usize>, Vec<&Added>> = HashMap::new();
-    for added in added {
+    for (number, added) in added.iter().enumerate() {
+        let added = with_notes.get(&number).unwrap_or(added);
         new.entry(home(&roots, fates, added.spot)).or_default().push(added);
     }
     let mut of_roots: Vec<Vec<&Fate<'_>>> = vec![Vec::new(); roots.len()];
@@ -96,8 +115,9 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
         });
     }
     let (source, ranges) = (document.source(), extents(&roots, &items));
-    let mut edits = Some(changes(source, ranges.iter().cloned().zip(&items)));
-    let mut text = rewrite(source, ranges.into_iter().zip(&items));
+    let own = changes(source, ranges.into_iter().zip(&items)).union([TextEdits::of(notes.edits.clone())?])?;
+    let mut text = own.apply(source, 0..source.len());
+    let mut edits = Some(own);
     if let Some(new) = new.remove(&None) {
         if held.path.ends_with(".json") {
             bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
@@ -287,9 +307,9 @@ mod tests {
     fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
         let mut fates = Vec::new();
         for (i, &(node, item)) in items.iter().enumerate() {
-            fates.push(Fate { node, item, to: None, list: None, spot: Spot::of_item(i) });
+            fates.push(Fate { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) });
         }
-        let edited = edited(held, &fates, added, &Budget::default()).expect("edited")?;
+        let edited = edited(held, &fates, added, &Notes::default(), &Budget::default()).expect("edited")?;
         let source = held.document().expect("resources").source();
         if let Some(edits) = edited.edits {
             assert_eq!(edits.apply(source, 0..source.len()), edited.text);
@@ -424,7 +444,7 @@ mod tests {
     fn a_json_file_takes_no_second_resource() {
         let held = held("x.json", "{\"a\": 1}\n");
         let added = added("n: 1\n");
-        let error = edited(&held, &[], &[&added], &Budget::default()).expect_err("refused");
+        let error = edited(&held, &[], &[&added], &Notes::default(), &Budget::default()).expect_err("refused");
         assert!(error.to_string().starts_with("x.json: "), "{error}");
     }
 
@@ -432,11 +452,20 @@ mod tests {
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
         let held = held("x.yaml", text);
         let nodes = resource_nodes(held.document().expect("resources"));
-        let fates =
-            nodes.zip(spots).map(|(node, spot)| Fate { node, item: &Item::Stays, to: None, list: None, spot: *spot });
+        let fates = nodes.zip(spots).map(|(node, spot)| Fate {
+            node,
+            item: &Item::Stays,
+            to: None,
+            followed: None,
+            list: None,
+            spot: *spot,
+        });
         let fates: Vec<Fate<'_>> = fates.collect();
         let new: Vec<Added> = new.iter().map(|(text, spot)| Added { spot: *spot, ..added(text) }).collect();
-        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited").expect("left").text
+        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Notes::default(), &Budget::default())
+            .expect("edited")
+            .expect("left")
+            .text
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod mark;
 mod markdown;
 mod merge;
 mod moved;
+mod notes;
 mod one_form;
 mod output;
 mod pairs;

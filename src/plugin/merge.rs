@@ -260,7 +260,14 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let items = merged.items.iter().zip(&merged.spots);
     for (i, (((item, spot), owner), node)) in items.zip(owners).zip(nodes).enumerate() {
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        of_file.entry(owner).or_default().push(Fate { node, item, to, list: merged.lists.get(&i), spot: *spot });
+        of_file.entry(owner).or_default().push(Fate {
+            node,
+            item,
+            to,
+            followed: merged.followed.get(&i),
+            list: merged.lists.get(&i),
+            spot: *spot,
+        });
     }
     let budget = Budget::new(limit);
     let moved = Moved::of(dest, given, &of_file, &budget)?;

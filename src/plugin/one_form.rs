@@ -72,7 +72,7 @@ fn why_text(sides: [&Side; 3]) -> Result<HashMap<String, AsText>> {
 }
 
 /// The paths at which updated and dest hold different forms.
-fn differing<'s>([original, updated, dest]: [&'s Side; 3]) -> Result<Vec<&'s str>> {
+fn differing([original, updated, dest]: [&Side; 3]) -> Result<Vec<&str>> {
     let of_files = cores::map(&dest.files, |here| {
         let Some(new) = updated.at(&here.path) else { return Ok(None) };
         Ok(differ(original.at(&here.path), new, here)?.then_some(here.path.as_str()))
@@ -81,7 +81,7 @@ fn differing<'s>([original, updated, dest]: [&'s Side; 3]) -> Result<Vec<&'s str
 }
 
 /// The paths at which a side has a resource more often than another side that has it.
-fn repeating<'s>(sides: [&'s Side; 3]) -> Vec<&'s str> {
+fn repeating(sides: [&Side; 3]) -> Vec<&str> {
     fn counts(held: Option<&Held>) -> HashMap<Identity<'_>, usize> {
         let mut counts = HashMap::new();
         let all = held.into_iter().flat_map(Held::resources);

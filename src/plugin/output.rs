@@ -15,6 +15,7 @@ use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::{Fate, edited};
 use crate::merge::Merge;
+use crate::notes::Notes;
 use crate::place;
 use crate::side::{Content, Held, Root, Side, holds, is_local};
 
@@ -43,14 +44,14 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
         let fates = resources.iter().enumerate().map(|(i, resource)| {
             let (node, item) = (resource.node(), fate(resource));
-            Fate { node, item, to: None, list: None, spot: Spot::of_item(i) }
+            Fate { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
         // If all resources of a file are left out, its text is left out, too.
         if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
             return Ok(None);
         }
-        Ok(edited(&held, &fates, &[], &budget)?.map(|edited| edited.text))
+        Ok(edited(&held, &fates, &[], &Notes::default(), &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

@@ -20,7 +20,7 @@ pub fn may_be_one(path: &str, texts: [&[u8]; 2]) -> bool {
     {
         return !a.is_disjoint(&b);
     }
-    if [a, b].iter().any(|text| text.split_whitespace().nth(1).is_none()) {
+    if [a, b].iter().any(|text| !text.trim().contains([' ', '\n'])) {
         return true;
     }
     let [a, b] = [a, b].map(lines);

@@ -1241,3 +1241,79 @@ fn what_both_sides_say_of_a_list_is_a_conflict() {
         "{marked}"
     );
 }
+
+/// A document of comments stands at its place, also among documents that come, go or move. `A` is a ConfigMap of that name, `A'` one that
+/// dest changed, and `#a` a document of that comment.
+#[test]
+fn documents_of_comments_come_and_go_at_their_place() {
+    let document = |word: &str| match word.strip_prefix('#') {
+        Some(comment) => format!("# Source: {comment}\n#\n"),
+        None => {
+            let (name, mine) = word.split_once('\'').map_or((word, "1"), |(name, _)| (name, "mine"));
+            map(&name.to_lowercase(), &[("x", "'1'"), ("y", mine)])
+        }
+    };
+    // Whether the first document has a `---` does not matter.
+    let own = |text: &str| text.trim_start_matches("---\n").to_owned();
+    let text = |words: &str| {
+        let documents: Vec<String> = words.split(' ').map(document).collect();
+        let text = documents.join("---\n");
+        // Comments above the first `---` are no document.
+        if words.starts_with('#') { format!("---\n{text}") } else { text }
+    };
+    for (original, updated, dest, want) in [
+        ("A B", "A #c B", "A' B", "A' #c B"),
+        ("A B", "A B #c", "A' B", "A' B #c"),
+        ("A B", "#c A B", "A' B", "#c A' B"),
+        ("#b A", "#b #c A", "#b A'", "#b #c A'"),
+        ("A #b B", "A #b #c B", "A' #b B", "A' #b #c B"),
+        ("A #b B", "A #c #b B", "A' #b B", "A' #c #b B"),
+        // They go, where dest left them alone.
+        ("A #c B", "A B", "A' #c B", "A' B"),
+        ("A B #c", "A B", "A' B #c", "A' B"),
+        ("#c A B", "A B", "#c A' B", "A' B"),
+        ("A #c B", "A B", "A' #own B", "A' #own B"),
+        ("A #c B", "A #d B", "A' #c B", "A' #d B"),
+        ("A #c #c B", "A #c B", "A' #c #c B", "A' #c B"),
+        // What dest removed stays away, and what it added stays.
+        ("A #c B", "A #c B", "A' B", "A' B"),
+        ("A #c B", "A #c #d B", "A' B", "A' #d B"),
+        ("A B", "A B", "A' #own B", "A' #own B"),
+        ("A B", "A #c B", "A' #c B", "A' #c B"),
+        // Documents come and go around them.
+        ("A B", "A N #c B", "A' B", "A' N #c B"),
+        ("A B", "A #c N B", "A' B", "A' #c N B"),
+        ("A B", "A N #c", "A' B", "A' N #c"),
+        ("A X B", "A B #c", "A' X B", "A' B #c"),
+        ("A #x X B", "A B", "A' #x X B", "A' B"),
+        ("A X #x B", "A B", "A' X #x B", "A' B"),
+        ("A X B", "A X #c B", "A' B", "A' #c B"),
+        ("A B", "A #c B", "A' OWN B", "A' #c OWN B"),
+        ("A #c B", "A B", "A' OWN #c B", "A' OWN B"),
+        ("A #a B #b", "B #b A #a", "A' #a B #b", "B #b A' #a"),
+    ] {
+        for line_break in ["\n", "\r\n"] {
+            let folder = Folder::new();
+            for (side, words) in [("v1", original), ("v2", updated), ("here", dest)] {
+                folder.write(&format!("{side}/x.yaml"), text(words).replace('\n', line_break));
+            }
+            upgraded(&folder, &[]);
+            assert_eq!(
+                own(&folder.read("here/x.yaml").replace(line_break, "\n")),
+                own(&text(want)),
+                "{original} | {updated} | {dest}"
+            );
+        }
+        // A file of another name, and a file that was named alone.
+        if updated.contains('B') && dest.contains('B') {
+            let folder = Folder::new();
+            for (path, words) in [("v1/x.yaml", original), ("v2/y.yaml", updated), ("here/x.yaml", dest)] {
+                folder.write(path, text(words));
+            }
+            upgraded(&folder, &[]);
+            assert_eq!(own(&folder.read("here/y.yaml")), own(&text(want)), "{original} | {updated} | {dest}");
+        }
+        let folder = Folder::with(&[("v1", &text(original)), ("v2", &text(updated)), ("here", &text(dest))]);
+        assert_eq!(own(&folder.run(&upgrade(&[])).passed()), own(&text(want)), "{original} | {updated} | {dest}");
+    }
+}

@@ -77,7 +77,7 @@ pub fn below_header(text: &str) -> usize {
 }
 
 /// A text with its resources sorted by these keys: one for each resource, in the order of the text. A document or element that holds
-/// several resources uses the least of their keys. A document or element without resources keeps its place.
+/// several resources uses the least of their keys. A document without resources follows the one before it; an element keeps its place.
 ///
 /// A text stays in its order if its documents have directives, or if aliases connect its elements.
 ///
@@ -90,7 +90,11 @@ pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<Strin
     let text = ended(text);
     let Ok(document) = Document::parse(text.as_str()) else { return Ok(text) };
     let roots: Vec<NodeRef<'_>> = document.roots().collect();
-    let Some(firsts) = firsts(&roots, keys) else { return Ok(text) };
+    let Some(mut firsts) = firsts(&roots, keys) else { return Ok(text) };
+    // A document of comments follows the one before it.
+    for at in 1..firsts.len() {
+        firsts[at] = firsts[at].or(firsts[at - 1]);
+    }
     let mut edits = Vec::new();
     let mut rest = keys;
     for root in &roots {
@@ -262,8 +266,9 @@ mod tests {
             ("# licence\n---\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n---\nb: 2\n---\na: 1\n"),
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[1, 0], "\u{feff}b: 2\r\n---\r\na: 1\r\n"),
             ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
-            // Anything that is not a resource stays in its place.
-            ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\n# none\n---\na: 1\n"),
+            // A document of comments follows the one before it.
+            ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\na: 1\n---\n# none\n"),
+            ("---\n# none\n---\na: 1\n---\nb: 2\n", &[1, 0], "---\n# none\n---\nb: 2\n---\na: 1\n"),
             // Directives cannot move, so the order stays.
             ("%YAML 1.2\n---\na: 1\n---\nb: 2\n", &[1, 0], "%YAML 1.2\n---\na: 1\n---\nb: 2\n"),
         ] {

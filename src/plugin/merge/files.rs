@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
+use krm_merge::sides::Sides;
 use krm_merge_function::config::Role;
 use krm_merge_function::function::Item;
 
@@ -15,6 +16,7 @@ use super::{Change, Made, is_original};
 use crate::cores;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
 use crate::moved::Moved;
+use crate::notes::Notes;
 use crate::side::{Held, Root, Side};
 
 /// The changes of dest's files, from the result for each resource and the new resources. `made` gets the edits that make the new texts.
@@ -94,8 +96,10 @@ impl<'m> FilePart<'_, 'm> {
             }
             return Ok(FileChanges { changes, made });
         }
+        let notes = self.notes(dest, given);
         let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none() && fate.list.is_none();
-        if added.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot) {
+        if added.is_empty() && notes.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot)
+        {
             return Ok(FileChanges { changes, made });
         }
         let old = held.bytes()?;
@@ -106,7 +110,7 @@ impl<'m> FilePart<'_, 'm> {
             Some(document) if document.source().trim().is_empty() && !held.path.ends_with(".json") => {
                 Some(created(added, origin_of(added, given))?)
             }
-            Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
+            Some(_) => edited(held, &fates, added, &notes, budget)?.map(|Edited { text, edits }| {
                 let path = to.unwrap_or(&held.path).to_owned();
                 made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
                 text
@@ -132,6 +136,20 @@ impl<'m> FilePart<'_, 'm> {
         }
         Ok(FileChanges { changes, made })
     }
+
+    /// What becomes of the documents of comments in the file.
+    fn notes(&self, dest: &Side, given: &[(Role, Vec<Side>)]) -> Notes {
+        let path = &self.held.path;
+        let original = version(dest, given, Role::Original, path);
+        let updated = version(dest, given, Role::Updated, self.to.unwrap_or(path));
+        let documents = [original, updated, Some(self.held)].map(|held| held.and_then(Held::document));
+        match documents {
+            [Some(original), Some(updated), Some(dest)] => {
+                Notes::merged(Sides { original, updated, dest }, &self.fates, &self.added)
+            }
+            _ => Notes::default(),
+        }
+    }
 }
 
 /// The file of updated that replaces a file of dest as a whole. This requires that dest did not change the file, that both files have the
@@ -143,18 +161,8 @@ fn left_alone<'g>(
     fates: &[Fate<'_>],
     added: &[&Added],
 ) -> Result<Option<&'g Held>> {
-    let file = |wanted: Role| {
-        let mut sides = given.iter().filter(|(role, _)| *role == wanted).flat_map(|(_, sides)| sides);
-        let side = sides.next().filter(|_| sides.next().is_none())?;
-        match (&dest.root, &side.root) {
-            (Root::Folder(_), Root::Folder(_) | Root::Release(_)) => side.at(&held.path),
-            (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Release(_) | Root::Cluster) => None,
-            // The git driver makes texts that differ only at choices. It decides about layout itself.
-            (Root::Text, _) => None,
-            _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
-        }
-    };
-    let (Some(original), Some(updated)) = (file(Role::Original), file(Role::Updated)) else { return Ok(None) };
+    let version = |role| version(dest, given, role, &held.path);
+    let (Some(original), Some(updated)) = (version(Role::Original), version(Role::Updated)) else { return Ok(None) };
     if held.document().is_none() || updated.document().is_none() || original.bytes()? != held.bytes()? {
         return Ok(None);
     }
@@ -164,6 +172,19 @@ fn left_alone<'g>(
         && added.iter().filter(comes).count() == added.len()
         && stays + added.len() == updated.resources().count();
     Ok(Some(updated).filter(|_| is_whole && stays + added.len() > 0))
+}
+
+/// The file of original or updated that is a version of the file of dest at this path.
+fn version<'g>(dest: &Side, given: &'g [(Role, Vec<Side>)], wanted: Role, path: &str) -> Option<&'g Held> {
+    let mut sides = given.iter().filter(|(role, _)| *role == wanted).flat_map(|(_, sides)| sides);
+    let side = sides.next().filter(|_| sides.next().is_none())?;
+    match (&dest.root, &side.root) {
+        (Root::Folder(_), Root::Folder(_) | Root::Release(_)) => side.at(path),
+        (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Release(_) | Root::Cluster) => None,
+        // The git driver makes texts that differ only at choices. It decides about layout itself.
+        (Root::Text, _) => None,
+        _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
+    }
 }
 
 /// The file of another side that new resources come from.

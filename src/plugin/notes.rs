@@ -1,0 +1,245 @@
+//! Documents of comments alone, which belong to the file: those that upstream adds come to their place, and those that it removes go.
+//!
+//! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
+
+use std::collections::{HashMap, HashSet};
+
+use krm_merge::documents::{Item, below_header};
+use krm_merge::edits::Edit;
+use krm_merge::list;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::sides::Sides;
+use krm_merge::yaml::{Document, NodeRef, ends_line, extent};
+
+use crate::edit::{Added, Fate};
+
+/// What becomes of the documents of comments of a file of dest.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// The edits of dest's text.
+    pub edits: Vec<Edit>,
+    /// The documents that follow a new resource, as one text, by the number of that resource among the new ones.
+    pub behind: HashMap<usize, String>,
+}
+
+/// The apiVersion, kind, namespace and name of a resource.
+type Name = [String; 4];
+
+/// A document of a file.
+enum Part<'d> {
+    /// It holds resources of these names, or none.
+    Resources(Vec<Name>),
+    /// It holds only comments: these lines.
+    Comments(Vec<&'d str>),
+}
+
+/// What tells documents of comments apart: a resource of the document before it, and its lines.
+type Key<'d> = (Option<Name>, Vec<&'d str>);
+
+/// Where a document goes.
+#[derive(Clone, Copy)]
+enum At {
+    /// Before all documents of dest.
+    Top,
+    /// After the document of dest with this number.
+    Behind(usize),
+    /// After the new resource with this number.
+    New(usize),
+}
+
+impl Notes {
+    /// Merges the documents of comments of a file. `fates` are those of dest's resources in it, and `added` the resources that are new.
+    pub fn merged(documents: Sides<&Document<'static>>, fates: &[Fate<'_>], added: &[&Added]) -> Self {
+        if !documents.original.roots().chain(documents.updated.roots()).any(|root| comments(root).is_some()) {
+            return Self::default();
+        }
+        let mut parts = documents.map(|document| document.roots().map(part).collect::<Vec<_>>());
+        let followed = fates.iter().filter_map(|fate| {
+            let own = name(&Resource::read(fate.node, Origin::Field(String::new())))?;
+            Some((fate.followed?, own))
+        });
+        let followed: HashMap<&Name, Name> = followed.collect();
+        [&mut parts.original, &mut parts.updated].into_iter().for_each(|parts| rename(parts, &followed));
+        let named = added.iter().enumerate().filter_map(|(number, added)| Some((name_of(&added.text)?, number)));
+        let new: HashMap<Name, usize> = named.collect();
+        let in_upstream: HashSet<&Name> = names(&parts.original).chain(names(&parts.updated)).collect();
+        let in_result: HashSet<&Name> = names(&parts.dest).chain(new.keys()).collect();
+        let keys = Sides {
+            original: keys(&parts.original, &in_result),
+            updated: keys(&parts.updated, &in_result),
+            dest: keys(&parts.dest, &in_upstream),
+        };
+        let mut here = Here::of(documents.dest, fates, &keys);
+        let has_list = documents.dest.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
+        let mut at = At::Top;
+        let mut out = Self::default();
+        for ((number, root), part) in documents.updated.roots().enumerate().zip(&parts.updated) {
+            if let Part::Resources(names) = part {
+                let own = names.iter().find_map(|name| position(&parts.dest, name));
+                let added = names.iter().find_map(|name| new.get(name)).filter(|_| !has_list);
+                at = own.map(At::Behind).or(added.map(|number| At::New(*number))).unwrap_or(at);
+            }
+            let Some(key) = keys.updated.get(&number) else { continue };
+            match here.known(key) {
+                Some(known) => at = known.map_or(at, At::Behind),
+                None => out.put(at, &here, root),
+            }
+        }
+        let gone = here.gone.iter().map(|number| extent(here.roots[*number]));
+        out.edits.extend(gone.map(|range| Edit { range, text: String::new() }));
+        out
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.behind.is_empty()
+    }
+
+    /// Puts a document of updated to a place in dest.
+    fn put(&mut self, at: At, here: &Here<'_>, root: NodeRef<'_>) {
+        let mut text = root.document().source()[extent(root)].replace("\r\n", "\n");
+        if !ends_line(&text) {
+            text.push('\n');
+        }
+        let document = here.document;
+        let (source, line_break) = (document.source(), document.line_break());
+        let behind = match at {
+            At::New(number) => return self.behind.entry(number).or_default().push_str(&text),
+            // The nearest document before it that stays.
+            At::Behind(number) => (0..=number).rev().find(|number| here.stays(*number)),
+            At::Top => None,
+        };
+        let (at, text) = match behind.map(|number| extent(here.roots[number]).end) {
+            Some(end) if ends_line(&source[..end]) => (end, text),
+            Some(end) => (end, format!("\n{text}")),
+            None => {
+                let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
+                let at = below_header(source).max(bom);
+                (at, if source[at..].starts_with("---") { text } else { format!("{text}---\n") })
+            }
+        };
+        self.edits.push(Edit { range: at..at, text: text.replace('\n', line_break) });
+    }
+}
+
+/// Dest's file, and which of its documents of comments upstream has.
+struct Here<'d> {
+    document: &'d Document<'static>,
+    roots: Vec<NodeRef<'d>>,
+    /// The documents of resources that go.
+    leaving: HashSet<usize>,
+    /// The documents of comments that upstream removed.
+    gone: HashSet<usize>,
+    /// How often updated has documents of comments that are not new, and for each whether dest has it, and where.
+    known: HashMap<Key<'d>, Vec<Option<usize>>>,
+}
+
+impl<'d> Here<'d> {
+    fn of(document: &'d Document<'static>, fates: &[Fate<'_>], keys: &Sides<HashMap<usize, Key<'d>>>) -> Self {
+        let roots: Vec<NodeRef<'d>> = document.roots().collect();
+        let goes: HashSet<usize> =
+            fates.iter().filter(|fate| *fate.item == Item::Goes).map(|fate| fate.node.start()).collect();
+        let leaving = (0..roots.len()).filter(|number| goes.contains(&roots[*number].start())).collect();
+        let (mut was, is) = (counted(&keys.original), counted(&keys.updated));
+        let mut known: HashMap<Key<'d>, Vec<Option<usize>>> = HashMap::new();
+        let mut gone = HashSet::new();
+        let mut of_dest: Vec<(&usize, &Key<'d>)> = keys.dest.iter().collect();
+        of_dest.sort_by_key(|(number, _)| **number);
+        for (number, key) in of_dest {
+            let was = was.get_mut(key).filter(|was| **was > 0);
+            let had = was.is_some();
+            was.into_iter().for_each(|was| *was -= 1);
+            let of_key = known.entry(key.clone()).or_default();
+            match is.get(key).is_some_and(|is| of_key.len() < *is) {
+                true => of_key.push(Some(*number)),
+                false if had => _ = gone.insert(*number),
+                false => {}
+            }
+        }
+        // What original has besides, dest deleted.
+        for (key, left) in was {
+            known.entry(key.clone()).or_default().extend(std::iter::repeat_n(None, left));
+        }
+        known.values_mut().for_each(|of_key| of_key.reverse());
+        Self { document, roots, leaving, gone, known }
+    }
+
+    /// Whether a document of updated is not new, and where dest has it.
+    fn known(&mut self, key: &Key<'d>) -> Option<Option<usize>> {
+        self.known.get_mut(key)?.pop()
+    }
+
+    fn stays(&self, number: usize) -> bool {
+        !self.leaving.contains(&number) && !self.gone.contains(&number)
+    }
+}
+
+fn part(root: NodeRef<'_>) -> Part<'_> {
+    match comments(root) {
+        Some(lines) => Part::Comments(lines),
+        None => {
+            let resources = Resource::of_document(root, |_| Origin::Field(String::new()));
+            Part::Resources(resources.iter().filter_map(name).collect())
+        }
+    }
+}
+
+/// The lines of a document that holds only comments.
+fn comments(root: NodeRef<'_>) -> Option<Vec<&str>> {
+    if !root.is_null() || !root.text().is_empty() {
+        return None;
+    }
+    let lines = root.document().source()[extent(root)].lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    (lines.len() > 1 && lines[0].starts_with("---")).then_some(lines)
+}
+
+fn name(resource: &Resource<'_>) -> Option<Name> {
+    let identity = resource.package_identity()?;
+    Some([identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned))
+}
+
+/// The name of the resource of a text.
+fn name_of(text: &str) -> Option<Name> {
+    let document = Document::parse(text).ok()?;
+    name(&Resource::read(document.roots().find(|root| root.is_map())?, Origin::Field(String::new())))
+}
+
+fn names<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p Name> {
+    let names = parts.iter().map(|part| if let Part::Resources(names) = part { &names[..] } else { &[] });
+    names.flatten()
+}
+
+/// Gives resources the names that dest has for them, by their names in updated.
+fn rename(parts: &mut [Part<'_>], followed: &HashMap<&Name, Name>) {
+    let names = parts.iter_mut().filter_map(|part| if let Part::Resources(names) = part { Some(names) } else { None });
+    for name in names.flatten() {
+        if let Some(own) = followed.get(name) {
+            name.clone_from(own);
+        }
+    }
+}
+
+/// The number of the document that holds a resource.
+fn position(parts: &[Part<'_>], name: &Name) -> Option<usize> {
+    parts.iter().position(|part| matches!(part, Part::Resources(names) if names.contains(name)))
+}
+
+/// The key of each document of comments, by its number. Only documents with a `known` resource count as the ones before it.
+fn keys<'d>(parts: &[Part<'d>], known: &HashSet<&Name>) -> HashMap<usize, Key<'d>> {
+    let mut before: Option<&Name> = None;
+    let mut keys = HashMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        match part {
+            Part::Resources(names) => before = names.iter().find(|name| known.contains(name)).or(before),
+            Part::Comments(lines) => _ = keys.insert(number, (before.cloned(), lines.clone())),
+        }
+    }
+    keys
+}
+
+fn counted<'k, 'd>(keys: &'k HashMap<usize, Key<'d>>) -> HashMap<&'k Key<'d>, usize> {
+    let mut counts = HashMap::new();
+    keys.values().for_each(|key| *counts.entry(key).or_default() += 1);
+    counts
+}
