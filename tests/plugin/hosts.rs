@@ -53,7 +53,7 @@ fn there_is_a_man_page_for_the_plugin_and_for_each_command() {
         page.contains(".TH kubectl-krm-merge 1") && page.contains("kubectl\\-krm\\-merge\\-three\\-way(1)"),
         "{page}"
     );
-    assert!(page.contains("\\-\\-updated v2"), "the examples are in it");
+    assert!(page.contains("deploy@v1 my\\-package"), "the examples are in it");
     let page = folder.run(&["man", "three-way"]).passed();
     assert!(page.contains("\\-\\-on\\-conflict"), "{page}");
     for name in ["", "two-way", "three-way", "strategic", "live", "git-install", "git-driver", "completion", "man"] {

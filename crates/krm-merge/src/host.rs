@@ -22,9 +22,12 @@ pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that gives an item its role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";
 
+/// The annotation in which kpt notes the resource of upstream that a resource is a copy of.
+pub const KPT_NOTE: &str = "internal.kpt.dev/upstream-identifier";
+
 /// Whether an annotation is the host's. Users write `needs-hash` and `behavior` of `kustomize.config.k8s.io/`, so these merge.
 pub fn is_transport(key: &str) -> bool {
-    const PREFIXES: [&str; 3] = ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "internal.kpt.dev/"];
+    const PREFIXES: [&str; 2] = ["internal.config.kubernetes.io/", "internal.config.k8s.io/"];
     const NAMES: [&str; 5] = [LEGACY_PATH, LEGACY_INDEX, "config.k8s.io/id", "kustomize.config.k8s.io/id", ROLE];
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }

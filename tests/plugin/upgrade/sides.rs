@@ -80,10 +80,10 @@ fn a_path_that_is_no_path_is_told_with_the_form_of_a_release() {
     for (side, want) in [
         ("v1", "write `.git/DIRECTORY@v1`, or `.git@v1` for its root"),
         ("https://example.com/r", "must be REPO.git/DIRECTORY@REF"),
-        ("git@example.com:a/b", "a release in git must be REPO.git/DIRECTORY@REF"),
+        ("git@example.com:a/b", "there must be a file, a folder, or a release in git: REPO.git/DIRECTORY@REF"),
         (&upstream.source("d@v9"), "has no tag, branch or whole commit \"v9\"; the newest releases are v2, v1"),
         (&upstream.source("e@v1"), "must have \"e\" in v1, and has not"),
-        ("nothing", "error: nothing: No such file or directory"),
+        ("nothing", "error: `--original` \"nothing\": there must be a file or a folder, but nothing is there"),
     ] {
         let told = told(side);
         assert!(told.contains(want), "{side}: {told}");
