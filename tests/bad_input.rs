@@ -232,7 +232,10 @@ fn a_new_item_for_a_file_that_must_not_be_written() {
         (".git/hooks/pre-commit", "must not lead into `.git`, however that is spelled, for git runs what stands there"),
         ("a/.GIT/config", "must not lead into `.git`"),
         ("git~1/config", "must not lead into `.git`"),
-        (".krmignore", "must not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package"),
+        (
+            ".krmignore",
+            "must not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
+        ),
         ("a/.krm-merge-1-0.tmp", "must not be the name of a temporary file of `kubectl krm-merge`, which removes it"),
     ] {
         let path_told = format!("the path {path:?} of `items[1]`, which is new, {fault}");

@@ -13,7 +13,7 @@ use krm_merge::policy::Settled;
 use krm_merge::shown;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::Pick;
-use krm_merge::yaml::{Document, NodeRef, RESOLVE, Style as Written, line_start, next_line, starts_line};
+use krm_merge::yaml::{Document, NodeRef, RESOLVE, has_source_lines, line_start, next_line, starts_line};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
 
@@ -210,16 +210,16 @@ impl Drawn<'_> {
         let (dest, updated, original) = (edits(Version::Dest)?, edits(Version::Updated)?, edits(Version::Original));
         let style = if original.is_some() { self.style } else { Style::Merge };
         let edits = Sides { original: original.unwrap_or_default(), updated, dest };
-        let mut parts = parts(source, 0..source.len(), &edits, &block_scalars(document)).parts;
+        let mut parts = parts(source, 0..source.len(), &edits, &texts_of(document)).parts;
         parts.iter_mut().for_each(keep_whole);
         Some((parts, style))
     }
 }
 
-/// The lines of the literal block scalars of a document. In these, lines are chosen separately.
-fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
+/// The lines of the texts of a document that are written over several. In these, lines are chosen separately.
+fn texts_of(document: &Document<'_>) -> Vec<Lines<'static>> {
     fn collect(node: NodeRef<'_>, found: &mut Vec<Lines<'static>>) {
-        if node.style() == Written::Literal {
+        if has_source_lines(node) {
             let source = node.document().source();
             let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
             let range = line_start(source, node.start())..end;
@@ -233,8 +233,8 @@ fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
     found
 }
 
-/// Makes a choice whole unless its texts begin with the same line. The first line of a block scalar sets its indentation, so separately
-/// chosen lines must have the same one.
+/// Makes a choice whole unless its texts begin with the same line. The first line says how the text is written, and that of a block scalar its
+/// indentation, so separately chosen lines must have the same one.
 fn keep_whole(part: &mut Part) {
     let Part::Choice(Choice { texts, grain }) = part else { return };
     let first = |text: &String| text.split_inclusive('\n').next().map(str::to_owned);

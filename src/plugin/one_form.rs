@@ -121,7 +121,11 @@ fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
         (Some(theirs), Some(ours)) => {
             let was = old.and_then(Held::document).map(Document::source);
             let is_merged = was != Some(theirs.source()) && was != Some(ours.source());
-            return Ok(is_merged && [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice));
+            // After a first run, dest has updated's form, and its resources.
+            let had_another_form = new.identities().eq(here.identities())
+                && old.filter(|old| old.document().is_none()).map(is_empty).transpose()? == Some(false);
+            let is_any_twice = || [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice);
+            return Ok(is_merged && (had_another_form || is_any_twice()));
         }
         (None, None) => return Ok(false),
     };

@@ -9,7 +9,7 @@ use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step, cut};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::reference::{Named, Reference};
-use krm_merge::refine::lines_apart;
+use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
 use krm_merge::sides::{Side, Sides};
@@ -738,7 +738,15 @@ const LINES: usize = 1000;
 /// The lines of each side that both sides changed, as one line of JSON, with `…` for other lines. A side without such lines, or without a
 /// text that is too long to be shown whole, has none.
 fn lines_in_conflict(texts: Sides<Option<View<'_, '_>>>) -> Sides<Option<String>> {
-    let texts = texts.map(|view| view.filter(|view| view.kind() == Kind::Scalar).map(|view| view.string()));
+    let nodes = texts.map(|view| view.and_then(View::like));
+    let written = match nodes {
+        Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } => {
+            source_lines(Sides { original, updated, dest })
+        }
+        _ => None,
+    };
+    let values = || texts.map(|view| view.filter(|view| view.kind() == Kind::Scalar).map(|view| view.string()));
+    let texts = written.map_or_else(values, |written| written.map(|text| Some(text.into())));
     let [Some(original), Some(updated), Some(dest)] = [&texts.original, &texts.updated, &texts.dest] else {
         return Sides::default();
     };

@@ -369,6 +369,27 @@ fn what_git_merges_by_line_is_no_conflict() {
 }
 
 #[test]
+fn the_lines_in_which_a_text_is_written_are_merged() {
+    if !has("git") {
+        return;
+    }
+    for way in [">-\n    %", "\n    %", "'%'", "\"%\" # why", "!!str >+\n    %\n", "[1, \"%\"]"] {
+        let text = |x: u8, words: [&str; 5]| {
+            let value = way.replace('%', &words.join("\n    "));
+            format!("apiVersion: a/v1\nkind: A\nmetadata:\n  name: a\nspec:\n  x: {x}\n  k: {value}\n  z: 1\n")
+        };
+        let original = text(1, ["a", "b", "c", "d", "e"]);
+        // To git, the change of the field above touches that of the first line.
+        let (ours, theirs) = (text(2, ["a", "b", "c", "d", "E"]), text(1, ["A", "b", "c", "d", "e"]));
+        assert_eq!(merges(&original, &ours, &theirs), text(2, ["A", "b", "c", "d", "E"]), "{way}");
+        let (ours, theirs) = (text(2, ["a", "b", "2", "d", "e"]), text(1, ["A", "b", "3", "d", "e"]));
+        let want = text(2, ["A", "b", "%", "d", "e"])
+            .replace("    %\n", "<<<<<<< HEAD\n    2\n=======\n    3\n>>>>>>> topic\n");
+        assert_eq!(conflicts(&original, &ours, &theirs), want, "{way}");
+    }
+}
+
+#[test]
 fn what_is_no_kubernetes_is_merged_as_by_git() {
     if !has("git") {
         return;

@@ -69,6 +69,26 @@ fn markers_stand_around_the_lines_in_conflict() {
 }
 
 #[test]
+fn markers_stand_around_the_lines_in_which_a_text_is_written() {
+    for way in [">-\n    %", "\n    %", "'%'", "\"%\" # why", ">+ # why\n    %\n"] {
+        let text = |words: [&str; 5]| map("c", &[("a", &way.replace('%', &words.join("\n    "))), ("b", "'1'")]);
+        let folder = upgrade(
+            "c.yaml",
+            [["a", "b", "c", "d", "e"], ["A", "b", "3", "d", "e"], ["a", "b", "2", "d", "E"]]
+                .map(text)
+                .each_ref()
+                .map(String::as_str),
+        );
+        assert_eq!(mark(&folder, &[]).0, Some(1));
+        let conflict =
+            "<<<<<<< dest (here)\n    2\n||||||| original (v1)\n    c\n=======\n    3\n>>>>>>> updated (v2)\n";
+        assert_eq!(folder.read("here/c.yaml"), text(["A", "b", "%", "d", "E"]).replace("    %\n", conflict), "{way}");
+        folder.run(&["resolve", "--take", "ours"]).passed();
+        assert_eq!(folder.read("here/c.yaml"), text(["A", "b", "2", "d", "E"]), "{way}");
+    }
+}
+
+#[test]
 fn a_run_with_open_conflicts_says_what_to_do_next() {
     let [v1, v2, here] = ["'1'", "'2'", "'3'"].map(|value| map("c", &[("a", value)]));
     let next = |more: &[&str]| {

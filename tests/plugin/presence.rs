@@ -580,3 +580,20 @@ fn a_dest_above_the_package_is_told() {
     package.iter().for_each(|(path, text)| folder.write(&format!("here/{path}"), text));
     assert!(!upgraded(&folder, "take-updated").contains("--dest"));
 }
+
+#[test]
+fn a_text_that_upstream_turns_into_a_resource_is_merged_once() {
+    let results = |indent: &str| format!("{indent}- kind: Pod\n{indent}  result: fail\n");
+    let plain = |results: &str| format!("name: a\nresults:\n{results}");
+    let resource =
+        |results: &str| format!("apiVersion: x.io/v1\nkind: Test\nmetadata:\n  name: a\nresults:\n{results}");
+    let folder = Folder::with(&[
+        ("v1/test.yaml", &plain(&results(""))),
+        ("v2/test.yaml", &resource(&results(""))),
+        ("here/test.yaml", &plain(&results("  "))),
+    ]);
+    for _ in 0..2 {
+        folder.run(&["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"]).passed();
+        assert_eq!(folder.read("here/test.yaml"), resource(&results("  ")));
+    }
+}

@@ -14,6 +14,7 @@ mod lines;
 mod moved;
 mod partners;
 pub mod three;
+mod written;
 
 pub use lines::apart as lines_apart;
 
@@ -32,6 +33,7 @@ use crate::yaml::{NodeRef, trim_end};
 use three::Changed;
 
 pub use document::{has_twins, is_document};
+pub use written::source_lines;
 
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
 /// the warnings. `cursor` is at the root of the tree.
@@ -177,7 +179,26 @@ impl Text {
     }
 }
 
+/// What a merge makes of a text of dest.
+struct Outcome<'a> {
+    /// The text if dest wins the conflicts.
+    dest: Tree<'a>,
+    /// The text if updated wins them.
+    updated: Tree<'a>,
+    sources: Sources,
+    how: Combined,
+}
+
 impl Text {
+    /// The text in the place of dest's. If dest already has the result, its node stays.
+    fn in_place_of(self, dest: NodeRef<'_>) -> Outcome<'_> {
+        let made = |value: String| match value == dest.string() {
+            true => Tree::Node(dest),
+            false => Made { value: Cow::Owned(value), quotes: Quotes::As(dest) }.into(),
+        };
+        Outcome { dest: made(self.dest), updated: made(self.updated), sources: self.sources, how: self.how }
+    }
+
     /// The text of a document as a second run leaves it. A document that is upgraded merges by line, too, which takes what stands outside of the
     /// values: blank lines, and a `---` at the top. So the first run takes it as well.
     fn as_again(self, [original, updated]: [&str; 2]) -> Self {
@@ -242,17 +263,20 @@ impl<'a> Refiner<'a, '_> {
             Step::Field(name) => Some(&**name),
             _ => None,
         });
-        let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
-        // If dest already has the result, its node stays.
-        let made = |value: String| match value == texts[2] {
-            true => Tree::Node(sides.dest),
-            false => Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) }.into(),
+        let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth);
+        let text = text.map(|text| text.in_place_of(sides.dest));
+        let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
+        let written = if is_document { None } else { written::merged(sides, self.budget) };
+        // A text in double quotes may have several lines of its value on one line.
+        let Outcome { dest, updated, sources, how } = match (written, text) {
+            (Some(written), Some(text)) if written.sources.apart && !text.sources.apart => text,
+            (written, text) => written.or(text)?,
         };
-        if !text.is_in_conflict() {
-            self.tell(&conflict.path, text.sources, text.how);
-            return Some(made(text.dest));
+        if !sources.apart {
+            self.tell(&conflict.path, sources, how);
+            return Some(dest);
         }
-        Some(overlap(conflict, made(text.dest), made(text.updated)))
+        Some(overlap(conflict, dest, updated))
     }
 
     fn tell(&mut self, path: &FieldPath<'a>, sources: Sources, how: Combined) {

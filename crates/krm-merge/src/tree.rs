@@ -9,11 +9,12 @@ mod settle;
 mod view;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::child::By;
 use crate::path::FieldPath;
 use crate::sides::Sides;
-use crate::yaml::NodeRef;
+use crate::yaml::{Document, NodeRef};
 pub use branch::{Branch, Contested, fields_in};
 pub use entry::{Asked, Comments, Entry, Key, Layout};
 pub use settle::{decide, settle};
@@ -42,7 +43,7 @@ pub struct Made<'a> {
 }
 
 /// How a text that is not in any document is quoted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Quotes<'a> {
     /// Only if a reader would take the bare text for something else.
     Needed,
@@ -50,6 +51,24 @@ pub enum Quotes<'a> {
     Single,
     /// As a block scalar or in quotes, like the text of dest that it replaces.
     As(NodeRef<'a>),
+    /// In these lines.
+    Lines(OwnLines),
+}
+
+/// The lines in which a text of no user's document is written.
+#[derive(Clone, Debug)]
+pub struct OwnLines {
+    /// A document of their own, with one field, whose value is the text.
+    pub document: Arc<Document<'static>>,
+    /// How deep the lines below the first one are indented in the text of dest that they replace, from the first column.
+    pub indent: usize,
+}
+
+impl OwnLines {
+    /// The text.
+    pub fn scalar(&self) -> Option<NodeRef<'_>> {
+        self.document.roots().next()?.entries().next().map(|(_, value)| value)
+    }
 }
 
 /// Dest and the other side both changed a node, in different ways.

@@ -20,6 +20,7 @@ mod place;
 mod quote;
 mod same;
 mod scalar;
+mod source_lines;
 mod unresolved;
 mod written_child;
 
@@ -45,6 +46,7 @@ pub use place::{
 pub use quote::{plain_or_quoted, quoted_json};
 pub use same::same;
 pub use scalar::{Number, Scalar};
+pub use source_lines::has_source_lines;
 pub use unresolved::RESOLVE;
 pub use written_child::WrittenChild;
 
@@ -54,3 +56,4 @@ pub(crate) use place::{below, below_all, comment_place, comments_at_end, foot, g
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};
 pub(crate) use same::are_written_alike;
 pub(crate) use scalar::is_canonical;
+pub(crate) use source_lines::SourceLines;

@@ -11,7 +11,7 @@ use krm_merge::path::Step;
 use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::sides::Sides;
-use krm_merge::tree::{Branch, Conflict, Tree, View};
+use krm_merge::tree::{Branch, Conflict, Taking, Tree, View};
 use krm_merge::yaml::{NodeRef, same};
 
 use super::merge::Merge;
@@ -128,7 +128,10 @@ pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
     let Some(theirs) = conflict.updated.map(View::Node) else { return false };
     let both = |holds: fn(View<'_, '_>) -> bool| holds(ours) && holds(theirs);
-    (both(has_lines) && theirs.is_list() == ours.is_list()) || (both(|view| view.is_map()) && is_untold(conflict))
+    // Of a text, the value may have one line, and be written over several.
+    matches!(conflict.taking, Taking::Overlap)
+        || (both(has_lines) && theirs.is_list() == ours.is_list())
+        || (both(|view| view.is_map()) && is_untold(conflict))
 }
 
 /// Whether the place of a conflict is in an element that only its index identifies.

@@ -15,8 +15,8 @@ use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{
-    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above, line_start,
-    lines, next_line, whole_lines,
+    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above,
+    has_source_lines, line_start, lines, next_line, whole_lines,
 };
 
 /// A place in a resource, with the resource, field or element that each version has there.
@@ -161,13 +161,16 @@ impl<'a> Spot<'a> {
         matches!((self.here[one], self.here[other]), (Some(one), Some(other)) if one.text() == other.text())
     }
 
-    /// Whether the value is a literal block with the same header in all versions, so that its lines can be merged one by one.
+    /// Whether the value is a text that is written over several lines in one way in all versions, with the same header if it is a block, so
+    /// that its lines can be merged one by one.
     pub fn is_text(&self) -> bool {
-        let header = |side: Side| {
+        let way = |side: Side| {
             let value = self.here[side]?.value;
-            if value.style() == Style::Literal { lines(value.text()).into_iter().next() } else { None }
+            let is_block = matches!(value.style(), Style::Literal | Style::Folded);
+            let header = lines(value.text()).into_iter().next().filter(|_| is_block);
+            has_source_lines(value).then_some((value.style(), header))
         };
-        header(Side::Dest).is_some_and(|own| Side::ALL.iter().all(|side| header(*side) == Some(own)))
+        way(Side::Dest).is_some_and(|own| Side::ALL.iter().all(|side| way(*side) == Some(own)))
     }
 }
 

@@ -593,3 +593,140 @@ fn random_lists_hold_the_laws() {
     }
     assert!(clean * 2 > all, "{clean} of {all}");
 }
+
+/// Each of these ways to write the lines of a text over several, with the way of dest last.
+const WAYS: [&str; 12] = [
+    "k: %\n",
+    "k:\n  %\nl: 1\n",
+    "k: '%'\n",
+    "k: \"%\" # why\nl: 1\n",
+    "k: >-\n  %\nl: 1\n",
+    "k: > # why\n    %\n\nl: 1\n",
+    "k: !!str >+\n  %\n\nl: 1\n",
+    "k: >2-\n   %\n  x\n",
+    "k:\n- n: 1\n  o: 1\n  m: >-\n        %\n- 1\n",
+    "k:\n- >-\n  %\n- 1\n",
+    "k: [1, {n: 1, o: 1, m: \"%\"}]\n",
+    "k: [1, %, # why\n  2]\n",
+];
+
+/// Lines, each a word, in a way. The lines after the first one are where the first one is, or two columns deeper than the key.
+fn written(way: &str, words: &str, line_break: &str) -> String {
+    let line = &way[..way.find('%').expect("lines")];
+    let line = line.rsplit('\n').next().unwrap_or_default();
+    let indent = if line.trim().is_empty() { line.len() } else { 2 };
+    let lines: Vec<&str> = words.split(' ').collect();
+    way.replace('%', &lines.join(&format!("\n{}", " ".repeat(indent)))).replace('\n', line_break)
+}
+
+#[test]
+fn a_text_that_is_written_over_several_lines_is_merged_by_these() {
+    for way in WAYS {
+        for line_break in ["\n", "\r\n"] {
+            for [original, updated, dest, want_of_dest, want_of_updated] in [
+                ["a b c d", "A b c d", "a b c D", "A b c D", "A b c D"],
+                ["a b c d", "a b c", "x a b c d", "x a b c", "x a b c"],
+                ["a b c d", "b c d", "a b c d e", "b c d e", "b c d e"],
+                // In conflict.
+                ["a b c d e", "a B c d E", "a 2 c d e", "a 2 c d E", "a B c d E"],
+                ["a b c d e", "A b c d E", "a b c d e f", "A b c d e f", "A b c d E"],
+            ] {
+                let sides = [original, updated, dest].map(|words| written(way, words, line_break));
+                let [o, u, d] = sides.each_ref();
+                let want = [want_of_dest, want_of_updated].map(|words| written(way, words, line_break));
+                let merged = found(o, u, d, ConflictLevel::Line);
+                assert_eq!([merged.dest, merged.updated], want, "{d}");
+                let is_open = want_of_dest != want_of_updated;
+                let is_told = merged.combined.iter().any(|(_, how)| *how == Combined::Lines);
+                assert_eq!((merged.conflicts.len() == 1, is_told), (is_open, !is_open), "{d}");
+                let again = want.each_ref().map(|want| found(o, u, want, ConflictLevel::Line));
+                assert_eq!([&again[0].dest, &again[1].updated], want.each_ref(), "again: {d}");
+                let swapped = found(o, d, u, ConflictLevel::Line);
+                assert_eq!((swapped.updated, swapped.dest), want.clone().into(), "swapped: {d}");
+                let values = found(o, u, d, ConflictLevel::Value);
+                assert_eq!((&values.dest, values.conflicts.len(), values.combined.len()), (d, 1, 0), "{d}");
+            }
+        }
+    }
+}
+
+#[test]
+fn source_lines_keep_what_they_say_and_how_dest_has_them() {
+    for [original, updated, dest, want] in [
+        // Deeper lines, blank lines and the sign for the end belong to a folded text.
+        [
+            "k: >\n  a\n  b\n\n  c\n    d\n  e\n",
+            "k: >-\n  a\n  b\n\n  c\n    d\n  e\n",
+            "k: >\n    a\n    b\n\n    c\n      d\n       x\n    e\n",
+            "k: >-\n    a\n    b\n\n    c\n      d\n       x\n    e\n",
+        ],
+        // A `+` without a blank line says nothing.
+        [
+            "k: >+\n a\n b\n c\nl: 1\n",
+            "k: >+\n A\n b\n c\nl: 1\n",
+            "k: >+\n a\n b\n C\nl: 1\n",
+            "k: >\n A\n b\n C\nl: 1\n",
+        ],
+        ["k: >1\n  a\n b\n c\n", "k: >1\n  a\n b\n C\n", "k: >3\n    A\n   b\n   c\n", "k: >3\n    A\n   b\n   C\n"],
+        // The number has one digit.
+        [
+            "k: >-\n  a\n  b\n  c\n",
+            "k: >1-\n  a\n b\n c\n",
+            "k: >-\n            a\n            b\n            C\n",
+            "k: >9-\n          a\n         b\n         C\n",
+        ],
+        // Escapes, also those of line breaks and blanks.
+        [
+            "k: \"a \\\n  \\ b\\n\\\n  c\n\n  d\\\"\"\n",
+            "k: \"A \\\n  \\ b\\n\\\n  c\n\n  d\\\"\"\n",
+            "k: \"a \\\n  \\ b\\n\\\n  c\n\n  D\\\"\"\n",
+            "k: \"A \\\n  \\ b\\n\\\n  c\n\n  D\\\"\"\n",
+        ],
+        ["k: 'a''\n  b\n  c'\n", "k: 'A''\n  b\n  c'\n", "k: 'a''\n  b\n  ''c'\n", "k: 'A''\n  b\n  ''c'\n"],
+        // Indentation and line breaks are dest's, also where its lines are not all equally deep.
+        [
+            "k: a\n b\n  c\n d\n",
+            "k:\n  A\n  b\n   c\n  d\n",
+            "k: a\r\n           b\r\n            c\r\n           D\r\n",
+            "k: A\r\n           b\r\n            c\r\n           D\r\n",
+        ],
+        // Dest wrapped the end anew.
+        ["k: a\n b\n c\n d x\n", "k: A a\n b\n c\n d x\n", "k: a\n b\n c\n d\n x y\n", "k: A a\n b\n c\n d\n x y\n"],
+        // In the source, the changes touch. In the value, there is a line between them.
+        ["k: \"a\\nb\\n\n  c\"\n", "k: \"A\\nb\\n\n  c\"\n", "k: \"a\\nb\\n\n  C\"\n", "k: \"A\\nb\\n C\"\n"],
+    ] {
+        let merged = found(original, updated, dest, ConflictLevel::Line);
+        assert_eq!([&merged.dest, &merged.updated], [want, want], "{dest}");
+        assert_eq!(merged.combined, [("k".to_owned(), Combined::Lines)], "{dest}");
+        let again = found(original, updated, want, ConflictLevel::Line);
+        assert_eq!([&again.dest, &again.updated], [want, want], "again: {dest}");
+    }
+}
+
+#[test]
+fn where_a_side_has_other_lines_a_text_is_one_value() {
+    for [original, updated, dest] in [
+        // Another style.
+        ["k: a\n b\n c\n", "k: A\n b\n c\n", "k: 'a\n b\n C'\n"],
+        ["k: >\n a\n b\n c\n", "k: |\n a\n b\n X\n", "k: >\n A\n b\n c\n"],
+        // One line.
+        ["k: a\n b\n c\n", "k: A\n b\n c\n", "k: a b C\n"],
+        ["k: a\n b\n c\n", "k: A b c\n", "k: a\n b\n C\n"],
+        ["k: a b c\n", "k: A\n b\n c\n", "k: a\n b\n C\n"],
+        // A second run would find one line.
+        ["k: a\n b\n c\n", "k: a\n b\n", "k: b\n c\n"],
+        ["k: >\n a\n b\n c\n", "k: >\n a\n b\n", "k: >\n b\n c\n"],
+        // A comma would end the text.
+        ["k: a\n b\n c\nl: 1\n", "k: a, A\n b\n c\nl: 1\n", "{k: a\n b\n C # why\n , l: 1}\n"],
+        // A text is no number and has no tag of its own.
+        ["k: !x a\n b\n c\n", "k: !x A\n b\n c\n", "k: !x a\n b\n C\n"],
+        // All lines are in conflict.
+        ["k: a\n b\n", "k: A\n B\n", "k: x\n y\n"],
+    ] {
+        let merged = found(original, updated, dest, ConflictLevel::Line);
+        assert_eq!((&*merged.dest, &*merged.conflicts, merged.combined.len()), (dest, &["k".to_owned()][..], 0));
+        let values = [updated, &merged.updated].map(|text| Document::parse(text.to_owned()).expect("valid"));
+        let [theirs, taken] = values.each_ref().map(|document| document.roots().next().and_then(|root| root.get("k")));
+        assert!(crate::yaml::same(theirs.expect("a value"), taken.expect("a value")), "{}", merged.updated);
+    }
+}

@@ -224,7 +224,7 @@ impl<'d> Splicer<'d, '_> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout().flow(tree)));
+                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout().in_flow(tree)));
             }
             Fate::Inside(branch) => self.children(value, branch),
         }

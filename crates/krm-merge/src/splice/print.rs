@@ -15,7 +15,7 @@ use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, WrittenChild, below, comment_of,
+    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below, comment_of,
     comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, lines, needs_escapes,
     plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
 };
@@ -585,15 +585,17 @@ impl Layout<'_> {
 
     /// A scalar that is not in any document.
     fn made(&self, made: &Made<'_>, context: Context) -> String {
-        match made.quotes {
-            _ if self.flow != Flow::Yaml => quoted_json(&made.value),
-            Quotes::Needed => quoted(&made.value, context),
-            Quotes::Single => format!("'{}'", made.value.replace('\'', "''")),
-            Quotes::As(node) => match node.resolve().style() {
-                Style::Plain => quoted(&made.value, context),
-                Style::Single if !needs_escapes(&made.value) => format!("'{}'", made.value.replace('\'', "''")),
-                _ => quoted_json(&made.value),
-            },
+        let style = match &made.quotes {
+            _ if self.flow != Flow::Yaml => Style::Double,
+            Quotes::Needed => Style::Plain,
+            Quotes::Single => return format!("'{}'", made.value.replace('\'', "''")),
+            Quotes::As(node) => node.resolve().style(),
+            Quotes::Lines(lines) => lines.scalar().map_or(Style::Double, NodeRef::style),
+        };
+        match style {
+            Style::Plain => quoted(&made.value, context),
+            Style::Single if !needs_escapes(&made.value) => format!("'{}'", made.value.replace('\'', "''")),
+            _ => quoted_json(&made.value),
         }
     }
 
@@ -705,8 +707,8 @@ impl Layout<'_> {
             _ => {
                 let inner = blanks(column + self.indent);
                 let mut head = String::new();
-                for (i, line) in lines(text).iter().enumerate() {
-                    let line = if i == 0 { line } else { line.trim_start_matches([' ', '\t']) };
+                let written = SourceLines::of(node).map(|written| written.text).unwrap_or_default();
+                for (i, line) in written.lines().enumerate() {
                     if i > 0 {
                         head.push('\n');
                         if !line.is_empty() && self.budget.take(inner.len()) {
@@ -720,26 +722,46 @@ impl Layout<'_> {
         }
     }
 
-    /// A text that is not in any document, after a key or dash at `column`: as a block scalar if dest has one there, and YAML can write the
-    /// text so.
+    /// A text that is not in any document, after a key or dash at `column`: in lines of its own, or as a block scalar if dest has one there,
+    /// and YAML can write the text so.
     fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
-        let like = match made.quotes {
-            Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
-            Quotes::As(_) | Quotes::Needed | Quotes::Single => None,
+        let text = match &made.quotes {
+            _ if self.flow != Flow::Yaml => None,
+            Quotes::Lines(lines) => {
+                lines.scalar().map(|node| self.as_deep_as(lines.indent, column).scalar(node, column))
+            }
+            Quotes::As(node) => self.literal(node.resolve(), &made.value, column),
+            Quotes::Needed | Quotes::Single => None,
         };
-        let block = like.and_then(|node| Some((node, BlockScalar::of(node)?)));
-        let text = block.and_then(|(node, block)| self.literal(node, &block, &made.value, column));
         text.unwrap_or_else(|| Text { head: self.paid(self.made(made, Context::Block)), body: Vec::new() })
     }
 
-    /// A text as a literal block scalar with the depth of the one that it replaces; `None` if its lines cannot be written that way.
-    fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
+    /// This layout, but for a text after a key or dash at `column` whose lines are to be indented so far, if they can be.
+    fn as_deep_as(&self, indent: usize, column: usize) -> Self {
+        let depth = indent.checked_sub(column).filter(|depth| *depth > 0);
+        Self { indent: depth.unwrap_or(self.indent), ..*self }
+    }
+
+    /// A value that takes the place of another one in a flow map or list.
+    pub fn in_flow(&self, tree: &Tree<'_>) -> String {
+        match tree {
+            // The lines are as deep as those that they replace.
+            Tree::Made(made) if matches!(made.quotes, Quotes::Lines(_)) => self.made_text(made, 0).head,
+            tree => self.flow(tree),
+        }
+    }
+
+    /// A text as a literal block scalar with the depth of the one that it replaces; `None` if that is no block scalar, or if the lines cannot
+    /// be written that way.
+    fn literal(&self, node: NodeRef<'_>, value: &str, column: usize) -> Option<Text> {
+        let block = BlockScalar::of(node)?;
         let content = value.strip_suffix('\n').unwrap_or(value);
         let lines: Vec<&str> = content.split('\n').collect();
         if content.is_empty() || lines.iter().any(|line| needs_escapes(&line.replace('\t', ""))) {
             return None;
         }
-        let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
+        let depth =
+            Some(self.as_deep_as(block.indent, column).indent).filter(|depth| *depth < 10).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
         // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
@@ -775,8 +797,11 @@ impl Layout<'_> {
             first.is_some_and(|l| indentation(l) > old || l.get(old..).is_some_and(|l| l.starts_with('\t')));
         let leading_blanks = content.iter().take_while(|l| is_of_blanks(l)).any(|l| first.is_some() && l.len() > old);
         let mut head = header[..1].to_owned();
+        let mut depth = self.indent;
         if is_deeper || leading_blanks {
-            head.push_str(&self.indent.to_string());
+            // The number has one digit.
+            depth = depth.min(9);
+            head.push_str(&depth.to_string());
         }
         // Of blank lines alone, nothing shows the indentation.
         if first.is_none() && !value.is_empty() {
@@ -789,7 +814,7 @@ impl Layout<'_> {
             // Without blank lines of its own, the text needs no `+`, and the blank lines of dest below it can stay.
             head.push('+');
         }
-        let inner = blanks(column + self.indent);
+        let inner = blanks(column + depth);
         let mut body = String::new();
         for (i, line) in content.iter().enumerate() {
             if i > 0 {
