@@ -299,7 +299,18 @@ fn anchors_and_aliases_that_a_merge_cannot_keep() {
     };
     let other = "- {apiVersion: v1, kind: O, metadata: {name: o}, d: *x}\n";
     says(&with("a: &x {b: 1}\n", other, "a: null\n"), &["the alias `*x` must stand in the same item as its anchor"]);
-    assert_eq!(passes(&with("a: &x {b: 1}\n", other, "a: {b: 1}\n")).stderr, [""; 0]);
+    says(&with("a: &x {b: 1}\n", other, "a: {b: 2}\n"), &["the alias `*x` must stand in the same item as its anchor"]);
+    says(&with("a: {c: &x {b: 1}}\n", other, "a: 2\n"), &["the alias `*x` must stand in the same item as its anchor"]);
+    // Nothing inside of the anchored node changes.
+    for source in ["a: {b: 1}\n", "c: 1\n", "a: {b: 1}\nc: 3\n"] {
+        assert_eq!(passes(&with("a: &x {b: 1}\nc: 2\n", other, source)).stderr, [""; 0]);
+    }
+    // Nor where the alias's own place changes.
+    let first = "{apiVersion: v1, kind: O, metadata: {name: o}, d: &x {b: 1}}\n";
+    let source = format!("{}d: {{b: 2}}\n", THING.replace("spec:\n  b: 1\n", ""));
+    let dest = format!("- {first}{}", items(&format!("{}d: *x\n", THING.replace("spec:\n  b: 1\n", ""))));
+    let output = passes(&resource_list(&dest, &format!("mode: TwoWay\n{}", side("source", &source)))).stdout;
+    assert!(output.contains("d: &x {b: 1}") && output.contains("d: {b: 2}\n"), "{output}");
 }
 
 #[test]

@@ -91,19 +91,29 @@ impl Added<'_> {
     }
 }
 
-/// Checks that no alias connects an item that changes or moves with another item, because the meaning of the other would change, too.
-pub(super) fn own_anchors(item: &Resource<'_>) -> Result<(), Box<Outcome>> {
+/// Checks that no alias connects an item that moves with another item.
+fn moves_alone(item: &Resource<'_>) -> Result<(), Box<Outcome>> {
     item.shared_alias().map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
 }
 
-/// Checks that no item that stays has an alias of an anchor in a source that is consumed. In a source, an alias is the value that it stands
-/// for, wherever its anchor is.
-pub(super) fn own_aliases(source: &Resource<'_>, roles: &Roles<'_>) -> Result<(), Box<Outcome>> {
+/// Checks that the aliases in other items still stand for what they stood for, if the item becomes this tree, or goes.
+pub(super) fn leaves_anchors<'i>(item: &Resource<'i>, becomes: Option<&Tree<'i>>) -> Result<(), Box<Outcome>> {
+    item.broken_elsewhere(becomes).map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
+}
+
+/// Checks that no item that stays has an alias of an anchor in an item that is consumed. In the items of another role than dest, an alias is
+/// the value that it stands for, wherever its anchor is.
+pub(super) fn own_aliases(roles: &Roles<'_>) -> Result<(), Box<Outcome>> {
     let is_gone = |item: &Resource<'_>| item.origin.item().is_some_and(|i| roles.gone.get(i) == Some(&true));
-    let sources = roles.of(Role::Source);
-    let stays = |alias: &NodeRef<'_>| !sources.iter().any(|other| is_gone(other) && other.holds(*alias));
-    let alias = is_gone(source).then(|| source.aliases_elsewhere().find(stays)).flatten();
-    alias.map_or(Ok(()), |alias| Err(apart_from_anchor(source, alias)))
+    let others: Vec<&Resource<'_>> =
+        roles.others.iter().flat_map(|(_, items)| items).filter(|item| is_gone(item)).collect();
+    for item in &others {
+        let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.holds(*alias));
+        if let Some(alias) = item.aliases_elsewhere().find(stays) {
+            return Err(apart_from_anchor(item, alias));
+        }
+    }
+    Ok(())
 }
 
 fn apart_from_anchor(item: &Resource<'_>, alias: NodeRef<'_>) -> Box<Outcome> {
@@ -326,7 +336,7 @@ impl<'a> Run<'a> {
         dest: &Resource<'i>,
         to: &'i str,
     ) -> Result<Option<NewPlace<'i>>, Box<Outcome>> {
-        own_anchors(dest)?;
+        moves_alone(dest)?;
         self.results.report(&Report::Moved { dest, to })?;
         if let Some(item) = dest.origin.item() {
             self.merged.moved.insert(item, to.to_owned());
@@ -419,8 +429,10 @@ impl<'a> Run<'a> {
         item: &Resource<'i>,
         fate: Fate<'i>,
     ) -> Result<Option<Tree<'i>>, Box<Outcome>> {
-        if !matches!(fate, Fate::Unchanged) {
-            own_anchors(item)?;
+        match &fate {
+            Fate::Unchanged => {}
+            Fate::Unmarked(tree) | Fate::Changed(tree) | Fate::Written(tree, _) => leaves_anchors(item, Some(tree))?,
+            Fate::Gone => leaves_anchors(item, None)?,
         }
         Ok(match fate {
             Fate::Unchanged => Some(Tree::Node(item.node())),

@@ -30,9 +30,7 @@ pub(super) fn merge_sources<'a>(
     budget: &'a Budget,
 ) -> Result<Sourced<'a>, Box<Outcome>> {
     let sources = roles.of(Role::Source);
-    for source in sources {
-        own_aliases(source, roles)?;
-    }
+    own_aliases(roles)?;
     let mut run = Run::new(config, roles, budget);
     let (groups, idle) = grouped(sources, roles)?;
     let coming = groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());

@@ -15,7 +15,7 @@ use krm_merge::yaml::extent;
 use super::after::After;
 use super::broken::{self, Lost};
 use super::lists;
-use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
+use super::run::{Fate, Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Role};
 use crate::decision::{Ruling, Verdict};
 use crate::report::{Counts, LeftUpstream, Report};
@@ -32,9 +32,7 @@ pub(super) fn three_way<'a>(
     for role in Role::of(config.mode()) {
         roles.require(*role)?;
     }
-    for side in roles.others.iter().flat_map(|o| &o.1) {
-        own_anchors(side)?;
-    }
+    own_aliases(roles)?;
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
     let all = members(sides, config.renames()).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
     let mut run = Run::new(config, roles, budget);

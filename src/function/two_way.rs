@@ -1,6 +1,6 @@
 //! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
 
-use super::run::{Merged, Run, own_anchors};
+use super::run::{Merged, Run, leaves_anchors};
 use super::sources::merge_sources;
 use crate::config::{Config, Role};
 use crate::results::{Outcome, Results};
@@ -35,7 +35,7 @@ fn merge_alike<'a>(
         let Some(identity) = item.identity else { continue };
         let first = *first.entry(identity).or_insert(i);
         if first != i {
-            own_anchors(item)?;
+            leaves_anchors(item, None)?;
             later[first].push(item);
             run.set_gone(item);
         }

@@ -1,231 +1,266 @@
-//! Aliases, anchors and `<<` in dest: they stay in the text until a merge changes something inside of one. Then only that one is written
-//! out.
+//! Aliases, anchors and `<<` in dest: they stay in the text as long as they mean what the merge asks for. Where one does not, only that one is
+//! written out.
 //!
-//! A merge must not change the value of an alias elsewhere, and must not leave an alias without its anchor. In the tree, an alias with
-//! changes inside is already a branch. This module finds the other aliases that would break, and writes their values in their place.
+//! A tree knows values alone: an alias in it stands for the value that its anchor had. In the text it stands for what its anchor has after
+//! the merge. So the result is read here in the order of its text, as a reader would: each alias follows the anchor before it, and is
+//! written out if the anchor is gone, or has another value than the tree wants in the place of the alias.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::child::By;
-use crate::tree::{Branch, Entry, Tree};
-use crate::yaml::{Document, Kind, NodeRef};
+use crate::hashed::{Empty, HashMap, HashSet};
+use crate::tree::{Branch, Entry, Key, Layout, Tree, View, fields_in};
+use crate::yaml::{Kind, NodeRef};
 
-/// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now. Each pass writes out
-/// all aliases that it finds, so there are at most as many passes as aliases.
+/// A settled tree of dest as it is to be written: with each alias and `<<` that can stay in its place, and the others written out. Read as
+/// values, this tree means nothing: see above.
 pub fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
-    let mut tree = Cow::Borrowed(tree);
     if !dest.has_aliases() || tree.is(dest) {
-        return tree;
+        return Cow::Borrowed(tree);
     }
-    loop {
-        let uses = in_the_way(dest, &tree);
-        if uses.is_empty() {
-            return tree;
+    Cow::Owned(Reader::of(dest).value(dest, tree.clone()))
+}
+
+/// An alias outside of an item that would lose its anchor in the item, or that would stand for another value; `tree` is what the item
+/// becomes, if it stays.
+pub fn breaks_elsewhere<'a>(item: NodeRef<'a>, tree: Option<&Tree<'a>>) -> Option<NodeRef<'a>> {
+    let mut aliases = from_elsewhere(item).peekable();
+    if tree.is_some_and(|tree| tree.is(item)) || aliases.peek().is_none() {
+        return None;
+    }
+    let mut reader = Reader::of(item);
+    if let Some(tree) = tree {
+        reader.value(item, tree.clone());
+    }
+    aliases.find(|alias| !reader.says(*alias, &Tree::Node(*alias)))
+}
+
+/// A reader of the text that a tree becomes.
+struct Reader<'a> {
+    dest: NodeRef<'a>,
+    /// The nodes of dest whose anchors were read, by the name of the anchor, and what each became. Of one name, the last counts.
+    anchors: HashMap<&'a str, (NodeRef<'a>, Tree<'a>)>,
+}
+
+/// The name in an anchor or alias.
+fn name_in(anchor_or_alias: &str) -> &str {
+    anchor_or_alias.get(1..).unwrap_or_default()
+}
+
+/// Whether two values are the same.
+fn same(a: View<'_, '_>, b: View<'_, '_>) -> bool {
+    match (a, b) {
+        (View::Node(a), View::Node(b)) if a.resolve().is(b.resolve()) => true,
+        (a, View::Node(b)) => a.same(b),
+        (View::Node(a), b) => b.same(a),
+        (a, b) => a.meaning() == b.meaning(),
+    }
+}
+
+/// The fields that the value of a `<<` entry brings in.
+fn merged_fields<'t, 'a>(value: View<'t, 'a>) -> Vec<(&'a str, View<'t, 'a>)> {
+    let maps = if value.is_list() { value.elements() } else { vec![value] };
+    let mut seen = HashSet::new();
+    maps.into_iter().flat_map(View::fields).filter(|(name, _)| seen.insert(*name)).collect()
+}
+
+impl<'a> Reader<'a> {
+    fn of(dest: NodeRef<'a>) -> Self {
+        Self { dest, anchors: HashMap::new() }
+    }
+
+    /// What a node of dest, as it is written, stands for after the text up to here; `None` if an alias in it has lost its anchor, which is
+    /// gone, or is not the last one of its name. What is outside of dest stays as it is.
+    fn reading(&self, node: NodeRef<'a>) -> Option<Cow<'_, Tree<'a>>> {
+        if node.kind() == Kind::Alias {
+            let target = node.resolve();
+            return match self.anchors.get(name_in(node.text())) {
+                Some((anchored, tree)) if anchored.is(target) => Some(Cow::Borrowed(tree)),
+                None if !self.dest.holds(target) => Some(Cow::Owned(Tree::Node(target))),
+                _ => None,
+            };
         }
-        let uses = Nodes::of(dest.document(), with_orphans(dest, &tree, uses));
-        tree = Cow::Owned(with_copies(tree.into_owned(), &uses));
-    }
-}
-
-/// The aliases of a tree that are still in their original place.
-fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
-    fn collect<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<NodeRef<'a>>) {
-        let branch = match tree {
-            Tree::Node(own) if own.is(node) => return out.extend(node.document().aliases_in(node)),
-            Tree::Branch(branch) if branch.like.is(node) && node.kind() != Kind::Alias => branch,
-            _ => return,
-        };
-        for entry in &branch.entries {
-            let (Some(was), Some(tree)) = (entry.was, &entry.value) else { continue };
-            let key = was.key().filter(|_| entry.new_key().is_none());
-            out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
-            collect(was.value(), tree, out);
+        if self.means_the_same(node) {
+            return Some(Cow::Owned(Tree::Node(node)));
         }
-    }
-    let mut out = Vec::new();
-    collect(dest, tree, &mut out);
-    out
-}
-
-/// The aliases that a tree would break.
-fn in_the_way<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
-    let mut changed = Changed::default();
-    collect_changed(dest, tree, &mut changed);
-    let nodes = |nodes| Nodes::of(dest.document(), nodes);
-    // Where children change places, an alias may also end up after another anchor of its name.
-    let ambiguous = changed.moved.iter().copied().filter(|node| node.document().has_anchors_in(*node)).collect();
-    let [gone, within, moved, ambiguous] = [changed.gone, changed.within, changed.moved, ambiguous].map(nodes);
-    let is_in_the_way = |alias: &NodeRef<'a>| {
-        let target = alias.resolve();
-        [&gone, &moved].iter().any(|nodes| nodes.any_around(target) || nodes.any_in(target))
-            || within.any_in(target)
-            || ambiguous.any_around(*alias)
-    };
-    aliases_of(dest, tree).into_iter().filter(is_in_the_way).collect()
-}
-
-/// What a tree changes in dest.
-#[derive(Default)]
-struct Changed<'a> {
-    /// The nodes that are removed or replaced.
-    gone: Vec<NodeRef<'a>>,
-    /// The nodes whose children are added or removed.
-    within: Vec<NodeRef<'a>>,
-    /// The nodes whose children change places. An alias may end up before its anchor.
-    moved: Vec<NodeRef<'a>>,
-}
-
-/// Nodes of one document. Whether one of them is at a place is known without a look at each.
-struct Nodes<'a> {
-    doc: &'a Document<'a>,
-    /// Their numbers, sorted.
-    numbers: Vec<u32>,
-    /// The subtrees of those that are in no other one, sorted.
-    outermost: Vec<Range<u32>>,
-}
-
-impl<'a> Nodes<'a> {
-    /// The nodes that are of this document.
-    fn of(doc: &'a Document<'a>, nodes: Vec<NodeRef<'a>>) -> Self {
-        let mut subtrees: Vec<_> = nodes.into_iter().filter(|node| node.is_of(doc)).map(NodeRef::subtree).collect();
-        subtrees.sort_unstable_by_key(|subtree| subtree.start);
-        let numbers = subtrees.iter().map(|subtree| subtree.start).collect();
-        // One of two subtrees is in the other, or they have no node in common.
-        subtrees.dedup_by(|next, last| next.start < last.end);
-        Self { doc, numbers, outermost: subtrees }
-    }
-
-    /// Whether one of them is a node or is below it.
-    fn any_in(&self, node: NodeRef<'_>) -> bool {
-        let Range { start, end } = node.subtree();
-        let first = self.numbers.partition_point(|number| *number < start);
-        node.is_of(self.doc) && self.numbers.get(first).is_some_and(|number| *number < end)
-    }
-
-    /// Whether one of them is a node or is above it.
-    fn any_around(&self, node: NodeRef<'_>) -> bool {
-        let number = node.subtree().start;
-        let next = self.outermost.partition_point(|subtree| subtree.end <= number);
-        node.is_of(self.doc) && self.outermost.get(next).is_some_and(|subtree| subtree.contains(&number))
-    }
-}
-
-fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Changed<'a>) {
-    let branch = match tree {
-        Tree::Node(own) if own.is(node) => return,
-        Tree::Branch(branch) if branch.like.is(node) => branch,
-        // The same value in another layout is no change, but the anchors in it may be gone.
-        _ if tree.view().is_some_and(|view| view.same(node)) && !node.document().has_anchors_in(node) => return,
-        _ => return out.gone.push(node),
-    };
-    // Changes inside an alias do not change the value of its anchor, but of each node around the alias.
-    if node.kind() == Kind::Alias {
-        return out.within.push(node);
-    }
-    if branch.entries.iter().any(|entry| entry.was.is_none() || entry.value.is_none()) {
-        out.within.push(node);
-    }
-    if !branch.entries.iter().filter_map(Entry::place).is_sorted() {
-        out.moved.push(node);
-    }
-    for entry in &branch.entries {
-        let Some((key, value)) = entry.was.map(|was| (was.key(), was.value())) else { continue };
-        if entry.new_key().is_some() {
-            out.gone.extend(key);
-            out.within.push(node);
-        }
-        match &entry.value {
-            Some(tree) => collect_changed(value, tree, out),
-            None => {
-                out.gone.extend(key);
-                out.gone.push(value);
+        let (mut own, mut merged) = (Vec::new(), Vec::new());
+        for (key, value) in node.written() {
+            let value = self.reading(value)?;
+            match key {
+                Some(key) if key.is_merge_key() => merged.push(value),
+                Some(key) if !self.means_the_same(key) => return None,
+                key => own.push(Entry::new(key.map(Key::Node), value.into_owned())),
             }
         }
-    }
-}
-
-/// Adds the aliases whose anchors are lost when these aliases are written out, because a copy has no anchors.
-fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, mut uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
-    let mut copied = Vec::new();
-    copied_whole(tree, &mut copied);
-    let mut aliases = aliases_of(dest, tree);
-    let mut new = uses.clone();
-    loop {
-        let used = Nodes::of(dest.document(), new);
-        let (goes, stays): (Vec<_>, Vec<_>) = copied.into_iter().partition(|entry| is_used(*entry, &used));
-        let goes = goes.into_iter().flat_map(|(key, value)| [Some(key), value]).flatten().collect();
-        let lost = Nodes::of(dest.document(), goes);
-        let (orphans, others): (Vec<_>, Vec<_>) =
-            aliases.into_iter().partition(|alias| lost.any_around(alias.resolve()));
-        if orphans.is_empty() {
-            return uses;
+        let mut names: HashSet<&str> = own.iter().filter_map(|entry| Some(entry.key?.name())).collect();
+        for (name, value) in merged.iter().filter_map(|value| value.view()).flat_map(merged_fields) {
+            if names.insert(name) {
+                own.push(Entry::new(Some(Key::Made(name)), value.to_tree()));
+            }
         }
-        uses.extend(&orphans);
-        (copied, aliases, new) = (stays, others, orphans);
+        Some(Cow::Owned(Branch::with(node, By::Field, own).into()))
     }
-}
 
-/// The entries that cannot be edited inside, so that a copy replaces them as a whole: `<<` entries, and entries with an alias in their key.
-/// Entries inside of a `<<` are copied with it.
-fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, Option<NodeRef<'a>>)>) {
-    let Some(like) = tree.like().filter(|like| like.kind() != Kind::Alias) else { return };
-    if !like.document().has_merge_keys() && !like.has_aliases() {
-        return;
+    /// Whether a node of dest, as it is written, stands for the value of a tree.
+    fn says(&self, node: NodeRef<'a>, wanted: &Tree<'a>) -> bool {
+        let reading = self.reading(node);
+        reading
+            .as_deref()
+            .and_then(Tree::view)
+            .zip(wanted.view())
+            .is_some_and(|(reading, wanted)| same(reading, wanted))
     }
-    let entries = match tree {
-        Tree::Branch(branch) => &branch.entries,
-        _ => &Branch::of(like, By::Field).entries,
-    };
-    for entry in entries {
-        let Some(value) = &entry.value else { continue };
-        let key = entry.key.and_then(|key| key.node());
-        let is_whole = |key: &NodeRef<'a>| entry.is_merge() || key.document().aliases_in(*key).next().is_some();
-        out.extend(key.filter(is_whole).map(|key| (key, value.like())));
-        if !entry.is_merge() {
-            copied_whole(value, out);
+
+    /// Whether all aliases in a node still stand for what they stood for.
+    fn means_the_same(&self, node: NodeRef<'a>) -> bool {
+        let mut aliases = node.document().aliases_in(node);
+        aliases.all(|alias| node.holds(alias.resolve()) || self.says(alias, &Tree::Node(alias)))
+    }
+
+    /// Reads the anchors of a node that stays as it is written.
+    fn read(&mut self, node: NodeRef<'a>) {
+        for anchored in node.document().anchored_in(node) {
+            let tree = self.reading(anchored).map(Cow::into_owned);
+            self.anchor(anchored, tree);
         }
     }
-}
 
-/// Whether one of these entries must be written out: a `<<` entry for any alias in it, another entry for those in its key.
-fn is_used((key, value): (NodeRef<'_>, Option<NodeRef<'_>>), uses: &Nodes<'_>) -> bool {
-    uses.any_in(key) || key.is_merge_key() && value.is_some_and(|value| uses.any_in(value))
-}
+    /// Reads the anchor of a node, if it has one. Without a tree, no alias can follow it.
+    fn anchor(&mut self, node: NodeRef<'a>, tree: Option<Tree<'a>>) {
+        let Some(name) = node.anchor_text().map(name_in) else { return };
+        match tree {
+            Some(tree) => _ = self.anchors.insert(name, (node, tree)),
+            None => _ = self.anchors.remove(name),
+        }
+    }
 
-fn with_copies<'a>(tree: Tree<'a>, uses: &Nodes<'a>) -> Tree<'a> {
-    let mut branch = match tree {
-        Tree::Branch(branch) => *branch,
-        Tree::Node(node) if !uses.any_in(node) => return tree,
-        // The value is another node than the alias, so the splicer writes it in the place of the alias.
-        Tree::Node(node) if node.kind() == Kind::Alias => return Tree::Node(node.resolve()),
-        Tree::Node(node) => Branch::of(node, By::Field),
-        tree => return tree,
-    };
-    let mut brought_in = branch.brought_in();
-    branch.reorder(|entries| {
-        let mut out = Vec::with_capacity(entries.len());
-        for mut entry in entries {
-            let key = entry.key.and_then(|key| key.node());
-            let like = entry.value.as_ref().and_then(Tree::like);
-            if entry.value.is_some() && key.is_some_and(|key| is_used((key, like), uses)) {
-                let is_merge = entry.is_merge();
-                let value = entry.value.take();
-                let (key, source) = (entry.key, entry.source);
-                out.push(entry);
-                match value {
-                    _ if is_merge => out.append(&mut brought_in),
-                    Some(value) => out.push(Entry { source, ..Entry::new(key, value) }),
-                    None => {}
+    /// The tree to write in the place of a node of dest.
+    fn value(&mut self, was: NodeRef<'a>, tree: Tree<'a>) -> Tree<'a> {
+        let is_inside = matches!(&tree, Tree::Branch(branch) if branch.like.is(was)) && was.kind() != Kind::Alias;
+        if !is_inside && was.has_aliases() && self.says(was, &tree) {
+            self.read(was);
+            return Tree::Node(was);
+        }
+        self.anchor(was, was.anchor_text().map(|_| tree.clone()));
+        match tree {
+            // The value is another node than the alias, so the splicer writes it in the place of the alias.
+            Tree::Node(node) if node.is(was) && node.kind() == Kind::Alias => Tree::Node(node.resolve()),
+            Tree::Node(node) if node.is(was) && !self.means_the_same(node) => {
+                self.children(Branch::of(node, By::Field))
+            }
+            Tree::Node(node) if node.is(was) => {
+                self.read(node);
+                tree
+            }
+            Tree::Branch(branch) if is_inside => self.children(*branch),
+            // A copy has no anchors and no aliases in it.
+            tree => tree,
+        }
+    }
+
+    fn children(&mut self, mut branch: Branch<'a>) -> Tree<'a> {
+        let mut merges = Merges::of(&branch);
+        branch.reorder(|entries| {
+            let mut out = Vec::with_capacity(entries.len());
+            for entry in entries {
+                match entry.was.filter(|_| entry.is_merge()) {
+                    Some(was) => self.merge_entry(was.value(), entry, &mut merges, &mut out),
+                    None => self.child(entry, &mut out),
                 }
-            } else {
-                entry.value = entry.value.map(|value| with_copies(value, uses));
-                out.push(entry);
             }
+            out.retain(|entry| entry.was.is_some() || entry.key.is_none_or(|key| !merges.stay.contains(key.name())));
+            out
+        });
+        branch.into_tree()
+    }
+
+    /// Puts a child as it is to be written.
+    fn child(&mut self, mut entry: Entry<'a>, out: &mut Vec<Entry<'a>>) {
+        let (Some(was), true) = (entry.was, entry.value.is_some() && entry.layout != Layout::Own) else {
+            return out.push(entry);
+        };
+        let key = was.key().filter(|_| entry.new_key().is_none());
+        if key.is_some_and(|key| !self.means_the_same(key)) {
+            // A key cannot be edited inside, so a copy of the child replaces it.
+            let value = entry.value.take();
+            let (key, source) = (entry.key, entry.source);
+            out.push(entry);
+            return out.extend(value.map(|value| Entry { source, ..Entry::new(key, value) }));
         }
-        out
-    });
-    branch.into_tree()
+        if let Some(key) = key {
+            self.read(key);
+        }
+        entry.value = entry.value.map(|tree| self.value(was.value(), tree));
+        if entry.value.as_ref().is_some_and(|tree| tree.is(was.value())) {
+            (entry.source, entry.layout) = (None, Layout::Host);
+        }
+        out.push(entry);
+    }
+
+    /// Puts a `<<` entry: as it is written, if it brings in what the tree wants, or else its fields.
+    fn merge_entry(
+        &mut self,
+        merged: NodeRef<'a>,
+        mut entry: Entry<'a>,
+        merges: &mut Merges<'a>,
+        out: &mut Vec<Entry<'a>>,
+    ) {
+        let old: Vec<&str> = fields_in(merged).map(|(key, _)| key.string()).collect();
+        let reading = self.reading(merged);
+        let fields = reading.as_deref().and_then(Tree::view).map(merged_fields);
+        let brings_in: Option<Vec<_>> =
+            fields.map(|fields| fields.into_iter().map(|(name, value)| (name, value.meaning())).collect());
+        if let Some(brings_in) = brings_in.filter(|brings_in| merges.wants(&old, brings_in)) {
+            merges.stay.extend(brings_in.into_iter().map(|(name, _)| name).filter(|name| !merges.own.contains(name)));
+            entry.value = Some(Tree::Node(merged));
+            self.read(merged);
+            return out.push(entry);
+        }
+        let goes = entry.value.take().is_some();
+        out.push(entry);
+        if goes {
+            out.extend(merges.brought_in.extract_if(.., |field| field.key.is_some_and(|k| old.contains(&k.name()))));
+        }
+    }
+}
+
+/// What the `<<` entries of a map must bring in, so that they can stay.
+#[derive(Default)]
+struct Merges<'a> {
+    /// The fields that the tree wants in the map, and that are not the map's own in its text, with their meanings.
+    wanted: HashMap<&'a str, u64>,
+    /// The fields of `wanted` that the `<<` entries of the tree bring in.
+    brought_in: Vec<Entry<'a>>,
+    /// The map's own fields.
+    own: HashSet<&'a str>,
+    /// The fields that the `<<` entries that stay bring in.
+    stay: HashSet<&'a str>,
+}
+
+impl<'a> Merges<'a> {
+    fn of(branch: &Branch<'a>) -> Self {
+        if !branch.entries.iter().any(|entry| entry.was.is_some() && entry.is_merge()) {
+            return Self::default();
+        }
+        let named = |entry: &Entry<'a>| Some((entry.key?.name(), entry.value.as_ref()?.view()?.meaning()));
+        let brought_in = branch.brought_in();
+        let (own, new): (Vec<_>, Vec<_>) =
+            branch.entries.iter().filter(|entry| !entry.is_merge()).partition(|entry| entry.was.is_some());
+        let wanted = new.into_iter().chain(&brought_in).filter_map(named).collect();
+        let own = own.into_iter().filter(|entry| entry.value.is_some()).filter_map(|entry| Some(entry.key?.name()));
+        Self { wanted, own: own.collect(), brought_in, stay: HashSet::new() }
+    }
+
+    /// Whether a `<<` entry that brought in the `old` fields and now brings in others can stay: each field is wanted, and none that it
+    /// brought in is missing.
+    fn wants(&self, old: &[&'a str], brings_in: &[(&'a str, u64)]) -> bool {
+        let is_hidden = |name: &&str| self.own.contains(name) || self.stay.contains(name);
+        let is_wanted = |(name, value): &(&str, u64)| is_hidden(name) || self.wanted.get(name) == Some(value);
+        let is_there = |name: &&str| {
+            is_hidden(name) || !self.wanted.contains_key(name) || brings_in.iter().any(|(other, _)| other == name)
+        };
+        brings_in.iter().all(is_wanted) && old.iter().all(is_there)
+    }
 }
 
 /// An alias that crosses the border of this item: either the alias or its anchor is in another item.
@@ -244,6 +279,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::yaml::Document;
 
     /// Items of which each has an anchor and an alias of it.
     fn items(count: usize) -> String {

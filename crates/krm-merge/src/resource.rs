@@ -14,6 +14,7 @@ use crate::hashed::{Empty, HashMap};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
+use crate::tree::Tree;
 use crate::yaml::NodeRef;
 use seen::{Leaves, Lines};
 
@@ -260,6 +261,14 @@ impl<'a> Resource<'a> {
     pub fn shared_alias(&self) -> Option<NodeRef<'a>> {
         match self.body {
             Body::Nodes(node) => alias::shared(node),
+            Body::Place(_) => None,
+        }
+    }
+
+    /// An alias in another resource that would mean something else if this one becomes a tree, or goes: see [`alias::breaks_elsewhere`].
+    pub fn broken_elsewhere(&self, becomes: Option<&Tree<'a>>) -> Option<NodeRef<'a>> {
+        match self.body {
+            Body::Nodes(node) => alias::breaks_elsewhere(node, becomes),
             Body::Place(_) => None,
         }
     }

@@ -308,7 +308,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         match Fate::of(new.tree, value) {
             Fate::Kept => {}
             Fate::Put(tree) => {
-                let text = self.layout().value(&new, host, column);
+                let text = self.layout().value(&new, host, column).behind_props(&[value.anchor_text()]);
                 let is_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
                 let below = if is_block { Below::Goes } else { Below::Stays };
                 return self.set_value(host, place, value, text, comment, below);
@@ -389,8 +389,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>], at_end: Option<&str>) -> Text {
         let column = place.column(self.doc);
         let child_column = self.layout().child_column(value.kind(), host, column);
-        let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
-        let mut text = Text { head: props.join(" "), body: Vec::new() };
+        let mut text = Text::default();
         for new in news(entries) {
             let lines = self.layout().new_child(&new, child_column);
             text.body.extend(not_taken(lines, || last_block(&text.body.join("\n"))));
@@ -402,7 +401,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         if text.body.is_empty() {
             let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
-            text.head = trim_start(&[text.head.as_str(), empty].join(" ")).to_owned();
+            text.head = empty.to_owned();
         }
         if value.style() == Style::Block {
             let places = Place::of_children(value);
@@ -414,7 +413,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let free: Vec<String> = free.map(|(s, e)| self.indented(child_column, s..e)).collect();
             text.body.splice(0..0, free);
         }
-        text
+        text.behind_props(&[value.anchor_text(), value.tag_text()])
     }
 
     /// Replaces a value by a text, after its key or dash. The comment of the line stays, unless another is given.

@@ -1,11 +1,11 @@
-//! Aliases whose anchors a merge removes.
+//! Aliases and `<<` of dest where a merge changes what they stand for.
 
-use krm_merge::Document;
 use krm_merge::alias::written_out;
 use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Made, Quotes, Tree};
+use krm_merge::{Document, Package, three_way, two_way};
 
 /// A key may be a map or a list, and its value may be made of no document.
 #[test]
@@ -34,5 +34,144 @@ fn an_alias_inside_of_a_key_is_written_out_with_the_key() {
         let tree = branch.into_tree();
         let edits = splice::edits(root, &written_out(root, &tree), &Budget::default()).expect("within the limit");
         assert_eq!(edits.apply(text, 0..text.len()), want, "{text}");
+    }
+}
+
+/// A resource with this spec.
+fn thing(spec: &str) -> String {
+    let head = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nspec:";
+    match spec.starts_with('{') {
+        true => format!("{head} {spec}"),
+        false => format!("{head}\n{}", spec.split_inclusive('\n').map(|line| format!("  {line}")).collect::<String>()),
+    }
+}
+
+fn package(text: &str) -> Package {
+    Package::of_text(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// Merges a source into dest with this line break. A second run changes nothing.
+fn check([dest, source, want]: [&str; 3], line_break: &str) {
+    let [dest, source, want] = [dest, source, want].map(|spec| thing(spec).replace('\n', line_break));
+    for dest in [&dest, &want] {
+        let merged = two_way(&package(&source), &package(dest)).and_then(|merged| merged.text());
+        assert_eq!(merged.as_ref(), Ok(&want), "{source} into {dest}");
+    }
+}
+
+/// What the anchor gets is the wanted value of the alias or `<<`, so the alias or `<<` stays.
+#[test]
+fn an_alias_follows_its_anchor() {
+    for row in [
+        // A scalar keeps its anchor, with the comments of both lines.
+        ["a: &x v1 # a\nb: *x # b\n", "{a: v2, b: v2}\n", "a: &x v2 # a\nb: *x # b\n"],
+        ["a: &x\nb: *x\n", "{a: 1, b: 1}\n", "a: &x 1\nb: *x\n"],
+        ["a: &x |\n  v1\nb: *x\n", "{a: v2, b: v2}\n", "a: &x v2\nb: *x\n"],
+        ["a: &x v1\nb: *x\n", "a: &x |\n  two\n  lines\nb: *x\n", "a: &x |\n  two\n  lines\nb: *x\n"],
+        ["{a: &x v1, b: *x}\n", "{a: v2, b: v2}\n", "{a: &x v2, b: *x}\n"],
+        // Another kind.
+        ["a: &x\n  y: 1\nb: *x # b\n", "{a: [1], b: [1]}\n", "a: &x [1]\nb: *x # b\n"],
+        ["a: &x 1\nb: *x\n", "{a: {y: 1}, b: {y: 1}}\n", "a: &x {y: 1}\nb: *x\n"],
+        // Only what the alias stands for counts, not how deep in it the change is.
+        [
+            "a: &x {b: &y {c: 1}}\nd: *x\ne: *y\n",
+            "{a: {b: {c: 2}}, d: {b: {c: 2}}, e: {c: 2}}\n",
+            "a: &x {b: &y {c: 2}}\nd: *x\ne: *y\n",
+        ],
+        [
+            "a: &x {b: &y {c: 1}}\nd: *x\ne: *y\n",
+            "{a: {b: {c: 2}}, d: {b: {c: 2}}}\n",
+            "a: &x {b: &y {c: 2}}\nd: *x\ne: {c: 1}\n",
+        ],
+        // An anchor in what another anchor repeats, and a name that has two anchors.
+        ["y: &y 1\na: &x {b: *y}\nc: *x\n", "{y: 2, a: {b: 2}, c: {b: 2}}\n", "y: &y 2\na: &x {b: *y}\nc: *x\n"],
+        ["a: &x 1\nb: *x\nc: &x 5\nd: *x\n", "{a: 2, b: 2}\n", "a: &x 2\nb: *x\nc: &x 5\nd: *x\n"],
+        // Elements of a list that has no keys.
+        ["l: [&x 1, *x, 3]\n", "l: [2, 2, 3]\n", "l: [&x 2, *x, 3]\n"],
+        [
+            "y: &y {c: 1}\nl:\n- q: *y # q\n- z\n",
+            "{y: {c: 2}, l: [{q: {c: 2}}, z]}\n",
+            "y: &y {c: 2}\nl:\n- q: *y # q\n- z\n",
+        ],
+        // `<<`, with fields of the map itself, and with several maps.
+        [
+            "a: &x {b: 1, c: 2}\nd:\n  # d\n  <<: *x # x\n  c: 3\n",
+            "{a: {b: 2}, d: {b: 2}}\n",
+            "a: &x {b: 2, c: 2}\nd:\n  # d\n  <<: *x # x\n  c: 3\n",
+        ],
+        [
+            "a: &x {b: 1, c: 2}\nd:\n  <<: *x # x\n  c: 3\n",
+            "{a: {c: 5, b: null}, d: {b: null}}\n",
+            "a: &x {c: 5}\nd:\n  <<: *x # x\n  c: 3\n",
+        ],
+        ["a: &x {b: 1}\nd: {<<: *x, e: 1}\n", "{a: {n: 2}, d: {n: 2}}\n", "a: &x {b: 1, n: 2}\nd: {<<: *x, e: 1}\n"],
+        [
+            "a: &x {b: 1}\nc: &y {b: 5, d: 1}\ne:\n  <<: [*x, *y]\n",
+            "{a: {b: 2}, c: {d: 2}, e: {b: 2, d: 2}}\n",
+            "a: &x {b: 2}\nc: &y {b: 5, d: 2}\ne:\n  <<: [*x, *y]\n",
+        ],
+        [
+            "a: &x {b: 1}\nc: &y {<<: *x, d: 1}\ne: {<<: *y}\n",
+            "{a: {b: 2}, c: {b: 2}, e: {b: 2}}\n",
+            "a: &x {b: 2}\nc: &y {<<: *x, d: 1}\ne: {<<: *y}\n",
+        ],
+        // What the map has besides comes, too.
+        ["a: &x {b: 1}\nd:\n  <<: *x\n", "{a: {b: 2}, d: {b: 2, n: 3}}\n", "a: &x {b: 2}\nd:\n  <<: *x\n  n: 3\n"],
+    ] {
+        check(row, "\n");
+        check(row, "\r\n");
+    }
+}
+
+/// Only the use that does not get the value of its anchor is written out.
+#[test]
+fn an_alias_that_wants_another_value_is_written_out() {
+    for row in [
+        // The anchor changes, and the alias does not; the other way round; both, in different ways.
+        ["a: &x 1\nb: *x # b\nc: *x\n", "{a: 2, c: 2}\n", "a: &x 2\nb: 1 # b\nc: *x\n"],
+        ["a: &x 1\nb: *x # b\nc: *x\n", "{b: 2}\n", "a: &x 1\nb: 2 # b\nc: *x\n"],
+        ["a: &x 1\nb: *x # b\nc: *x\n", "{a: 2, b: 3, c: 2}\n", "a: &x 2\nb: 3 # b\nc: *x\n"],
+        // `<<` brings in a field too many, one too few, or another value.
+        ["a: &x {b: 1}\nd:\n  <<: *x\n", "{a: {n: 2}}\n", "a: &x {b: 1, n: 2}\nd:\n  b: 1\n"],
+        ["a: &x {b: 1, c: 1}\nd:\n  <<: *x\n", "{a: {c: null}}\n", "a: &x {b: 1}\nd:\n  b: 1\n  c: 1\n"],
+        [
+            "a: &x {b: 1}\nd: {<<: *x, c: 1}\ne: {<<: *x}\n",
+            "{a: {b: 2}, e: {b: 2}}\n",
+            "a: &x {b: 2}\nd: {b: 1, c: 1}\ne: {<<: *x}\n",
+        ],
+        // A field that the map itself hid is deleted there. It does not come back.
+        [
+            "a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n",
+            "{a: {b: 2}, d: {b: 2, c: null}}\n",
+            "a: &x {b: 2, c: 2}\nd:\n  b: 2\n",
+        ],
+        // The anchor is deleted, and its alias stays. The next anchor of its name is not its own.
+        ["a: &x 1\nb: *x\nc: &x 1\nd: *x\n", "{a: null}\n", "b: 1\nc: &x 1\nd: *x\n"],
+    ] {
+        check(row, "\n");
+    }
+}
+
+/// The change of upstream is that of a file with the same anchors, and dest changed something else.
+#[test]
+fn upstreams_change_below_an_anchor_is_all_that_changes() {
+    let original = "# head\nlabels: &l # labels\n  a: '1' # a\n  b: &b '2'\nuse: *l # use\nm:\n  # above\n  <<: *l # behind\n  own: *b\nlist:\n- *b # first\n- {<<: *l, z: 1}\nown: 1\n";
+    for (from, to) in [
+        ("a: '1' # a", "a: '3' # c"),
+        ("&b '2'", "&b '3'"),
+        ("  b: &b '2'\n", "  b: &b '2'\n  c: 3\n"),
+        ("  a: '1' # a\n", ""),
+        ("&b '2'", "&b {x: [1]}"),
+    ] {
+        let [original, updated] = [original.to_owned(), original.replace(from, to)];
+        let [dest, want] = [&original, &updated].map(|text| text.replace("own: 1", "own: 2"));
+        let merged = |dest: &str| {
+            let [original, updated, dest] = [&original[..], &updated, dest].map(|spec| package(&thing(spec)));
+            let merged = three_way(&original, &updated, &dest).expect("merged");
+            assert!(merged.conflicts().is_empty(), "{to}");
+            merged.text().expect("merged")
+        };
+        assert_eq!(merged(&dest), thing(&want), "{to}");
+        assert_eq!(merged(&want), thing(&want), "{to}: a second run");
     }
 }

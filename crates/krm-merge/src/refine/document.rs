@@ -77,12 +77,11 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
 
 /// Dest's text with the values of a tree; `None` if the new text does not read as that tree.
 fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
-    let tree = alias::written_out(dest, &tree);
     if !tree.like()?.is(dest) {
         return None;
     }
     let source = dest.document().source();
-    let text = edits(dest, &tree, budget).ok()?.apply(source, 0..source.len());
+    let text = edits(dest, &alias::written_out(dest, &tree), budget).ok()?.apply(source, 0..source.len());
     let read = Document::parse(text.as_str()).ok()?;
     let is_said = root(&read).is_some_and(|root| tree.view().is_some_and(|view| view.same(root)));
     drop(read);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::print::{Flow, Piece};
+use super::print::{Flow, Piece, Text};
 use super::{Fate, Splicer, is_in_order, is_kept};
 use crate::tree::{Entry, Key};
 use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
@@ -224,7 +224,9 @@ impl<'d> Splicer<'d, '_> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout().in_flow(tree)));
+                let text = Text { head: self.layout().in_flow(tree), body: Vec::new() };
+                let text = text.behind_props(&[value.anchor_text()]).head;
+                self.edit(start..value.end().max(start), format!("{gap}{text}"));
             }
             Fate::Inside(branch) => self.children(value, branch),
         }

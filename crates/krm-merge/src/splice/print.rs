@@ -188,6 +188,13 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// With an anchor and a tag before it.
+    pub fn behind_props(mut self, props: &[Option<&str>]) -> Self {
+        let words = props.iter().copied().flatten().chain(Some(self.head.as_str()).filter(|head| !head.is_empty()));
+        self.head = words.collect::<Vec<_>>().join(" ");
+        self
+    }
+
     /// Appends it after a key's colon or a dash, with the comment of the line.
     pub fn behind(self, host: Host, comment: Option<&str>, out: &mut String) {
         self.behind_gap(" ", host, comment, out);

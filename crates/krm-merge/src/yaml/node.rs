@@ -306,11 +306,17 @@ impl<'s> Document<'s> {
             || self.aliases.get(alias).is_some_and(|alias| start_of(alias) < part.end)
     }
 
-    /// Whether any node of a subtree has an anchor.
-    pub(crate) fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
+    /// The nodes of a subtree that have an anchor, in the order of the text.
+    pub(crate) fn anchored_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let end = node.next_id();
         let first = self.props.partition_point(|p| p.node < node.id);
-        self.props[first..].iter().take_while(|p| p.node < end).any(|p| p.anchor.is_some())
+        let props = self.props[first..].iter().take_while(move |p| p.node < end);
+        props.filter(|p| p.anchor.is_some()).map(|p| NodeRef { doc: self, id: p.node })
+    }
+
+    /// Whether any node of a subtree has an anchor.
+    pub(crate) fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
+        self.anchored_in(node).next().is_some()
     }
 }
 
