@@ -164,7 +164,7 @@ impl Text {
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
         }
-        let document = document.map(|document| document.as_again([original, updated]));
+        let document = document.map(|document| document.settled_again([original, updated]));
         let lines::Lines { dest, updated, sources } = lines::merged(original, updated, dest);
         let lines = Self { dest, updated, how: Combined::Lines, places: Vec::new(), sources };
         match document {
@@ -201,7 +201,7 @@ impl Text {
 
     /// The text of a document as a second run leaves it. A document that is upgraded merges by line, too, which takes what stands outside of the
     /// values: blank lines, and a `---` at the top. So the first run takes it as well.
-    fn as_again(self, [original, updated]: [&str; 2]) -> Self {
+    fn settled_again(self, [original, updated]: [&str; 2]) -> Self {
         let again = lines::merged(original, updated, &self.updated);
         if again.sources.apart || !document::mean_the_same(&self.updated, &again.dest) {
             return self;
