@@ -177,6 +177,26 @@ fn aliases_of_one_anchor() {
 }
 
 #[test]
+fn aliases_of_many_anchors_of_which_half_go() {
+    let dest = |n: usize| {
+        let (anchors, aliases) = (each(n, |i| format!("  a{i}: &x{i} 1\n")), each(n, |i| format!("  b{i}: *x{i}\n")));
+        thing(&format!("a:\n{anchors}b:\n{aliases}"))
+    };
+    let source = |n: usize| thing(&format!("a:\n{}", each(n, |i| format!("  a{}: null\n", 2 * i))));
+    check(60, |n| resource_list(&items(&dest(n)), &format!("mode: TwoWay\n{}", side("source", &source(n / 2)))));
+}
+
+#[test]
+fn items_with_an_anchor_and_an_alias_each() {
+    let item = |value: char, i: usize| format!("{}data: {{a: &x{i} {value}, b: *x{i}}}\n", map(i));
+    let source = |n: usize| each(n, |i| format!("{}data: {{c: d}}\n", map(i)));
+    check(60, |n| {
+        let dest = each(n, |i| item('v', i));
+        resource_list(&items(&dest), &format!("mode: TwoWay\n{}", side("source", &source(n))))
+    });
+}
+
+#[test]
 fn fields_beside_a_merge_key_that_is_written_out() {
     let map = |n: usize| thing(&format!("first: &x\n  a: 1\nmap:\n  <<: *x\n{}", each(n, |i| format!("  k{i}: 1\n"))));
     let source = |n: usize| thing(&format!("map:\n  a: 2\n{}", each(n, |i| format!("  k{i}: 2\n"))));

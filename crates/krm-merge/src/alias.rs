@@ -276,15 +276,8 @@ pub fn from_elsewhere(item: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
     use crate::yaml::Document;
-
-    /// Items of which each has an anchor and an alias of it.
-    fn items(count: usize) -> String {
-        (0..count).map(|i| format!("- {{a: &x{i} [1], b: *x{i}}}\n")).collect()
-    }
 
     #[test]
     fn an_alias_that_leads_out_of_an_item_or_into_it_is_found() {
@@ -303,51 +296,5 @@ mod tests {
             let found: Vec<_> = root.elements().map(|item| shared(item).map(line_and_offset)).collect();
             assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), want, "{text}");
         }
-    }
-
-    /// The least of several times that a run takes.
-    fn time_of(run: impl Fn()) -> Duration {
-        let time = || {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        };
-        (0..5).map(|_| time()).min().unwrap_or_default()
-    }
-
-    /// Eight times as many take about eight times as long, not sixty-four times.
-    fn check_growth(took: impl Fn(usize) -> Duration) {
-        let (few, many) = (took(2_000), took(16_000));
-        assert!(many < few.max(Duration::from_micros(50)) * 24, "2,000: {few:?}, 16,000: {many:?}");
-    }
-
-    /// The aliases of other items are not looked at.
-    #[test]
-    fn the_work_grows_with_the_items() {
-        check_growth(|count| {
-            let text = items(count);
-            let doc = Document::parse(text.as_str()).expect("valid");
-            let root = doc.roots().next().expect("a root");
-            time_of(|| assert!(root.elements().all(|item| shared(item).is_none())))
-        });
-    }
-
-    /// Half of the anchors go.
-    #[test]
-    fn the_work_grows_with_the_aliases() {
-        check_growth(|count| {
-            let anchors: String = (0..count).map(|i| format!("  a{i}: &x{i} 1\n")).collect();
-            let aliases: String = (0..count).map(|i| format!("  b{i}: *x{i}\n")).collect();
-            let text = format!("a:\n{anchors}b:\n{aliases}");
-            let doc = Document::parse(text.as_str()).expect("valid");
-            let root = doc.roots().next().expect("a root");
-            let tree = Tree::Node(root).edited(&By::Field, |root| {
-                let anchors = root.entries[0].value.take().expect("a map");
-                root.entries[0].value = Some(anchors.edited(&By::Field, |anchors| {
-                    anchors.entries.iter_mut().step_by(2).for_each(|entry| entry.value = None);
-                }));
-            });
-            time_of(|| assert!(!written_out(root, &tree).is(root)))
-        });
     }
 }
