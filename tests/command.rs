@@ -217,7 +217,7 @@ fn process_1_ends_at_once_on_signals() {
             // The first ones may come before the program is there.
             let inner = std::fs::read_to_string(&children).unwrap_or_default();
             for inner in inner.split_whitespace() {
-                let _ = Command::new("kill").args([&format!("-{name}"), inner]).stderr(Stdio::null()).status();
+                let _ = kill(name, inner);
             }
             std::thread::sleep(Duration::from_millis(20));
         };
@@ -229,6 +229,12 @@ fn process_1_ends_at_once_on_signals() {
         .stdout(Stdio::null())
         .spawn()
         .expect("runs");
-    Command::new("kill").arg(child.id().to_string()).status().expect("kill");
+    kill("TERM", &child.id().to_string()).expect("sh");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().expect("an end")), Some(15));
+}
+
+/// Sends a signal by the shell, for some machines have no program `kill`.
+#[cfg(unix)]
+fn kill(signal: &str, process: &str) -> std::io::Result<std::process::ExitStatus> {
+    Command::new("sh").args(["-c", &format!("kill -s {signal} {process}")]).stderr(Stdio::null()).status()
 }
