@@ -10,7 +10,7 @@ mod render;
 mod support;
 
 use generate::{env, keyed, map_of};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge_function::{Output, Verdict, run};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -258,6 +258,17 @@ fn gave(output: &Output) -> String {
     format!("{}{results}", items_of(&output.stdout))
 }
 
+/// Whether a text is in something that is not edited inside: in a map that is written in a `<<` entry, or in an element without a name.
+fn is_in_one_piece(node: NodeRef<'_>, text: &str) -> bool {
+    let has = |value: NodeRef<'_>| value.strings().any(|own| own == text);
+    let in_entry =
+        |(key, value): (NodeRef<'_>, NodeRef<'_>)| key.text() == "<<" && has(value) || is_in_one_piece(value, text);
+    let in_element = |element: NodeRef<'_>| {
+        element.is_container() && element.get("name").is_none() && has(element) || is_in_one_piece(element, text)
+    };
+    node.kind() != Kind::Alias && (node.entries().any(in_entry) || node.elements().any(in_element))
+}
+
 /// Whether dest has a document as original writes it and updated does not. Then it takes updated's text, even if only the text differs.
 fn is_rewritten(dest: &str, others: &[(&str, &str)]) -> bool {
     let documents = |text: &str| text.split("---\n").map(str::to_owned).collect::<Vec<_>>();
@@ -354,6 +365,27 @@ proptest! {
                 prop_assert_eq!(items_of(&output), items_of(&stdin), "\n{}", stdin);
             }
         }
+    }
+
+    /// Upstream keeps its anchors, aliases and `<<`, and changes values. Dest, which changed something else, keeps them all.
+    #[test]
+    fn what_follows_its_anchor_upstream_follows_it_in_dest(
+        spec in spec(), style in prop::collection::vec(any::<u8>(), 30..120)
+    ) {
+        let mut value = pod(0, &spec, &mut style.iter().cycle());
+        if let Some(Value::Array(defs)) = value.get_mut("defs").map(Value::take) {
+            value["defs"] = defs.into_iter().enumerate().map(|(i, part)| (format!("d{i}"), part)).collect();
+        }
+        let original = Side::of(&[value], &style).aliased;
+        // A map between brackets has no line for what dest adds.
+        prop_assume!(!original.starts_with("---\n{"));
+        let doc = Document::parse(original.as_str()).expect("valid");
+        prop_assume!(!doc.roots().any(|root| is_in_one_piece(root, "y z")));
+        let updated = original.replace("y z", "z y");
+        let [dest, want] = [&original, &updated].map(|text| format!("{text}own: 1\n"));
+        let sides = format!("mode: ThreeWay\n{}{}", side("original", &original), side("updated", &updated));
+        let output = passes(&resource_list(&items(&dest), &sides)).stdout;
+        prop_assert_eq!(items_of(&output), items(&want), "\n{}", dest);
     }
 }
 

@@ -32,14 +32,23 @@ pub fn breaks_elsewhere<'a>(item: NodeRef<'a>, tree: Option<&Tree<'a>>) -> Optio
     if let Some(tree) = tree {
         reader.value(item, tree.clone());
     }
-    aliases.find(|alias| !reader.says(*alias, &Tree::Node(*alias)))
+    aliases.find(|alias| !reader.is_same(*alias))
 }
 
 /// A reader of the text that a tree becomes.
 struct Reader<'a> {
     dest: NodeRef<'a>,
-    /// The nodes of dest whose anchors were read, by the name of the anchor, and what each became. Of one name, the last counts.
-    anchors: HashMap<&'a str, (NodeRef<'a>, Tree<'a>)>,
+    /// What has an anchor in the text up to here, by the name of the anchor. Of one name, the last counts.
+    anchors: HashMap<&'a str, Anchored<'a>>,
+}
+
+/// A node of dest with an anchor.
+struct Anchored<'a> {
+    node: NodeRef<'a>,
+    /// What it becomes.
+    tree: Tree<'a>,
+    /// Whether it means what it meant.
+    is_same: bool,
 }
 
 /// The name in an anchor or alias.
@@ -72,10 +81,16 @@ impl<'a> Reader<'a> {
     /// What a node of dest, as it is written, stands for after the text up to here; `None` if an alias in it has lost its anchor, which is
     /// gone, or is not the last one of its name. What is outside of dest stays as it is.
     fn reading(&self, node: NodeRef<'a>) -> Option<Cow<'_, Tree<'a>>> {
+        self.reading_in(node, node)
+    }
+
+    /// What a node stands for in a node that stays as it is written.
+    fn reading_in(&self, whole: NodeRef<'a>, node: NodeRef<'a>) -> Option<Cow<'_, Tree<'a>>> {
         if node.kind() == Kind::Alias {
             let target = node.resolve();
             return match self.anchors.get(name_in(node.text())) {
-                Some((anchored, tree)) if anchored.is(target) => Some(Cow::Borrowed(tree)),
+                _ if whole.holds(target) => self.reading_in(whole, target),
+                Some(anchored) if anchored.node.is(target) => Some(Cow::Borrowed(&anchored.tree)),
                 None if !self.dest.holds(target) => Some(Cow::Owned(Tree::Node(target))),
                 _ => None,
             };
@@ -85,7 +100,7 @@ impl<'a> Reader<'a> {
         }
         let (mut own, mut merged) = (Vec::new(), Vec::new());
         for (key, value) in node.written() {
-            let value = self.reading(value)?;
+            let value = self.reading_in(whole, value)?;
             match key {
                 Some(key) if key.is_merge_key() => merged.push(value),
                 Some(key) if !self.means_the_same(key) => return None,
@@ -104,58 +119,72 @@ impl<'a> Reader<'a> {
     /// Whether a node of dest, as it is written, stands for the value of a tree.
     fn says(&self, node: NodeRef<'a>, wanted: &Tree<'a>) -> bool {
         let reading = self.reading(node);
-        reading
-            .as_deref()
-            .and_then(Tree::view)
-            .zip(wanted.view())
-            .is_some_and(|(reading, wanted)| same(reading, wanted))
+        let both = reading.as_deref().and_then(Tree::view).zip(wanted.view());
+        both.is_some_and(|(reading, wanted)| same(reading, wanted))
+    }
+
+    /// Whether an alias still stands for what it stood for.
+    fn is_same(&self, alias: NodeRef<'a>) -> bool {
+        match self.anchors.get(name_in(alias.text())) {
+            Some(anchored) => anchored.is_same && anchored.node.is(alias.resolve()),
+            None => !self.dest.holds(alias.resolve()),
+        }
     }
 
     /// Whether all aliases in a node still stand for what they stood for.
     fn means_the_same(&self, node: NodeRef<'a>) -> bool {
-        let mut aliases = node.document().aliases_in(node);
-        aliases.all(|alias| node.holds(alias.resolve()) || self.says(alias, &Tree::Node(alias)))
+        node.document().aliases_in(node).all(|alias| node.holds(alias.resolve()) || self.is_same(alias))
     }
 
     /// Reads the anchors of a node that stays as it is written.
     fn read(&mut self, node: NodeRef<'a>) {
         for anchored in node.document().anchored_in(node) {
             let tree = self.reading(anchored).map(Cow::into_owned);
-            self.anchor(anchored, tree);
+            self.anchor(anchored, || tree);
         }
     }
 
     /// Reads the anchor of a node, if it has one. Without a tree, no alias can follow it.
-    fn anchor(&mut self, node: NodeRef<'a>, tree: Option<Tree<'a>>) {
+    fn anchor(&mut self, node: NodeRef<'a>, tree: impl FnOnce() -> Option<Tree<'a>>) {
         let Some(name) = node.anchor_text().map(name_in) else { return };
-        match tree {
-            Some(tree) => _ = self.anchors.insert(name, (node, tree)),
+        match tree() {
+            Some(tree) => {
+                let is_same = tree.view().is_some_and(|view| same(view, View::Node(node)));
+                self.anchors.insert(name, Anchored { node, tree, is_same });
+            }
             None => _ = self.anchors.remove(name),
         }
     }
 
     /// The tree to write in the place of a node of dest.
     fn value(&mut self, was: NodeRef<'a>, tree: Tree<'a>) -> Tree<'a> {
-        let is_inside = matches!(&tree, Tree::Branch(branch) if branch.like.is(was)) && was.kind() != Kind::Alias;
-        if !is_inside && was.has_aliases() && self.says(was, &tree) {
-            self.read(was);
-            return Tree::Node(was);
+        if was.kind() == Kind::Alias {
+            return match self.says(was, &tree) {
+                true => Tree::Node(was),
+                // The value is another node than the alias, so the splicer writes it in the place of the alias.
+                false if tree.is(was) => Tree::Node(was.resolve()),
+                false => tree,
+            };
         }
-        self.anchor(was, was.anchor_text().map(|_| tree.clone()));
-        match tree {
-            // The value is another node than the alias, so the splicer writes it in the place of the alias.
-            Tree::Node(node) if node.is(was) && node.kind() == Kind::Alias => Tree::Node(node.resolve()),
-            Tree::Node(node) if node.is(was) && !self.means_the_same(node) => {
-                self.children(Branch::of(node, By::Field))
+        let branch = match tree {
+            Tree::Node(node) if node.is(was) && self.means_the_same(was) => {
+                self.read(was);
+                return tree;
             }
-            Tree::Node(node) if node.is(was) => {
-                self.read(node);
-                tree
+            Tree::Node(node) if node.is(was) => Branch::of(node, By::Field),
+            Tree::Branch(branch) if branch.like.is(was) => *branch,
+            // A value of another text: its aliases are read there, and its anchors are not copied.
+            tree if was.has_aliases() && self.says(was, &tree) => {
+                self.read(was);
+                return Tree::Node(was);
             }
-            Tree::Branch(branch) if is_inside => self.children(*branch),
-            // A copy has no anchors and no aliases in it.
-            tree => tree,
-        }
+            tree => {
+                self.anchor(was, || Some(tree.clone()));
+                return tree;
+            }
+        };
+        self.anchor(was, || Some(branch.clone().into()));
+        self.children(branch)
     }
 
     fn children(&mut self, mut branch: Branch<'a>) -> Tree<'a> {
