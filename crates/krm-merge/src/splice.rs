@@ -308,6 +308,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         match Fate::of(new.tree, value) {
             Fate::Kept => {}
             Fate::Put(tree) => {
+                // Aliases may follow the new value.
                 let text = self.layout().value(&new, host, column).behind_props(&[value.anchor_text()]);
                 let is_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
                 let below = if is_block { Below::Goes } else { Below::Stays };
