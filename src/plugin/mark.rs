@@ -13,7 +13,9 @@ use krm_merge::policy::Settled;
 use krm_merge::shown;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::Pick;
-use krm_merge::yaml::{Document, NodeRef, RESOLVE, has_source_lines, line_start, next_line, starts_line};
+use krm_merge::yaml::{
+    Document, NodeRef, RESOLVE, Style as Written, has_source_lines, line_start, next_line, starts_line,
+};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
 
@@ -216,7 +218,8 @@ impl Drawn<'_> {
     }
 }
 
-/// The lines of the texts of a document that are written over several. In these, lines are chosen separately.
+/// The lines of the texts of a document that are written over several. In these, lines are chosen separately. In a flow map or list, a line may
+/// have more than a text.
 fn texts_of(document: &Document<'_>) -> Vec<Lines<'static>> {
     fn collect(node: NodeRef<'_>, found: &mut Vec<Lines<'static>>) {
         if has_source_lines(node) {
@@ -225,8 +228,10 @@ fn texts_of(document: &Document<'_>) -> Vec<Lines<'static>> {
             let range = line_start(source, node.start())..end;
             found.push(Lines { range, grain: Grain::Lines, finer: Finer::Never });
         }
-        node.entries().for_each(|(_, value)| collect(value, found));
-        node.elements().for_each(|element| collect(element, found));
+        if node.style() == Written::Block {
+            node.entries().for_each(|(_, value)| collect(value, found));
+            node.elements().for_each(|element| collect(element, found));
+        }
     }
     let mut found = Vec::new();
     document.roots().for_each(|root| collect(root, &mut found));

@@ -767,8 +767,10 @@ impl Layout<'_> {
         if content.is_empty() || lines.iter().any(|line| needs_escapes(&line.replace('\t', ""))) {
             return None;
         }
-        let depth =
-            Some(self.as_deep_as(block.indent, column).indent).filter(|depth| *depth < 10).unwrap_or(self.indent);
+        let depth = match self.as_deep_as(block.indent, column).indent {
+            depth @ 1..=9 => depth,
+            _ => self.indent,
+        };
         let first = lines.iter().find(|line| !line.is_empty())?;
         // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
