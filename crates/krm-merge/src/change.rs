@@ -100,6 +100,9 @@ impl<'a> Change<'a> {
                     }
                 }
                 Wants::Same => {}
+                // A new map of which no field is asked for: see [`Change::keep_fields`].
+                Wants::Inside(inside)
+                    if !inside.children.is_empty() && !inside.children.iter().any(|child| child.change.asks()) => {}
                 _ => out.push(path.shown()),
             }
         }

@@ -4,6 +4,7 @@
 
 use crate::change::{Change, Wants};
 use crate::diff::diff;
+use crate::host::KPT_NOTE;
 use crate::layout::Upstream;
 use crate::limit::Budget;
 use crate::merge::{Merged, Merging, merge};
@@ -152,17 +153,17 @@ impl<'a> Rules<'a> {
         Ok(own.unwrap_or(Tree::Node(resource.node())))
     }
 
-    /// The paths at which two states of a resource differ in more than comments and the annotations of the host. There are none if only one
-    /// state has kpt's note of where the resource comes from, which `kpt pkg get` writes into each resource.
+    /// The paths at which two states of a resource differ in more than comments and the annotations of the host. kpt's note of where a
+    /// resource comes from does not count, because `kpt pkg get` writes it into each resource.
     ///
     /// # Errors
     /// Same as [`Rules::arrived`].
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
         let found = diff(Some(old.node()), new.node(), None, self.cursor(new), Renames::Ignore)
             .map_err(|e| unmergeable(new, e))?;
-        let own = |resource: &Resource<'a>| meaning(transport::without_notes(Tree::Node(resource.node())));
-        let change = found.change.filter(|_| own(old) != own(new));
-        Ok(change.map(|change| change.places()).unwrap_or_default())
+        let Some(mut change) = found.change else { return Ok(Vec::new()) };
+        change.keep_fields(&[&["metadata", "annotations", KPT_NOTE]]);
+        Ok(change.places())
     }
 
     fn put(&self, source: &Resource<'a>, change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
@@ -183,14 +184,9 @@ fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -
 
 /// Whether a source is there as an earlier run added it. Then its nulls and directives are data, which a second run keeps.
 fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
-    let own = |tree: Tree<'_>| meaning(transport::without_host(tree));
+    let meaning = |tree: Tree<'_>| transport::without_host(tree).view().map(View::meaning);
     let added = patch::added(source.node()).ok().flatten();
-    added.is_some_and(|added| there.is_some_and(|there| own(added) == own(there.clone())))
-}
-
-/// A hash that is equal for trees that mean the same.
-fn meaning(tree: Tree<'_>) -> Option<u64> {
-    tree.view().map(View::meaning)
+    added.is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

@@ -9,7 +9,7 @@ use std::cell::LazyCell;
 
 use crate::change::{Change, Inside, Wants};
 use crate::child::{By, ChildId, Value};
-use crate::host::{INDEX, KPT_NOTE, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
+use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
@@ -131,11 +131,6 @@ pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
 /// Removes all annotations of the host from a resource.
 pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
     without(tree, is_transport)
-}
-
-/// Removes all annotations of the host from a resource, and kpt's note of where it comes from.
-pub fn without_notes(tree: Tree<'_>) -> Tree<'_> {
-    without(tree, |name| is_transport(name) || name == KPT_NOTE)
 }
 
 /// The annotations by which kpt finds the old state of an item.
