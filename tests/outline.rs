@@ -190,8 +190,8 @@ fn an_untouched_resource_is_told_by_its_text() {
     ] {
         assert!(!is_untouched([original.clone(), other.clone(), dest.clone()]), "{other}");
     }
-    // A null, and a key twice, are for the merge to find.
-    for odd in [item(&host("dest"), "null"), item(&format!("{}\n      mine: 2", host("dest")), "1")] {
-        assert!(!is_untouched([original.clone(), updated.clone(), odd.clone()]), "{odd}");
-    }
+    assert!(is_untouched([original.clone(), updated.clone(), item(&host("dest"), "null")]));
+    // A key twice is for the merge to find.
+    let odd = item(&format!("{}\n      mine: 2", host("dest")), "1");
+    assert!(!is_untouched([original, updated, odd]));
 }
