@@ -3,13 +3,14 @@
 //! A merge gives a tree that keeps its conflicts. The winner is decided later, once or several times.
 
 use crate::change::{Change, Wants};
+use crate::child::Value as _;
 use crate::diff::diff;
 use crate::host::KPT_NOTE;
 use crate::layout::Upstream;
 use crate::limit::Budget;
 use crate::merge::{Merged, Merging, merge};
 use crate::mode::Mode;
-use crate::patch::{self, Lowered, lower};
+use crate::patch::{self, Lowered, PATCH, lower};
 use crate::path::FieldPath;
 use crate::policy::{Policy, Renames};
 use crate::refine::refine;
@@ -184,9 +185,15 @@ fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -
 
 /// Whether a source is there as an earlier run added it. Then its nulls and directives are data, which a second run keeps.
 fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
+    // Most patches say less than dest has, which shows at once. The metadata may have annotations of the host.
+    let has = |(key, value): (NodeRef<'_>, NodeRef<'_>)| match key.string() {
+        "metadata" | PATCH => true,
+        name => there.and_then(Tree::view).and_then(|there| there.field(name)).is_some_and(|own| own.same(value)),
+    };
     let meaning = |tree: Tree<'_>| transport::without_host(tree).view().map(View::meaning);
-    let added = patch::added(source.node()).ok().flatten();
-    added.is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
+    let added = || patch::added(source.node()).ok().flatten();
+    source.node().fields().all(has)
+        && added().is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

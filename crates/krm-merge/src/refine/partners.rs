@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::three::{Matches, matches};
+use crate::alike::alike;
 use crate::child::Value as _;
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, Leaves};
@@ -25,6 +26,9 @@ use crate::tree::View;
 
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
+
+/// How many pairs of an element and a rival are looked at. In a list with more, many elements are alike, and no rival tells them apart.
+const MOST_RIVALS: usize = 20_000;
 
 /// A version of a list, or a part of one: the numbers of its elements, and the elements. Equal elements have the same number.
 #[derive(Clone, Copy)]
@@ -194,6 +198,8 @@ impl Hints<'_, '_> {
         is_among: impl Fn(usize) -> bool,
         found: &mut Matches,
     ) {
+        let added: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
+        let rivals = rivals(&added, side);
         for (old, new) in gaps(found, side.len()) {
             let new: Vec<usize> = new.filter(|place| is_among(*place)).collect();
             if old.is_empty() || new.is_empty() {
@@ -209,12 +215,28 @@ impl Hints<'_, '_> {
             let of_old = |i: usize| Old { own: Element::of(original[i]), other: form(i), is_in_other: has(i) };
             let olds: Vec<Old<'_>> = old.clone().map(of_old).collect();
             let news: Vec<Element<'_>> = views.into_iter().map(Element::of).collect();
-            let rivals: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
+            let rivals: Vec<&[&Element<'_>]> =
+                new.iter().map(|place| rivals.get(place).map(Vec::as_slice).unwrap_or_default()).collect();
             for (i, j) in aligned(&olds, &news, &rivals) {
                 found[old.start + i] = Some(new[j]);
             }
         }
     }
+}
+
+/// For each element of a side, by its place, what the other side added that may be like it.
+fn rivals<'e, 'a>(added: &'e [Element<'a>], side: &[View<'_, '_>]) -> HashMap<usize, Vec<&'e Element<'a>>> {
+    let mut found: HashMap<usize, Vec<&'e Element<'a>>> = HashMap::new();
+    if added.is_empty() {
+        return found;
+    }
+    let of_side: Vec<Leaves> = side.iter().copied().map(Leaves::of).collect();
+    let added_parts: Vec<_> = added.iter().map(|element| element.leaves.hashes()).enumerate().collect();
+    let side_parts: Vec<_> = of_side.iter().map(Leaves::hashes).enumerate().collect();
+    for (i, place) in alike(&added_parts, &side_parts, HALF).take(MOST_RIVALS) {
+        found.entry(place).or_default().push(&added[i]);
+    }
+    found
 }
 
 /// Whether both consist of maps with the same names in the same order, each once. Then no other pairing is better, whatever the maps
@@ -325,18 +347,18 @@ fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Element<'a>>, new: &[El
 
 /// Pairs, in the order of both versions, with as much in common as possible. A new element is in no pair with an old one that has a rival
 /// with more in common.
-fn aligned(old: &[Old<'_>], new: &[Element<'_>], rivals: &[Element<'_>]) -> Vec<(usize, usize)> {
-    if !are_few(old.iter().flat_map(Old::forms).chain(rivals), new) {
+fn aligned(old: &[Old<'_>], new: &[Element<'_>], rivals: &[&[&Element<'_>]]) -> Vec<(usize, usize)> {
+    if !are_few(old.iter().flat_map(Old::forms), new) {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
     }
     let likeness = |old: &Old<'_>| -> Vec<u32> {
-        let rivals: Vec<&Element<'_>> = rivals.iter().filter(|rival| old.has_rival(rival)).collect();
-        let of_pair = |new: &Element<'_>| {
+        let of_pair = |(new, rivals): (&Element<'_>, &&[&Element<'_>])| {
             let likeness = old.likeness(new);
-            if rivals.iter().any(|rival| rival.likeness(new) > likeness) { 0 } else { likeness }
+            let is_beaten = |rival: &&Element<'_>| old.has_rival(rival) && rival.likeness(new) > likeness;
+            if rivals.iter().any(is_beaten) { 0 } else { likeness }
         };
-        new.iter().map(of_pair).collect()
+        new.iter().zip(rivals).map(of_pair).collect()
     };
     let likeness: Vec<Vec<u32>> = old.iter().map(likeness).collect();
     let mut best = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
