@@ -184,9 +184,11 @@ struct Hints<'v, 'a> {
 impl Hints<'_, '_> {
     fn add_changed(&self, original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
         let is_new = |place: usize| self.is_new.get(place).is_some_and(|is_new| *is_new);
-        self.add_among(original, side, |place| !is_new(place), found);
+        let added: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
+        let rivals = rivals(&added, side);
+        self.add_among(original, side, |place| !is_new(place), &rivals, found);
         if (0..side.len()).any(is_new) {
-            self.add_among(original, side, |_| true, found);
+            self.add_among(original, side, |_| true, &rivals, found);
         }
     }
 
@@ -196,10 +198,9 @@ impl Hints<'_, '_> {
         original: &[View<'_, '_>],
         side: &[View<'_, '_>],
         is_among: impl Fn(usize) -> bool,
+        rivals: &Rivals<'_, '_>,
         found: &mut Matches,
     ) {
-        let added: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
-        let rivals = rivals(&added, side);
         for (old, new) in gaps(found, side.len()) {
             let new: Vec<usize> = new.filter(|place| is_among(*place)).collect();
             if old.is_empty() || new.is_empty() {
@@ -225,8 +226,10 @@ impl Hints<'_, '_> {
 }
 
 /// For each element of a side, by its place, what the other side added that may be like it.
-fn rivals<'e, 'a>(added: &'e [Element<'a>], side: &[View<'_, '_>]) -> HashMap<usize, Vec<&'e Element<'a>>> {
-    let mut found: HashMap<usize, Vec<&'e Element<'a>>> = HashMap::new();
+type Rivals<'e, 'a> = HashMap<usize, Vec<&'e Element<'a>>>;
+
+fn rivals<'e, 'a>(added: &'e [Element<'a>], side: &[View<'_, '_>]) -> Rivals<'e, 'a> {
+    let mut found = Rivals::new();
     if added.is_empty() {
         return found;
     }
