@@ -13,7 +13,7 @@ mod written;
 
 use std::rc::Rc;
 
-use crate::decision::{Decision, Decisions, Verdict};
+use crate::decision::{Decision, Decisions};
 use crate::name::Name;
 use crate::target::Target;
 pub use checked::{Wrong, target};
@@ -22,7 +22,7 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind, Limit};
 pub use krm_merge::mode::Mode;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Verdict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, ListRule, NoTypes, Types};

@@ -2,10 +2,10 @@
 
 use krm_merge::child::{Value as _, find};
 use krm_merge::path::{FieldPath, PathPattern};
-use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::policy::{OnConflict, Verdict};
 use krm_merge::resource::Resource;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Conflict, Pick, Tree, View};
+use krm_merge::tree::{Conflict, Tree, View};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use crate::name::Name;
@@ -144,50 +144,6 @@ impl<'c, 'a> Clash<'c, 'a> {
             return compared(whole.and_then(Tree::view));
         }
         compared(whole.and_then(Tree::like).and_then(|root| find(root, place)).map(View::Node))
-    }
-}
-
-/// How a conflict is handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A policy says who wins.
-    By(OnConflict),
-    /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
-    Open(Pick),
-}
-
-impl Verdict {
-    /// The policy that decides how the conflict is reported.
-    pub fn policy(self) -> OnConflict {
-        match self {
-            Self::By(policy) => policy,
-            Self::Open(_) => OnConflict::Fail,
-        }
-    }
-
-    /// The outcome of a conflict that every policy settles alike. It stays open if nobody decided it.
-    pub fn settled_as(self, settled: Settled) -> Settled {
-        if self.policy() == OnConflict::Fail { Settled::Open } else { settled }
-    }
-
-    /// The side whose outcome is written.
-    pub fn pick(self) -> Pick {
-        match self {
-            Self::By(policy) => policy.pick(),
-            Self::Open(pick) => pick,
-        }
-    }
-}
-
-impl Default for Verdict {
-    fn default() -> Self {
-        Self::By(OnConflict::default())
-    }
-}
-
-impl From<OnConflict> for Verdict {
-    fn from(policy: OnConflict) -> Self {
-        Self::By(policy)
     }
 }
 

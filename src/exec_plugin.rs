@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::config::Config;
-use crate::function::{Job, Merged, Output, Texts, Verdict};
+use crate::function::{Job, Output, Texts, Verdict, Written};
 use crate::results::{self, Outcome};
 use krm_merge::documents::{rewrite, sorted};
 use krm_merge::limit::Budget;
@@ -55,7 +55,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node())).collect();
     let limit = function_config.limit;
     let texts = Texts::parse(&function_config)?;
-    let mut job = Job::new(items, Vec::new(), function_config, &texts)?;
+    let job = Job::new(items, Vec::new(), function_config, &texts)?;
     let (merged, results) = job.run()?;
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
@@ -64,7 +64,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
 fn write(
     doc: &Document<'_>,
     extents: &[Range<usize>],
-    merged: Merged<'_>,
+    merged: Written<'_, '_>,
     budget: &Budget,
 ) -> Result<String, Unwritable> {
     let order = merged.order();

@@ -8,16 +8,15 @@ mod after;
 mod apart;
 mod broken;
 mod idle;
-mod lists;
 mod names;
 mod release;
 mod run;
 mod sources;
-mod strategic;
 mod three_way;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
+use crate::decision::Decisions;
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
@@ -25,17 +24,18 @@ use crate::roles::{Roles, assign};
 use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::package::MergeAll;
+use krm_merge::package::{MergeAll, Merged, one_by_one};
 use krm_merge::resource::{self, Head, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Error, NodeRef, Outline};
 
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
-pub use run::{Added, Merged};
-use strategic::strategic;
+pub use krm_merge::package::{Added, Written};
+use run::Run;
+use sources::merge_sources;
 use three_way::three_way;
-use two_way::two_way;
+use two_way::merge_alike;
 
 /// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +107,7 @@ fn edited_keeping(stdin: &str, kept: Kept) -> Output<Edited<'_>> {
     };
     match merge_list(stdin, &list, heads) {
         Ok(output) => output,
-        Err(error) => write(stdin, &list, Merged::default(), vec![*error], usual(stdin)),
+        Err(error) => write(stdin, &list, Written::default(), vec![*error], usual(stdin)),
     }
 }
 
@@ -137,18 +137,18 @@ fn usual(stdin: &str) -> Limit {
 fn write<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
-    merged: Merged<'_>,
+    merged: Written<'_, '_>,
     mut results: Vec<Outcome>,
     limit: Limit,
 ) -> Output<Edited<'s>> {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::sort(&mut results);
-    let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
+    let merged = if verdict(&results) == Verdict::Passed { merged } else { Written::default() };
     match written(stdin, list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
         Err(error) => {
             let results = [*error];
-            let stdout = written(stdin, list, Merged::default(), &results, usual(stdin));
+            let stdout = written(stdin, list, Written::default(), &results, usual(stdin));
             Output::of(stdout.unwrap_or_else(|_| Edited::of(stdin, TextEdits::default())), &results)
         }
     }
@@ -172,7 +172,7 @@ fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
 fn written<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
-    merged: Merged<'_>,
+    merged: Written<'_, '_>,
     results: &[Outcome],
     limit: Limit,
 ) -> Result<Edited<'s>, Box<Outcome>> {
@@ -210,7 +210,7 @@ fn merge_list<'a, 's>(
         None => item,
     });
     let texts = Texts::parse(&config)?;
-    let mut job = Job::new(items.collect(), Vec::new(), config, &texts)?;
+    let job = Job::new(items.collect(), Vec::new(), config, &texts)?;
     let (merged, results) = job.run()?;
     Ok(write(stdin, list, merged, results, limit))
 }
@@ -219,11 +219,11 @@ fn merge_list<'a, 's>(
 pub struct Job<'a> {
     roles: Roles<'a>,
     config: Config<'a>,
-    /// The budget that is left for new text and results.
+    /// The budget for new text and results.
     budget: Budget,
     told: Vec<Outcome>,
-    /// How the resources of a three-way merge are merged, if not one after the other.
-    merge_all: Option<MergeAll>,
+    /// How the resources of a three-way merge are merged.
+    merge_all: MergeAll,
 }
 
 impl<'a> Job<'a> {
@@ -245,7 +245,7 @@ impl<'a> Job<'a> {
         let mut results = Results::new(&budget);
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
-        Ok(Self { roles, config, budget, told, merge_all: None })
+        Ok(Self { roles, config, budget, told, merge_all: one_by_one })
     }
 
     /// Adds the kustomizations of dest and updated that are not items, because they make resources that others refer to.
@@ -258,7 +258,23 @@ impl<'a> Job<'a> {
     /// Merges the resources of a three-way merge with this function, not one after the other.
     #[must_use]
     pub fn merging_with(self, merge_all: MergeAll) -> Self {
-        Self { merge_all: Some(merge_all), ..self }
+        Self { merge_all, ..self }
+    }
+
+    /// Merges, and leaves all conflicts open.
+    ///
+    /// # Errors
+    /// A resource cannot be merged.
+    pub fn merged(&'a self) -> Result<Open<'a>, Box<Outcome>> {
+        let Self { roles, config, budget, .. } = self;
+        let rules = config.rules(budget);
+        let mut results = Results::new(budget);
+        let merged = match config.mode() {
+            Mode::ThreeWay => three_way(roles, rules, self.merge_all),
+            Mode::TwoWay if roles.others.iter().all(|(role, _)| *role != Role::Source) => merge_alike(roles, rules),
+            Mode::TwoWay | Mode::Strategic => merge_sources(roles, config, rules, &mut results),
+        }?;
+        Ok(Open { job: self, merged, told: results.into_vec() })
     }
 
     /// Runs the merge, once. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
@@ -266,20 +282,35 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
-    pub fn run(&'a mut self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
-        let Self { roles, config, budget, told, merge_all } = self;
-        // The resources take a part of the memory that the output needs, so they end here.
-        let roles = std::mem::take(roles);
-        let (merged, mut results) = match config.mode() {
-            Mode::TwoWay => two_way(&roles, config, budget),
-            Mode::ThreeWay => three_way(&roles, config, budget, *merge_all),
-            Mode::Strategic => strategic(&roles, config, budget),
-        }?;
-        idle::tell(&config.merge_keys, &roles, &mut results)?;
+    pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
+        self.merged()?.write(self.config.task.decisions())
+    }
+}
+
+/// The merge of a [`Job`], with its conflicts open.
+pub struct Open<'a> {
+    job: &'a Job<'a>,
+    merged: Merged<'a, 'a>,
+    /// What the merge told.
+    told: Vec<Outcome>,
+}
+
+impl<'a> Open<'a> {
+    /// Writes the merge as these decisions have it, with the results. It may be called again with others.
+    ///
+    /// # Errors
+    /// There is more to write than the limit allows, or a resource cannot be written.
+    pub fn write(&self, decisions: Decisions<'a>) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
+        let Job { roles, config, told, .. } = self.job;
+        let items = roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect();
+        let mut run = Run::new(self.merged.rules, decisions);
+        run.results.append(self.told.iter().cloned());
+        let written = run.write(&self.merged, items)?;
         if config.mode() == Mode::ThreeWay {
-            release::tell(&roles, &mut results)?;
+            three_way::tell_moves(&self.merged, &written, &mut run.results)?;
+            three_way::tell_counts(&written, roles.dest.len(), &mut run)?;
         }
-        results.append(told.iter().cloned());
-        Ok((merged, results.into_vec()))
+        run.results.append(told.iter().cloned());
+        Ok((written, run.results.into_vec()))
     }
 }

@@ -7,7 +7,9 @@ mod words;
 use std::collections::BTreeMap;
 
 use krm_merge::child::Value as _;
+use krm_merge::file_path;
 use krm_merge::limit::{Budget, Exceeded, Kind as Written};
+use krm_merge::package::{Fault, Why};
 use krm_merge::path::cut;
 use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
@@ -226,9 +228,38 @@ impl Outcome {
     }
 
     /// A resource that cannot be merged.
-    pub fn unmergeable(unmergeable: &Unmergeable<'_>) -> Self {
+    pub fn unmergeable(unmergeable: &Unmergeable<'_>) -> Box<Self> {
         let Unmergeable { resource, error } = unmergeable;
-        Self::unreadable(&resource.origin.text(), error).about(resource)
+        Box::new(Self::unreadable(&resource.origin.text(), error).about(resource))
+    }
+
+    /// A resource stops the merge.
+    pub fn fault(fault: Box<Fault<'_>>) -> Box<Self> {
+        let Fault { resource, why } = *fault;
+        match why {
+            Why::Unmergeable(error) => Self::unmergeable(&Unmergeable { resource, error }),
+            Why::Apart(alias) => Self::apart(&resource, alias),
+            Why::Misplaced { path, fault } => Self::misplaced(&resource, path, fault),
+            Why::Unwritable(why) => Self::unwritable(why, &resource),
+        }
+    }
+
+    /// An alias and its anchor are in two items.
+    pub fn apart(item: &Resource<'_>, alias: NodeRef<'_>) -> Box<Self> {
+        let message = format!(
+            "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
+            alias.text()
+        );
+        Box::new(Self::unreadable(&item.origin.text(), &alias.error(message)).about(item))
+    }
+
+    /// The path annotation of a new item names a place where the host must not write.
+    fn misplaced(source: &Resource<'_>, path: &str, fault: file_path::Fault) -> Box<Self> {
+        let origin = &source.origin;
+        let message = format!(
+            "the path {path:?} of {origin}, which is new, must {fault}; correct its path annotation, or remove it"
+        );
+        Box::new(Self::new(Severity::Error, message).about(source))
     }
 
     /// A conflict.

@@ -71,6 +71,24 @@ impl<'a> Roles<'a> {
         Err(error(format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`")))
     }
 
+    /// Checks that no item that stays has an alias of an anchor in an item that is consumed. In the items of another role than dest, an
+    /// alias is the value that it stands for, wherever its anchor is.
+    ///
+    /// # Errors
+    /// There is such an alias.
+    pub fn own_aliases(&self) -> Result<(), Box<Outcome>> {
+        let is_gone = |item: &Resource<'_>| item.origin.item().is_some_and(|i| self.gone.get(i) == Some(&true));
+        let others: Vec<&Resource<'_>> =
+            self.others.iter().flat_map(|(_, items)| items).filter(|item| is_gone(item)).collect();
+        for item in &others {
+            let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.holds(*alias));
+            if let Some(alias) = item.aliases_elsewhere().find(stays) {
+                return Err(Outcome::apart(item, alias));
+            }
+        }
+        Ok(())
+    }
+
     /// The resources that play a role.
     pub fn of(&self, role: Role) -> &[Resource<'a>] {
         self.others.iter().find(|o| o.0 == role).map_or(&[], |o| &o.1)

@@ -1,8 +1,7 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::run::{Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Mode, Role};
 use crate::name::Name;
 use crate::report::{Alike, Report};
@@ -10,65 +9,66 @@ use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::target::Target;
 use krm_merge::hashed::{Empty, HashMap, HashSet};
-use krm_merge::limit::Budget;
+use krm_merge::package::{Becomes, Merged, Sourced};
 use krm_merge::resource::{Identity, Index, Resource};
+use krm_merge::rules::Rules;
 
-/// The outcome of the sources.
-pub(super) struct Sourced<'a> {
-    /// What happens to the items.
-    pub merged: Merged<'a>,
-    /// The results for the user.
-    pub results: Results<'a>,
-    /// For each dest item, whether a source was for it.
-    pub hit: Vec<bool>,
-}
-
-/// Merges the sources into dest.
-pub(super) fn merge_sources<'a>(
-    roles: &Roles<'a>,
-    config: &'a Config<'a>,
-    budget: &'a Budget,
-) -> Result<Sourced<'a>, Box<Outcome>> {
-    let sources = roles.of(Role::Source);
-    own_aliases(roles)?;
-    let mut run = Run::new(config, roles, budget);
-    let (groups, idle) = grouped(sources, roles)?;
-    let coming = groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
-    run.numbering = Numbering::of(coming, &[], &roles.dest);
-    let mut alone = Vec::new();
-    let mut hit = vec![false; roles.dest.len()];
+/// Merges the sources into dest, and reports what each of them is for.
+pub(super) fn merge_sources<'r, 'a>(
+    roles: &'r Roles<'a>,
+    config: &Config<'a>,
+    rules: Rules<'a>,
+    results: &mut Results<'_>,
+) -> Result<Merged<'r, 'a>, Box<Outcome>> {
+    roles.own_aliases()?;
+    let (groups, idle) = grouped(roles.of(Role::Source), roles)?;
     let itself = itself(&groups, roles);
+    let (mut all, mut alone) = (Vec::new(), Vec::new());
+    let mut hit = vec![false; roles.dest.len()];
     for Group { dest, sources } in &groups {
-        match (dest, config.mode()) {
+        match (dest, rules.mode) {
             (Some(i), _) => {
                 hit[*i] = true;
-                run.merge_item(&roles.dest[*i], sources)?;
+                all.push(Sourced { dest: Some(&roles.dest[*i]), sources: sources.clone() });
             }
             // A patch changes an item. If it matches no item, its name is mostly wrong.
             (None, Mode::Strategic) => alone.extend(sources),
             // An overlay may add resources.
             (None, Mode::TwoWay | Mode::ThreeWay) => {
-                let first = sources.iter().find_map(|source| Some((*source, itself(source)?)));
-                if let Some((source, field)) = first {
-                    run.results.report(&Report::SourceIsItem { source, field })?;
-                    continue;
-                }
-                if let (Some(tree), Some(first)) = (run.merge_new(sources)?, sources.first()) {
-                    run.add(first, tree, Stand::default())?;
-                    alone.push(*first);
+                match sources.iter().find_map(|source| Some((*source, itself(source)?))) {
+                    Some((source, field)) => results.report(&Report::SourceIsItem { source, field })?,
+                    None => all.push(Sourced { dest: None, sources: sources.clone() }),
                 }
             }
         }
     }
-    for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
-        run.keep(item)?;
-    }
-    without_partner(&alone, &roles.dest, config.mode(), &mut run.results)?;
+    let stays = roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit);
+    all.extend(stays.map(|(item, _)| Sourced { dest: Some(item), sources: Vec::new() }));
+    let merged = Merged::of_sources(&roles.dest, all, rules).map_err(Outcome::fault)?;
+    let added = merged.resources.iter().filter(|resource| matches!(resource.becomes, Becomes::Arrived(Some(_))));
+    alone.extend(added.filter_map(|resource| resource.member.sides.updated));
+    without_partner(&alone, &roles.dest, rules.mode, results)?;
     for target in idle.into_values() {
-        run.results.report(&Report::NoneSelected(target))?;
+        results.report(&Report::NoneSelected(target))?;
     }
-    run.tell_grounds()?;
-    Ok(Sourced { merged: run.merged, results: run.results, hit })
+    if rules.mode == Mode::Strategic {
+        let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
+        tell_unknown_types(patched, config, results)?;
+    }
+    Ok(merged)
+}
+
+/// Reports the unknown types among the patched items: their lists are replaced, or merged by inferred keys. A user may not expect that.
+fn tell_unknown_types<'a>(
+    patched: impl Iterator<Item = Identity<'a>>,
+    config: &Config<'_>,
+    results: &mut Results<'_>,
+) -> Result<(), Box<Outcome>> {
+    let types: BTreeSet<(&str, &str)> = patched.map(|i| (i.api_version, i.kind)).collect();
+    for (api_version, kind) in types.into_iter().filter(|(version, kind)| !config.types.know(version, kind)) {
+        results.report(&Report::UnknownType { api_version, kind, inference: config.inference })?;
+    }
+    Ok(())
 }
 
 /// The targets that select no item, by their names.

@@ -1,52 +1,29 @@
-//! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
+//! TwoWay without sources: merges items of one identity into the first of them.
 
-use super::run::{Merged, Run, leaves_anchors};
-use super::sources::merge_sources;
-use crate::config::{Config, Role};
-use crate::results::{Outcome, Results};
+use crate::results::Outcome;
 use crate::roles::Roles;
 use krm_merge::hashed::{Empty, HashMap};
-use krm_merge::limit::Budget;
-use krm_merge::resource::{Identity, Resource};
-
-/// Merges the sources into dest; without sources, merges the items that share an identity into the first of them.
-pub(super) fn two_way<'a>(
-    roles: &Roles<'a>,
-    config: &'a Config<'a>,
-    budget: &'a Budget,
-) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
-    if roles.others.iter().any(|o| o.0 == Role::Source) {
-        merge_sources(roles, config, budget).map(|sourced| (sourced.merged, sourced.results))
-    } else {
-        merge_alike(roles, config, budget)
-    }
-}
+use krm_merge::package::{Merged, MergedResource, Sourced};
+use krm_merge::resource::Identity;
+use krm_merge::rules::Rules;
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
-fn merge_alike<'a>(
-    roles: &Roles<'a>,
-    config: &'a Config<'a>,
-    budget: &'a Budget,
-) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
-    let mut run = Run::new(config, roles, budget);
+pub(super) fn merge_alike<'r, 'a>(roles: &'r Roles<'a>, rules: Rules<'a>) -> Result<Merged<'r, 'a>, Box<Outcome>> {
     let mut first: HashMap<Identity<'_>, usize> = HashMap::with_capacity(roles.dest.len());
-    let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];
-    for (i, item) in roles.dest.iter().enumerate() {
-        let Some(identity) = item.identity else { continue };
-        let first = *first.entry(identity).or_insert(i);
-        if first != i {
-            leaves_anchors(item, None)?;
-            later[first].push(item);
-            run.set_gone(item);
+    let mut all: Vec<Sourced<'r, 'a>> = Vec::with_capacity(roles.dest.len());
+    let mut later = Vec::new();
+    for item in &roles.dest {
+        let number = item.identity.map(|identity| *first.entry(identity).or_insert(all.len()));
+        match number.and_then(|number| all.get_mut(number)) {
+            Some(group) => {
+                group.sources.push(item);
+                later.push(MergedResource::going(item));
+            }
+            None => all.push(Sourced { dest: Some(item), sources: Vec::new() }),
         }
     }
     drop(first);
-    for (item, later) in roles.dest.iter().zip(&later) {
-        match later.as_slice() {
-            [] => run.keep(item)?,
-            later => run.merge_item(item, later)?,
-        }
-    }
-    run.tell_grounds()?;
-    Ok((run.merged, run.results))
+    let mut merged = Merged::of_sources(&roles.dest, all, rules).map_err(Outcome::fault)?;
+    merged.resources.extend(later);
+    Ok(merged)
 }

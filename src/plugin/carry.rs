@@ -26,12 +26,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::Result;
-use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::policy::{OnConflict, Settled, Verdict};
 use krm_merge::refine::Text;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
-use krm_merge_function::decision::Verdict;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 
 use crate::combine::Combiner;

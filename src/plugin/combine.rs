@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
-use krm_merge::policy::Policy;
+use krm_merge::policy::{Policy, Verdict};
 use krm_merge::refine::{Text, refine_text};
 use krm_merge::schema::{Cursor, Inference, KUSTOMIZATION, ListRule, Types};
-use krm_merge_function::decision::Verdict;
 
 use crate::side::is_kustomization;
 

@@ -11,14 +11,13 @@ use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, one_by_one};
-use krm_merge::policy::OnConflict;
+use krm_merge::policy::{OnConflict, Verdict};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role, Task};
-use krm_merge_function::decision::Verdict;
-use krm_merge_function::function::{self, Item, Job, Spot, Texts};
+use krm_merge_function::function::{Item, Job, Spot, Texts, Written};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{self, Outcome, Severity};
@@ -158,7 +157,7 @@ fn run<'a>(
     let texts = Texts::parse(&config)?;
     let budget = Budget::new(config.limit);
     let job = Job::new(items, given, config, &texts)?.merging_with(on_all_cores);
-    let mut job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
+    let job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
     let (merged, results) = job.run()?;
     let added = merged.added.iter().map(|new| {
         let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
@@ -167,7 +166,9 @@ fn run<'a>(
     });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
     let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
-    let function::Merged { items, moved, followed, lists, .. } = merged;
+    let moved = merged.moved.iter().map(|(item, to)| (*item, (*to).to_owned())).collect();
+    let followed = merged.followed.iter().map(|(item, new)| (*item, new.map(str::to_owned))).collect();
+    let Written { items, lists, .. } = merged;
     Ok(Merged { items, added, moved, followed, lists, spots, results })
 }
 

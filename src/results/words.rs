@@ -7,7 +7,7 @@ use krm_merge::grounds::Ground;
 use krm_merge::immutable::{Refused, Refuser};
 use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step, cut};
-use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::policy::{OnConflict, Settled, Verdict};
 use krm_merge::reference::{Named, Reference};
 use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
@@ -20,7 +20,7 @@ use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
 use crate::config::{NamedRule, Role};
-use crate::decision::{Idle, Miss, Ruling, Verdict};
+use crate::decision::{Idle, Miss, Ruling};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.

@@ -2,14 +2,19 @@
 //!
 //! Conflicts stay open: the caller that writes the result decides who wins. Source: semantics.md, section 1.
 
+mod fault;
 mod lines;
+mod merged;
 mod moves;
+mod numbering;
 mod order;
+mod places;
 mod renames;
 mod triples;
+mod written;
 
 use crate::layout::Upstream;
-use crate::merge::Merged;
+use crate::merge::Merged as Walked;
 use crate::policy::Renames;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
@@ -20,9 +25,12 @@ use moves::MovedFiles;
 use renames::{follow, follow_in_file};
 use triples::{Triple, triples};
 
+pub use fault::{Fault, Why};
+pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled, Sourced};
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
+pub use written::{Added, After, Effect, Happened, Written, leaves_anchors};
 
 /// A resource on each side, and the move of dest's resource.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +53,7 @@ pub enum Becomes<'a> {
     /// It was deleted in dest. If upstream changed it, at these places, the deletion is a conflict.
     StaysDeleted(Vec<String>),
     /// Updated and dest have it: its fields are merged.
-    Merged(Merged<'a>, Upstream),
+    Merged(Walked<'a>, Upstream),
     /// Both sides deleted it.
     Gone,
 }

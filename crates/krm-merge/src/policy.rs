@@ -15,6 +15,50 @@ pub enum OnConflict {
     Fail,
 }
 
+/// How a conflict is handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A policy says who wins.
+    By(OnConflict),
+    /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
+    Open(Pick),
+}
+
+impl Verdict {
+    /// The policy that decides how the conflict is reported.
+    pub fn policy(self) -> OnConflict {
+        match self {
+            Self::By(policy) => policy,
+            Self::Open(_) => OnConflict::Fail,
+        }
+    }
+
+    /// The outcome of a conflict that every policy settles alike. It stays open if nobody decided it.
+    pub fn settled_as(self, settled: Settled) -> Settled {
+        if self.policy() == OnConflict::Fail { Settled::Open } else { settled }
+    }
+
+    /// The side whose outcome is written.
+    pub fn pick(self) -> Pick {
+        match self {
+            Self::By(policy) => policy.pick(),
+            Self::Open(pick) => pick,
+        }
+    }
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self::By(OnConflict::default())
+    }
+}
+
+impl From<OnConflict> for Verdict {
+    fn from(policy: OnConflict) -> Self {
+        Self::By(policy)
+    }
+}
+
 /// Where new elements of a merged list go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]

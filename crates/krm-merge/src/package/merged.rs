@@ -1,0 +1,325 @@
+//! [`Merged`]: the merge of a package, as a value whose conflicts are still open.
+//!
+//! It knows no host. A host asks for its notes, decides its conflicts, once or several times, and writes what was decided.
+
+use super::fault::Fault;
+use super::places::Places;
+use super::{Becomes, Member, MergeAll, Move};
+use crate::item_comment::ItemComment;
+use crate::merge::{self, Merging};
+use crate::policy::Verdict;
+use crate::resource::{Located, Resource};
+use crate::rules::Rules;
+use crate::sides::Sides;
+use crate::tree::{self, Pick, Tree, settle};
+use crate::warning::Warning;
+use crate::yaml::NodeRef;
+
+/// The merge of a package.
+#[derive(Debug)]
+pub struct Merged<'r, 'a> {
+    /// The resources of dest.
+    pub dest: &'r [Resource<'a>],
+    /// The resources of all sides.
+    pub resources: Vec<MergedResource<'r, 'a>>,
+    /// What the lists of dest say besides their items.
+    pub lists: Vec<MergedList<'a>>,
+    /// How they merged.
+    pub rules: Rules<'a>,
+    pub(super) places: Places,
+}
+
+/// The merge of one resource.
+#[derive(Debug)]
+pub struct MergedResource<'r, 'a> {
+    /// The resource on each side. In a merge of sources, updated has the first source of a resource that dest lacks.
+    pub member: Member<'r, 'a>,
+    /// What becomes of it.
+    pub becomes: Becomes<'a>,
+    /// What its owner should know, apart from conflicts.
+    pub notes: Vec<Note<'r, 'a>>,
+    /// What becomes of the comment of an item.
+    pub(super) comment: ItemComment<'a>,
+}
+
+/// The merge of what a list of resources says besides its items.
+#[derive(Debug)]
+pub struct MergedList<'a> {
+    /// The list on each side.
+    pub sides: Sides<Resource<'a>>,
+    /// Dest's list with the changes.
+    pub merged: merge::Merged<'a>,
+}
+
+/// Something that the owner of a package should know, and that is not a conflict.
+#[derive(Debug)]
+pub enum Note<'r, 'a> {
+    /// It is about a place of a resource.
+    Warning {
+        /// The resource.
+        about: &'r Resource<'a>,
+        /// What happened there.
+        warning: Warning<'a>,
+    },
+    /// A source is for a resource that an earlier source deleted.
+    DeletedBefore(&'r Resource<'a>),
+}
+
+/// Something that both sides changed, in different ways.
+#[derive(Debug)]
+pub enum Conflict<'c, 'r, 'a> {
+    /// A place of a resource.
+    Place {
+        /// The resource, or the list of resources, on each side.
+        sides: Sides<Option<&'c Resource<'a>>>,
+        /// Dest's.
+        dest: &'c Resource<'a>,
+        /// The values.
+        conflict: &'c tree::Conflict<'a>,
+    },
+    /// Upstream deleted a resource that dest changed.
+    DeletedUpstream {
+        /// Original's resource.
+        original: &'r Resource<'a>,
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The places where dest changed it.
+        places: &'c [String],
+    },
+    /// Dest deleted a resource that upstream changed. It stays deleted, whoever wins. While nobody has decided, it comes back for the side
+    /// that is drawn.
+    DeletedHere {
+        /// Original's resource.
+        original: &'r Resource<'a>,
+        /// Updated's resource.
+        updated: &'r Resource<'a>,
+        /// The places where upstream changed it.
+        places: &'c [String],
+    },
+    /// Both sides moved a resource to different files. It stays in dest's, whoever wins.
+    MovedApart {
+        /// The resource on each side.
+        sides: Sides<Option<&'r Resource<'a>>>,
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The file in original.
+        from: &'a str,
+        /// The file in updated.
+        to: &'a str,
+    },
+}
+
+/// What becomes of a resource whose conflicts are decided.
+#[derive(Debug)]
+pub enum Decided<'r, 'a> {
+    /// It stays in dest as it is there.
+    Kept,
+    /// Dest has it with this content, or it goes.
+    Merged(Settled<'a>),
+    /// Dest gets it, because it is new, or because it comes back.
+    Added(Tree<'a>),
+    /// It comes back to dest as this side has it.
+    BroughtBack(&'r Resource<'a>),
+    /// It gets the text of original again.
+    Restored(&'r Resource<'a>),
+    /// It goes from dest.
+    Deleted,
+    /// Dest has not got it, and does not get it.
+    Absent,
+}
+
+/// A tree whose conflicts are decided.
+#[derive(Debug)]
+pub struct Settled<'a> {
+    /// The tree; `None` if nothing stays.
+    pub tree: Option<Tree<'a>>,
+    /// The nodes of dest that were in conflict.
+    pub disputed: Vec<NodeRef<'a>>,
+}
+
+/// The decisions for a whole package.
+#[derive(Debug)]
+pub struct Decisions<'r, 'a> {
+    /// What becomes of each resource.
+    pub resources: Vec<Decided<'r, 'a>>,
+    /// The content of each list.
+    pub(super) lists: Vec<Option<Tree<'a>>>,
+}
+
+/// The sources that are for one resource.
+#[derive(Debug)]
+pub struct Sourced<'r, 'a> {
+    /// The resource of dest; `None` if dest lacks it.
+    pub dest: Option<&'r Resource<'a>>,
+    /// The sources, in the order in which they are merged.
+    pub sources: Vec<&'r Resource<'a>>,
+}
+
+impl<'r, 'a> Merged<'r, 'a> {
+    /// Merges the changes from original to updated into dest. `members` are the resources of the three sides, and `merge_all` merges them.
+    ///
+    /// # Errors
+    /// A resource cannot be merged.
+    pub fn three_way(
+        dest: &'r [Resource<'a>],
+        members: Vec<Member<'r, 'a>>,
+        rules: Rules<'a>,
+        merge_all: MergeAll,
+    ) -> Result<Self, Box<Fault<'a>>> {
+        let merged: Vec<Becomes<'a>> = merge_all(&members, rules).collect::<Result<_, _>>()?;
+        let lists = lists(&members, rules)?;
+        let places = Places::of(&members, dest, rules.policy.new_elements);
+        let resources = members.into_iter().zip(merged).map(|(member, becomes)| MergedResource::of(member, becomes));
+        Ok(Self { dest, resources: resources.collect(), lists, rules, places })
+    }
+
+    /// Merges sources into dest. What has no source stays.
+    ///
+    /// # Errors
+    /// A resource cannot be merged.
+    pub fn of_sources(
+        dest: &'r [Resource<'a>],
+        all: impl IntoIterator<Item = Sourced<'r, 'a>>,
+        rules: Rules<'a>,
+    ) -> Result<Self, Box<Fault<'a>>> {
+        let resources = all.into_iter().map(|of| MergedResource::of_sources(&of, &rules));
+        let resources: Vec<_> = resources.collect::<Result<_, _>>()?;
+        let places = Places::beside(resources.iter().map(|resource| &resource.member), dest);
+        Ok(Self { dest, resources, lists: Vec::new(), rules, places })
+    }
+
+    /// Decides all conflicts. It may be called again, with other decisions.
+    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Decisions<'r, 'a> {
+        let resources = self.resources.iter().map(|resource| resource.decide(decide)).collect();
+        let lists = self.lists.iter().map(|list| list.decide(decide)).collect();
+        Decisions { resources, lists }
+    }
+}
+
+impl<'r, 'a> MergedResource<'r, 'a> {
+    fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
+        let mut made = Self { member, becomes, notes: Vec::new(), comment: ItemComment::Stays };
+        let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
+        let Some(dest) = member.sides.dest else { return made };
+        let mut warnings = std::mem::take(&mut merged.warnings);
+        match ItemComment::of(member.sides.map(|side| side.map(Resource::node))) {
+            ItemComment::Contested(warning) => warnings.push(warning),
+            comment => made.comment = comment,
+        }
+        made.notes = warnings.into_iter().map(|warning| Note::Warning { about: dest, warning }).collect();
+        made
+    }
+
+    /// A resource of dest that goes, because it was merged into another one.
+    pub fn going(dest: &'r Resource<'a>) -> Self {
+        let member = Member { sides: Sides { original: None, updated: None, dest: Some(dest) }, moves: Move::Stays };
+        Self { member, becomes: Becomes::Deleted(Vec::new()), notes: Vec::new(), comment: ItemComment::Stays }
+    }
+
+    fn of_sources(of: &Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
+        let mut notes = Vec::new();
+        let mut merging = Merging::of(of.dest.map(|dest| Tree::Node(dest.node())));
+        for source in &of.sources {
+            if merging.tree().is_some() {
+                let about = of.dest.unwrap_or(source);
+                let warnings = rules.patched(about, &mut merging, source)?;
+                notes.extend(warnings.into_iter().map(|warning| Note::Warning { about, warning }));
+            } else if let Some(dest) = of.dest {
+                // A target selects only what is there when the source is applied, so a source with a target says nothing.
+                if source.target.is_none() {
+                    notes.push(Note::DeletedBefore(dest));
+                    break;
+                }
+            } else {
+                merging = Merging::of(rules.added(source)?);
+            }
+        }
+        let new = of.sources.first().copied().filter(|_| of.dest.is_none());
+        let member =
+            Member { sides: Sides { original: None, updated: new, dest: of.dest }, moves: Move::Stays };
+        let tree = merging.finish();
+        let becomes = match of.dest {
+            Some(_) if of.sources.is_empty() => Becomes::Kept,
+            Some(_) => {
+                Becomes::Merged(merge::Merged { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown)
+            }
+            None => Becomes::Arrived(tree),
+        };
+        Ok(Self { member, becomes, notes, comment: ItemComment::Stays })
+    }
+
+    /// Decides the conflicts of the resource.
+    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Decided<'r, 'a> {
+        let sides = self.member.sides;
+        if let (Move::Apart([from, to]), Some(dest)) = (self.member.moves, sides.dest) {
+            decide(Conflict::MovedApart { sides, dest, from, to });
+        }
+        match (&self.becomes, sides.original, sides.updated, sides.dest) {
+            (Becomes::Kept, ..) => Decided::Kept,
+            (Becomes::Arrived(tree), ..) => tree.clone().map_or(Decided::Absent, Decided::Added),
+            (Becomes::Merged(merged, _), .., Some(dest)) => Decided::Merged(settled(merged, sides, dest, decide)),
+            (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
+                match decide(Conflict::DeletedUpstream { original, dest, places }).pick() {
+                    Pick::Dest => Decided::Kept,
+                    Pick::Original => Decided::Restored(original),
+                    Pick::Updated => Decided::Deleted,
+                }
+            }
+            (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
+                match decide(Conflict::DeletedHere { original, updated, places }) {
+                    Verdict::Open(Pick::Updated) => Decided::BroughtBack(updated),
+                    Verdict::Open(Pick::Original) => Decided::BroughtBack(original),
+                    Verdict::Open(Pick::Dest) | Verdict::By(_) => Decided::Absent,
+                }
+            }
+            (Becomes::Deleted(_), ..) => Decided::Deleted,
+            (Becomes::StaysDeleted(_) | Becomes::Gone | Becomes::Merged(..), ..) => Decided::Absent,
+        }
+    }
+}
+
+impl<'a> MergedList<'a> {
+    /// Decides the conflicts of the list.
+    fn decide<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Option<Tree<'a>> {
+        let sides = Sides::of(|side| Some(&self.sides[side]));
+        settled(&self.merged, sides, &self.sides.dest, decide).tree
+    }
+}
+
+fn settled<'r, 'a>(
+    merged: &merge::Merged<'a>,
+    sides: Sides<Option<&Resource<'a>>>,
+    dest: &Resource<'a>,
+    decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict,
+) -> Settled<'a> {
+    let mut disputed = Vec::new();
+    let tree = merged.tree.clone().and_then(|tree| {
+        settle(tree, &mut |conflict| {
+            disputed.extend(conflict.dest.as_ref().and_then(Tree::like));
+            decide(Conflict::Place { sides, dest, conflict }).pick()
+        })
+    });
+    Settled { tree, disputed }
+}
+
+/// Merges the lists of dest with those of original and updated that hold the same resources. A list has no identity of its own.
+fn lists<'a>(members: &[Member<'_, 'a>], rules: Rules<'a>) -> Result<Vec<MergedList<'a>>, Box<Fault<'a>>> {
+    let mut done: Vec<MergedList<'a>> = Vec::new();
+    for Member { sides, .. } in members {
+        let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } = sides else { continue };
+        let (Some(old), Some(new), Some(here)) = (original.list, updated.list, dest.list) else { continue };
+        // The resources of a list mostly follow each other.
+        if done.iter().rev().any(|list| list.sides.dest.node().is(here)) {
+            continue;
+        }
+        let list = |node, of: &Resource<'a>| Resource {
+            path: of.path,
+            located: Located::Nowhere,
+            ..Resource::read(node, of.origin.clone())
+        };
+        let sides = Sides { original: list(old, original), updated: list(new, updated), dest: list(here, dest) };
+        let merged = rules.upgraded_list(Sides::of(|side| &sides[side]))?;
+        done.push(MergedList { sides, merged });
+    }
+    Ok(done)
+}

@@ -1,0 +1,485 @@
+//! [`Written`]: what a decided merge does to the items of a package, as edits of their texts.
+//!
+//! Here a resource gets what is not of its own content: its layout, its comment, and the annotations by which its host knows its place.
+
+use std::collections::BTreeMap;
+
+use super::fault::{Fault, Why};
+use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Settled};
+use super::places::Places;
+use super::{Becomes, Spot};
+use crate::documents::Item;
+use crate::edits::{Edit, TextEdits};
+use crate::file_path;
+use crate::item_comment::{self, ItemComment};
+use crate::layout::{self, Text, Upstream};
+use crate::limit::Budget;
+use crate::lost::{self, lost_comments};
+use crate::mode::Mode;
+use crate::resource::{Located, Origin, Resource};
+use crate::rules::Rules;
+use crate::sides::Sides;
+use crate::splice::{self, Unwritable};
+use crate::transport::{self, NewPlace};
+use crate::tree::Tree;
+use crate::warning::Warning;
+use crate::yaml::{NodeRef, extent};
+
+/// What a merge does to the items of a package.
+#[derive(Debug, Default)]
+pub struct Written<'r, 'a> {
+    /// What happens to each item, by its number.
+    pub items: Vec<Item>,
+    /// The resources that are new.
+    pub added: Vec<Added<'a>>,
+    /// The file that an item moves to, by the number of the item. If path annotations say where the item is, its edits change them, too.
+    pub moved: BTreeMap<usize, &'a str>,
+    /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
+    /// name.
+    pub followed: BTreeMap<usize, [&'a str; 4]>,
+    /// The edits of lists of resources beside their items, each with the number of an item of the list.
+    pub lists: BTreeMap<usize, TextEdits>,
+    /// The new place of an item, by its number, if it does not stay in its own place.
+    pub spots: BTreeMap<usize, Spot>,
+    /// What the merge did to each resource, in the order of [`Merged::resources`].
+    pub effects: Vec<Effect<'r, 'a>>,
+}
+
+/// What a merge did to a resource.
+#[derive(Debug)]
+pub struct Effect<'r, 'a> {
+    /// What the package has of it after the merge, if anything.
+    pub after: Option<After<'r, 'a>>,
+    /// What happened to it.
+    pub happened: Happened,
+    /// The comments that only dest has and that go.
+    pub lost: Vec<Warning<'a>>,
+}
+
+/// A resource after the merge.
+#[derive(Debug)]
+pub enum After<'r, 'a> {
+    /// A resource that is as it was, apart from its layout and the annotation of its role.
+    Kept(&'r Resource<'a>),
+    /// A resource that the merge made.
+    Made(Tree<'a>),
+}
+
+/// What happened to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// It was changed in dest.
+    Changed,
+    /// It is new in dest.
+    Added,
+    /// It was deleted from dest.
+    Deleted,
+    /// It stays in dest as it was.
+    Unchanged,
+    /// An open conflict has original's or updated's whole resource in its place.
+    Drawn,
+    /// Dest has not got it, before or after.
+    Absent,
+}
+
+/// A resource that is new.
+#[derive(Clone, Debug)]
+pub struct Added<'a> {
+    /// Its file, relative to the folder of the role that it comes from; `None` if it was in no file.
+    pub path: Option<String>,
+    /// The item, field or file that it came from.
+    pub origin: Origin,
+    /// The resource. If it came from an item of a ResourceList, it carries its path as an annotation.
+    pub tree: Tree<'a>,
+    /// Its place among the items.
+    pub spot: Spot,
+}
+
+impl Added<'_> {
+    /// The resource as one YAML document.
+    ///
+    /// # Errors
+    /// The errors of [`splice::standalone`].
+    pub fn text(&self, budget: &Budget) -> Result<String, Unwritable> {
+        splice::standalone(&self.tree, budget)
+    }
+}
+
+impl Written<'_, '_> {
+    /// The place of an item, by its number.
+    pub fn spot(&self, item: usize) -> Spot {
+        self.spots.get(&item).copied().unwrap_or_else(|| Spot::of_item(item))
+    }
+
+    /// The places of the remaining items, followed by the places of the new resources.
+    pub fn order(&self) -> Vec<Spot> {
+        let left = self.items.iter().enumerate().filter(|(_, becomes)| **becomes != Item::Goes);
+        let left = left.map(|(i, _)| self.spot(i));
+        left.chain(self.added.iter().map(|added| added.spot)).collect()
+    }
+}
+
+impl<'r, 'a> Merged<'r, 'a> {
+    /// Writes the merge as these decisions have it. `items` says for each item of the host whether it stays before dest's resources change.
+    ///
+    /// # Errors
+    /// A text cannot be written, or a resource cannot come where it should.
+    pub fn write(&self, decided: Decisions<'r, 'a>, items: Vec<Item>) -> Result<Written<'r, 'a>, Box<Fault<'a>>> {
+        let mut writer = Writer {
+            rules: self.rules,
+            places: self.places.clone(),
+            written: Written { items, ..Written::default() },
+        };
+        for (number, (resource, decided)) in self.resources.iter().zip(decided.resources).enumerate() {
+            if let (Some(item), Some(spot)) = (resource.item(), self.places.spots.get(&number)) {
+                writer.written.spots.insert(item, *spot);
+            }
+            let effect = writer.resource(number, resource, decided)?;
+            writer.written.effects.push(effect);
+        }
+        for (list, tree) in self.lists.iter().zip(decided.lists) {
+            writer.list(list, tree)?;
+        }
+        Ok(writer.written)
+    }
+}
+
+impl MergedResource<'_, '_> {
+    /// The number of dest's item.
+    fn item(&self) -> Option<usize> {
+        self.member.sides.dest.and_then(|dest| dest.origin.item())
+    }
+}
+
+/// What is written of a resource that dest has.
+enum Fate<'a> {
+    /// It stays unchanged.
+    Unchanged,
+    /// It stays unchanged, but this tree no longer has the annotation of its role.
+    Unmarked(Tree<'a>),
+    /// It stays, with this content.
+    Changed(Tree<'a>),
+    /// It stays, with this content and these edits of the text that contains it.
+    Edited(Tree<'a>, TextEdits),
+    /// It goes.
+    Gone,
+}
+
+struct Writer<'r, 'a> {
+    rules: Rules<'a>,
+    places: Places,
+    written: Written<'r, 'a>,
+}
+
+impl<'r, 'a> Writer<'r, 'a> {
+    fn resource(
+        &mut self,
+        number: usize,
+        resource: &MergedResource<'r, 'a>,
+        decided: Decided<'r, 'a>,
+    ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
+        let member = &resource.member;
+        if let (Some([_, updated]), Some(item)) = (member.moved(), resource.item())
+            && let Some(i) = updated.identity
+        {
+            self.written.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name]);
+        }
+        let effect = |after, happened| Ok(Effect { after, happened, lost: Vec::new() });
+        match (decided, member.sides.updated, member.sides.dest) {
+            (Decided::Kept, _, Some(dest)) => {
+                let happened = self.keep(number, resource, dest)?;
+                Ok(Effect { lost: self.lost(member.sides, &[]), ..effect(Some(After::Kept(dest)), happened)? })
+            }
+            (Decided::Merged(settled), _, Some(dest)) => self.merge(number, resource, dest, settled),
+            (Decided::Added(tree), Some(updated), _) => {
+                self.add(number, updated, tree.clone())?;
+                effect(Some(After::Made(tree)), Happened::Added)
+            }
+            (Decided::BroughtBack(side), Some(updated), _) => {
+                self.add(number, updated, self.rules.own(side)?)?;
+                effect(Some(After::Kept(side)), Happened::Drawn)
+            }
+            (Decided::Restored(original), _, Some(dest)) => {
+                self.carry_out(dest, restored(dest, original))?;
+                effect(Some(After::Kept(dest)), Happened::Drawn)
+            }
+            (Decided::Deleted, _, Some(dest)) => {
+                self.carry_out(dest, Fate::Gone)?;
+                // In conflict, the whole resource is told.
+                let is_told = matches!(&resource.becomes, Becomes::Deleted(places) if !places.is_empty());
+                let lost = if is_told { Vec::new() } else { self.lost(member.sides, &[]) };
+                Ok(Effect { after: None, happened: Happened::Deleted, lost })
+            }
+            _ => effect(None, Happened::Absent),
+        }
+    }
+
+    /// The number in its file that a resource gets, if it cannot keep its own.
+    fn number(&self, member: usize) -> Option<u64> {
+        self.places.numbers.get(&member).copied()
+    }
+
+    /// Keeps a resource of dest, or moves it to another file.
+    fn keep(
+        &mut self,
+        number: usize,
+        resource: &MergedResource<'r, 'a>,
+        dest: &Resource<'a>,
+    ) -> Result<Happened, Box<Fault<'a>>> {
+        let to = resource.member.moves_to();
+        let place = to.map(|to| self.relocate(dest, to)).transpose()?.flatten();
+        let in_file = self.number(number);
+        if dest.role.is_some() || place.is_some() || in_file.is_some() {
+            let fate = self.finish(dest, Some(Tree::Node(dest.node())), place, in_file);
+            self.carry_out(dest, fate)?;
+        }
+        Ok(if to.is_some() { Happened::Changed } else { Happened::Unchanged })
+    }
+
+    /// Writes a resource that dest has with a merged content.
+    fn merge(
+        &mut self,
+        number: usize,
+        resource: &MergedResource<'r, 'a>,
+        dest: &'r Resource<'a>,
+        settled: Settled<'a>,
+    ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
+        let (member, Becomes::Merged(merged, upstream)) = (&resource.member, &resource.becomes) else {
+            return Ok(Effect { after: None, happened: Happened::Absent, lost: Vec::new() });
+        };
+        let to = member.moves_to();
+        let place = to.map(|to| self.relocate(dest, to)).transpose()?.flatten();
+        // A new number changes only the place of a resource, so such a resource still counts as unchanged.
+        let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && to.is_none();
+        let fate = self.finish(dest, settled.tree, place, self.number(number));
+        let is_unchanged = match fate {
+            Fate::Unchanged | Fate::Unmarked(_) => to.is_none(),
+            Fate::Changed(_) => is_same,
+            Fate::Edited(..) | Fate::Gone => false,
+        };
+        let (fate, text) = self.laid_out(member.sides, *upstream, fate)?;
+        // Upstream's text has its comment, too.
+        let (fate, is_unchanged) = match resource.comment {
+            ItemComment::Becomes(comment) if text == Text::Own => (self.commented(dest, fate, comment)?, false),
+            _ => (fate, is_unchanged && text == Text::Own),
+        };
+        let after = self.carry_out(dest, fate)?;
+        // What takes upstream's text had original's, so it has no comments of its own.
+        let lost = if text == Text::Own { self.lost(member.sides, &settled.disputed) } else { Vec::new() };
+        let happened = if is_unchanged { Happened::Unchanged } else { Happened::Changed };
+        Ok(Effect { after: after.map(|tree| after_of(dest, tree)), happened, lost })
+    }
+
+    /// Adds a resource that dest lacks.
+    fn add(&mut self, number: usize, source: &Resource<'a>, tree: Tree<'a>) -> Result<(), Box<Fault<'a>>> {
+        let is_file = matches!(source.origin, Origin::File { .. });
+        let tree = match source.relative_path.filter(|_| !is_file) {
+            Some(path) => {
+                file_path::of_new_file(path)
+                    .map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
+                let in_file = self.number(number);
+                transport::with_path(tree, path, in_file.or_else(|| self.places.numbering.next(path)))
+            }
+            None => tree,
+        };
+        let path = source.relative_path.map(str::to_owned);
+        let spot = self.places.spots.get(&number).copied();
+        let spot = spot.unwrap_or_else(|| Spot::last(self.written.added.len()));
+        self.written.added.push(Added { path, origin: source.origin.clone(), tree, spot });
+        Ok(())
+    }
+
+    /// Moves a resource of dest to another file. Returns the new values of its path annotations, if it has some.
+    fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Fault<'a>>> {
+        if let Some(alias) = dest.shared_alias() {
+            return Err(Fault::of(dest, Why::Apart(alias)));
+        }
+        if let Some(item) = dest.origin.item() {
+            self.written.moved.insert(item, to);
+        }
+        let path = transport::path_in_package(dest, to).filter(|_| dest.located == Located::ByAnnotation);
+        Ok(path.map(|path| NewPlace { path: Some(path), number: self.places.numbering.of_moved(to) }))
+    }
+
+    /// What is written of a resource of dest with this content. It corrects the annotations of the host.
+    fn finish(
+        &self,
+        dest: &Resource<'a>,
+        tree: Option<Tree<'a>>,
+        place: Option<NewPlace<'a>>,
+        in_file: Option<u64>,
+    ) -> Fate<'a> {
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(dest.node()))) else {
+            return Fate::Gone;
+        };
+        let place = match in_file.filter(|_| dest.located == Located::ByAnnotation) {
+            None => place,
+            number => Some(NewPlace { path: place.and_then(|place| place.path), number }),
+        };
+        let tree = match place {
+            Some(place) => transport::at(tree, place),
+            None => tree,
+        };
+        let is_untouched = tree.is(dest.node());
+        let tree = transport::without_misleading_ids(transport::without_role(tree), dest.node());
+        match (is_untouched, tree.is(dest.node())) {
+            (_, true) => Fate::Unchanged,
+            (true, false) => Fate::Unmarked(tree),
+            (false, false) => Fate::Changed(tree),
+        }
+    }
+
+    /// A fate, and whose text the resource has: if dest left the resource alone, it takes the text of updated. The text then loses kpt's
+    /// ids for comments, or kpt would put the old comments back.
+    fn laid_out(
+        &self,
+        sides: Sides<Option<&Resource<'a>>>,
+        upstream: Upstream,
+        fate: Fate<'a>,
+    ) -> Result<(Fate<'a>, Text), Box<Fault<'a>>> {
+        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.rules.budget)) else {
+            return Ok((fate, Text::Own));
+        };
+        let whole = Tree::Node(dest.node());
+        let tree = match &fate {
+            Fate::Unchanged => &whole,
+            Fate::Unmarked(tree) | Fate::Changed(tree) => tree,
+            Fate::Edited(..) | Fate::Gone => return Ok((fate, Text::Own)),
+        };
+        let mut laid = self.edits(dest, tree, Some(like))?;
+        if laid.1 == Text::Upstream && transport::has_ids(tree) {
+            laid = self.edits(dest, &transport::without_ids(tree.clone()), Some(like))?;
+            if laid.1 == Text::Own {
+                return Ok((fate, Text::Own));
+            }
+        }
+        let (edits, text) = laid;
+        let fate = match fate {
+            Fate::Unchanged if text == Text::Own => Fate::Unchanged,
+            Fate::Changed(tree) => Fate::Edited(tree, edits),
+            _ => Fate::Edited(whole, edits),
+        };
+        Ok((fate, text))
+    }
+
+    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays.
+    fn commented(&self, item: &Resource<'a>, fate: Fate<'a>, comment: &str) -> Result<Fate<'a>, Box<Fault<'a>>> {
+        let whole = Tree::Node(item.node());
+        let (tree, edits) = match fate {
+            Fate::Unchanged => (whole, TextEdits::default()),
+            Fate::Unmarked(tree) => (whole, self.edits(item, &tree, None)?.0),
+            Fate::Changed(tree) => {
+                let edits = self.edits(item, &tree, None)?.0;
+                (tree, edits)
+            }
+            Fate::Edited(tree, edits) => (tree, edits),
+            Fate::Gone => return Ok(Fate::Gone),
+        };
+        let comment = item_comment::edit(item.node(), comment, self.rules.budget);
+        let both = TextEdits::of(edits.iter().cloned().chain(comment).collect());
+        Ok(Fate::Edited(tree, both.unwrap_or(edits)))
+    }
+
+    /// Carries out the fate of a resource of dest, and returns its content if it stays.
+    fn carry_out(&mut self, dest: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Fault<'a>>> {
+        let becomes = match &fate {
+            Fate::Unchanged => return Ok(Some(Tree::Node(dest.node()))),
+            Fate::Unmarked(tree) | Fate::Changed(tree) | Fate::Edited(tree, _) => Some(tree),
+            Fate::Gone => None,
+        };
+        leaves_anchors(dest, becomes)?;
+        Ok(match fate {
+            Fate::Unchanged => Some(Tree::Node(dest.node())),
+            // To the package, a resource without its role is the same resource.
+            Fate::Unmarked(tree) => {
+                let (edits, _) = self.edits(dest, &tree, None)?;
+                self.set(dest, Item::Edited(edits));
+                Some(Tree::Node(dest.node()))
+            }
+            Fate::Changed(tree) => {
+                let (edits, _) = self.edits(dest, &tree, None)?;
+                self.set(dest, Item::Edited(edits));
+                Some(tree)
+            }
+            Fate::Edited(tree, edits) => {
+                self.set(dest, Item::Edited(edits));
+                Some(tree)
+            }
+            Fate::Gone => {
+                self.set(dest, Item::Goes);
+                None
+            }
+        })
+    }
+
+    /// Sets what happens to an item; an item that goes stays gone.
+    fn set(&mut self, item: &Resource<'_>, becomes: Item) {
+        let slot = item.origin.item().and_then(|i| self.written.items.get_mut(i));
+        if let Some(slot) = slot.filter(|slot| **slot != Item::Goes) {
+            *slot = becomes;
+        }
+    }
+
+    /// The edits of a resource's text that give it the content of a tree, perhaps in the layout of another document.
+    fn edits(
+        &self,
+        dest: &Resource<'a>,
+        tree: &Tree<'a>,
+        like: Option<NodeRef<'a>>,
+    ) -> Result<(TextEdits, Text), Box<Fault<'a>>> {
+        layout::edits(dest.node(), tree, like, self.rules.budget).map_err(|e| Fault::of(dest, Why::Unwritable(e)))
+    }
+
+    /// The comments that only dest has and that the merge removes. `disputed` are dest's nodes in conflict.
+    fn lost(&self, sides: Sides<Option<&Resource<'a>>>, disputed: &[NodeRef<'a>]) -> Vec<Warning<'a>> {
+        let Some(dest) = sides.dest.filter(|_| self.rules.mode == Mode::ThreeWay) else { return Vec::new() };
+        let all;
+        let edits = match dest.origin.item().and_then(|i| self.written.items.get(i)) {
+            Some(Item::Edited(edits)) => edits,
+            Some(Item::Goes) => {
+                let range = lost::bytes_of(dest.node());
+                all = TextEdits::sorted(vec![Edit { range, text: String::new() }]);
+                &all
+            }
+            Some(Item::Stays) | None => return Vec::new(),
+        };
+        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node()).collect();
+        lost_comments(dest.node(), edits, &upstream, disputed, || self.rules.cursor(dest))
+    }
+
+    /// Writes what a list of dest says besides its items.
+    fn list(&mut self, list: &MergedList<'a>, tree: Option<Tree<'a>>) -> Result<(), Box<Fault<'a>>> {
+        let dest = &list.sides.dest;
+        let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(()) };
+        let (edits, _) = self.edits(dest, &tree, None)?;
+        if let Some(item) = dest.origin.item().filter(|_| !edits.is_empty()) {
+            self.written.lists.insert(item, edits);
+        }
+        Ok(())
+    }
+}
+
+fn after_of<'r, 'a>(dest: &'r Resource<'a>, tree: Tree<'a>) -> After<'r, 'a> {
+    if tree.is(dest.node()) { After::Kept(dest) } else { After::Made(tree) }
+}
+
+/// Checks that the aliases in other resources still stand for what they stood for, if the resource becomes this tree, or goes.
+///
+/// # Errors
+/// An alias would mean something else.
+pub fn leaves_anchors<'a>(resource: &Resource<'a>, becomes: Option<&Tree<'a>>) -> Result<(), Box<Fault<'a>>> {
+    match resource.broken_elsewhere(becomes) {
+        Some(alias) => Err(Fault::of(resource, Why::Apart(alias))),
+        None => Ok(()),
+    }
+}
+
+/// What is written of a document of dest that gets the text of original again.
+fn restored<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
+    if !dest.node().is_root() || !original.node().is_root() {
+        return Fate::Unchanged;
+    }
+    let text = original.node().document().source()[extent(original.node())].to_owned();
+    let edits = TextEdits::sorted(vec![Edit { range: extent(dest.node()), text }]);
+    Fate::Edited(Tree::Node(original.node()), edits)
+}
