@@ -22,11 +22,10 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind, Limit};
 pub use krm_merge::mode::Mode;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Verdict};
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, ListRule, NoTypes, Types};
-use krm_merge::tree::Pick;
 use krm_merge::yaml::{Error, NodeRef};
 pub use written::{Merge, WrittenRule, WrittenTarget, openapi_schema};
 
@@ -100,8 +99,8 @@ pub enum Task<'a> {
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// How to handle a conflict that no rule fits.
-        on_conflict: Verdict,
+        /// Who wins a conflict that no rule fits.
+        on_conflict: OnConflict,
         /// The rules that say who wins at some places of some resources.
         rules: Vec<Decision<'a>>,
         /// How large the parts are that only one side may change.
@@ -197,7 +196,7 @@ impl<'a> Task<'a> {
             Mode::ThreeWay => Self::Upgrade {
                 original: None,
                 updated: None,
-                on_conflict: Verdict::default(),
+                on_conflict: OnConflict::default(),
                 rules: Vec::new(),
                 conflict_level: ConflictLevel::default(),
                 renames: Renames::default(),
@@ -228,24 +227,19 @@ impl<'a> Task<'a> {
         roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
     }
 
-    /// The rules that say who wins a conflict, with `onConflict` for the conflicts that no rule fits.
-    pub fn decisions(&self) -> Decisions<'_> {
+    /// The rules that say who wins a conflict, with `otherwise` for the conflicts that no rule fits.
+    pub fn decisions(&self, otherwise: Treatment) -> Decisions<'_> {
         match self {
-            Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
+            Self::Upgrade { rules, .. } => Decisions::new(rules, otherwise),
             // These modes have no conflicts.
-            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], Verdict::default()),
+            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], otherwise),
         }
     }
 
-    /// How to handle a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has
-    /// `take: Fail`.
-    pub fn on_broken(&self) -> Verdict {
+    /// Who wins a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has `take: Fail`.
+    pub fn on_broken(&self) -> OnConflict {
         match self {
-            Self::Upgrade { rules, on_conflict: Verdict::By(_), .. }
-                if rules.iter().any(|rule| rule.take == OnConflict::Fail) =>
-            {
-                OnConflict::Fail.into()
-            }
+            Self::Upgrade { rules, .. } if rules.iter().any(|rule| rule.take == OnConflict::Fail) => OnConflict::Fail,
             _ => self.on_conflict(),
         }
     }
@@ -270,12 +264,12 @@ impl<'a> Task<'a> {
         Policy { new_elements, conflict_level, renames }
     }
 
-    /// How to handle a conflict that no rule fits.
-    pub fn on_conflict(&self) -> Verdict {
+    /// Who wins a conflict that no rule fits.
+    pub fn on_conflict(&self) -> OnConflict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
             // These modes have no conflicts.
-            Self::Overlay { .. } | Self::Patch { .. } => Verdict::default(),
+            Self::Overlay { .. } | Self::Patch { .. } => OnConflict::default(),
         }
     }
 }
@@ -307,20 +301,6 @@ impl<'a> Config<'a> {
     /// Its mode.
     pub fn mode(&self) -> Mode {
         self.task.mode()
-    }
-
-    /// This config, except that conflicts stay open if no rule decides them. The merge then writes the outcome of the side `pick`.
-    #[must_use]
-    pub fn left_open(mut self, pick: Pick) -> Self {
-        if let Task::Upgrade { on_conflict, .. } = &mut self.task {
-            *on_conflict = Verdict::Open(pick);
-        }
-        self
-    }
-
-    /// Whether a resource is found again under another name.
-    pub fn renames(&self) -> Renames {
-        self.policy().renames
     }
 
     /// The user's choices that steer a merge, except who wins a conflict.

@@ -2,7 +2,7 @@
 
 use krm_merge::child::{Value as _, find};
 use krm_merge::path::{FieldPath, PathPattern};
-use krm_merge::policy::{OnConflict, Verdict};
+use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Conflict, Tree, View};
@@ -151,14 +151,14 @@ impl<'c, 'a> Clash<'c, 'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Ruling<'r> {
     /// How it is handled.
-    pub verdict: Verdict,
+    pub treatment: Treatment,
     /// The rule that decided; `None` if no rule fits.
     pub rule: Option<&'r Name>,
 }
 
 impl From<OnConflict> for Ruling<'_> {
     fn from(policy: OnConflict) -> Self {
-        Self { verdict: policy.into(), rule: None }
+        Self { treatment: policy.into(), rule: None }
     }
 }
 
@@ -177,12 +177,12 @@ pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
     /// Why each rule decided nothing yet; `None` if it decided a conflict.
     misses: Vec<Option<Miss>>,
-    otherwise: Verdict,
+    otherwise: Treatment,
 }
 
 impl<'a> Decisions<'a> {
     /// The first rule that fits wins; `otherwise` is for the conflicts that no rule fits.
-    pub fn new(rules: &'a [Decision<'a>], otherwise: Verdict) -> Self {
+    pub fn new(rules: &'a [Decision<'a>], otherwise: Treatment) -> Self {
         Self { rules, misses: vec![Some(Miss::All); rules.len()], otherwise }
     }
 
@@ -190,18 +190,18 @@ impl<'a> Decisions<'a> {
     pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
         if let Some(at) = self.rules.iter().position(|rule| rule.decides(clash)) {
             self.misses[at] = None;
-            return Ruling { verdict: self.rules[at].take.into(), rule: Some(&self.rules[at].name) };
+            return Ruling { treatment: self.rules[at].take.into(), rule: Some(&self.rules[at].name) };
         }
         // A miss counts only if no other rule decides the conflict.
         for (rule, known) in self.rules.iter().zip(&mut self.misses) {
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
         let dest = clash.values.dest.as_ref().and_then(Tree::view);
-        let verdict = match self.otherwise {
-            Verdict::By(policy) => policy.over(dest).into(),
-            open @ Verdict::Open(_) => open,
+        let treatment = match self.otherwise {
+            Treatment::By(policy) => policy.over(dest).into(),
+            open @ Treatment::Open(_) => open,
         };
-        Ruling { verdict, rule: None }
+        Ruling { treatment, rule: None }
     }
 
     /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a
@@ -241,18 +241,18 @@ mod tests {
             rule(None, Some("spec"), OnConflict::TakeUpdated),
             rule(None, Some("spec.never"), OnConflict::Fail),
         ];
-        let mut decisions = Decisions::new(&rules, Verdict::Open(Pick::Updated));
+        let mut decisions = Decisions::new(&rules, Treatment::Open(Pick::Updated));
         let mut wins = |fields: &[&'static str]| {
             let mut path = FieldPath::default();
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
             let sides = Sides::of(|_| Some(Tree::Node(root)));
             let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), &path, sides));
-            (ruling.verdict, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
+            (ruling.treatment, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
         };
-        assert_eq!(wins(&["spec", "replicas"]), (Verdict::By(OnConflict::KeepDest), Some(1)));
-        assert_eq!(wins(&["spec", "never"]), (Verdict::By(OnConflict::TakeUpdated), Some(2)));
-        assert_eq!(wins(&["data"]), (Verdict::Open(Pick::Updated), None));
-        assert_eq!(wins(&[]), (Verdict::Open(Pick::Updated), None));
+        assert_eq!(wins(&["spec", "replicas"]), (Treatment::By(OnConflict::KeepDest), Some(1)));
+        assert_eq!(wins(&["spec", "never"]), (Treatment::By(OnConflict::TakeUpdated), Some(2)));
+        assert_eq!(wins(&["data"]), (Treatment::Open(Pick::Updated), None));
+        assert_eq!(wins(&[]), (Treatment::Open(Pick::Updated), None));
         let idle: Vec<&Name> = decisions.idle().map(|idle| &idle.rule.name).collect();
         assert_eq!(idle, [&rules[0].name, &rules[3].name]);
     }
@@ -290,7 +290,7 @@ mod tests {
                 when: Sides::of(|side| wanted.get(side.name())),
             };
             let rules = [rule];
-            let mut decisions = Decisions::new(&rules, Verdict::default());
+            let mut decisions = Decisions::new(&rules, Treatment::default());
             assert_eq!(decisions.idle().count(), 0, "it is for one conflict");
             let is_decided = decisions.of(&clash).rule.is_some();
             assert_eq!(decisions.idle().count(), usize::from(!is_decided), "the conflict has other values");

@@ -16,7 +16,6 @@ mod three_way;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
-use crate::decision::Decisions;
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
@@ -25,6 +24,7 @@ use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{MergeAll, Merged, one_by_one};
+use krm_merge::policy::Treatment;
 use krm_merge::resource::{self, Head, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Error, NodeRef, Outline};
@@ -277,13 +277,13 @@ impl<'a> Job<'a> {
         Ok(Open { job: self, merged, told: results.into_vec() })
     }
 
-    /// Runs the merge, once. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
-    /// write nothing.
+    /// Merges, and lets the rules and `onConflict` of the functionConfig decide the conflicts. If a result is an error, the caller must write
+    /// nothing.
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
-        self.merged()?.write(self.config.task.decisions())
+        self.merged()?.write(self.config.task.on_conflict().into(), &self.budget)
     }
 }
 
@@ -296,14 +296,27 @@ pub struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Writes the merge as these decisions have it, with the results. It may be called again with others.
+    /// The budget for one text of the merge.
+    pub fn budget(&self) -> Budget {
+        self.job.budget.again()
+    }
+
+    /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called
+    /// again, each time with a budget of its own.
     ///
     /// # Errors
     /// There is more to write than the limit allows, or a resource cannot be written.
-    pub fn write(&self, decisions: Decisions<'a>) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
+    pub fn write<'w>(
+        &self,
+        otherwise: Treatment,
+        budget: &'w Budget,
+    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    where
+        'a: 'w,
+    {
         let Job { roles, config, told, .. } = self.job;
         let items = roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect();
-        let mut run = Run::new(self.merged.rules, decisions);
+        let mut run = Run::new(self.merged.rules, config.task.decisions(otherwise), budget);
         run.results.append(self.told.iter().cloned());
         let written = run.write(&self.merged, items)?;
         if config.mode() == Mode::ThreeWay {

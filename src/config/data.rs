@@ -62,7 +62,7 @@ pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         Mode::ThreeWay => Task::Upgrade {
             original,
             updated,
-            on_conflict: on_conflict.unwrap_or_default().into(),
+            on_conflict: on_conflict.unwrap_or_default(),
             rules: Vec::new(),
             conflict_level: conflict_level.unwrap_or_default(),
             renames: renames.unwrap_or_default(),

@@ -50,7 +50,7 @@ pub(super) fn read<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>
         Mode::ThreeWay => Task::Upgrade {
             original,
             updated,
-            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict).into(),
+            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict),
             rules: decisions(spec.rules, spec_node)?,
             conflict_level: spec.conflict_level.unwrap_or_default(),
             renames: spec.renames.unwrap_or_default(),

@@ -4,7 +4,7 @@ use krm_merge::documents::Item;
 use krm_merge::limit::Budget;
 use krm_merge::package::{Conflict, Merged, Move, Note, Written};
 use krm_merge::path::FieldPath;
-use krm_merge::policy::Verdict;
+use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::Sides;
@@ -26,8 +26,8 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A run in which nothing was said yet.
-    pub fn new(rules: Rules<'a>, decisions: Decisions<'a>) -> Self {
-        Self { rules, decisions, budget: rules.budget, results: Results::new(rules.budget) }
+    pub fn new(rules: Rules<'a>, decisions: Decisions<'a>, budget: &'a Budget) -> Self {
+        Self { rules, decisions, budget, results: Results::new(budget) }
     }
 
     /// Decides the conflicts of a merge and writes it. `items` says which items of the host stay before dest's resources change.
@@ -39,11 +39,11 @@ impl<'a> Run<'a> {
                 if told.is_ok() {
                     told = Err(error);
                 }
-                Verdict::default()
+                Treatment::default()
             })
         });
         told?;
-        let written = merged.write(decided, items).map_err(Outcome::fault)?;
+        let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
         for (resource, effect) in merged.resources.iter().zip(&written.effects) {
             let Some(dest) = resource.member.sides.dest else { continue };
             if let Some(to) = dest.origin.item().and_then(|item| written.moved.get(&item)) {
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
     }
 
     /// Decides a conflict, and reports it.
-    fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Verdict, Box<Outcome>> {
+    fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
         let (ruling, report) = match *conflict {
             Conflict::Place { sides, dest, conflict } => {
                 let ruling = self.decisions.of(&Clash::of_place(conflict, sides, dest));
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
             }
         };
         self.results.report(&report)?;
-        Ok(ruling.verdict)
+        Ok(ruling.treatment)
     }
 
     /// Decides who wins a conflict of a resource as a whole.

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::Result;
-use krm_merge::policy::{OnConflict, Settled, Verdict};
+use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::refine::Text;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
@@ -192,7 +192,7 @@ impl File<'_> {
     fn carry(self, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
         let (is_changed, form, is_own) = (self.is_changed(), self.form(), self.is_own());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
-        let verdict = match form {
+        let treatment = match form {
             Form::NoResources | Form::AsText(AsText::Unnamed) => combiner.on_conflict,
             Form::NoResourcesAnyMore | Form::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
         };
@@ -203,7 +203,7 @@ impl File<'_> {
             return;
         }
         if has[2] == Has::Resources {
-            carried.results.push(conflict(path, form, has, sparing(verdict), "its resources stay in it"));
+            carried.results.push(conflict(path, form, has, sparing(treatment), "its resources stay in it"));
             return;
         }
         if !is_changed {
@@ -215,11 +215,11 @@ impl File<'_> {
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
             && !(is_own && text.is_in_conflict())
         {
-            carried.results.extend(combined(path, form, &text, verdict));
+            carried.results.extend(combined(path, form, &text, treatment));
             if text.is_in_conflict() {
                 carried.results.extend(unreached(path, form, combiner));
             }
-            let wins = match verdict.pick() {
+            let wins = match treatment.pick() {
                 Pick::Updated => text.updated.into_bytes(),
                 Pick::Dest => text.dest.into_bytes(),
                 Pick::Original => old.clone(),
@@ -230,14 +230,14 @@ impl File<'_> {
             return;
         }
         let is_conflict = here != old;
-        let verdict = if is_own { sparing(verdict) } else { verdict };
+        let treatment = if is_own { sparing(treatment) } else { treatment };
         if is_conflict {
             let why = if is_own { "it has next to nothing in common with upstream's" } else { "" };
-            carried.results.push(conflict(path, form, has, verdict, why));
+            carried.results.push(conflict(path, form, has, treatment, why));
             carried.results.extend(unreached(path, form, combiner));
         }
-        let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
-        let new = match verdict.pick() {
+        let stays_deleted = here.is_none() && old.is_some() && matches!(treatment, Treatment::By(_));
+        let new = match treatment.pick() {
             _ if stays_deleted => return,
             Pick::Dest if is_conflict => return,
             Pick::Original if is_conflict => old,
@@ -363,19 +363,19 @@ impl fmt::Display for Form {
 }
 
 /// The result for a file that both sides changed and that was merged.
-fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Outcome> {
+fn combined(path: &str, form: Form, text: &Text, treatment: Treatment) -> Option<Outcome> {
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
-        let settled = verdict.policy().settled(&Taking::Overlap);
+        let settled = treatment.policy().settled(&Taking::Overlap);
         let at = match text.places.as_slice() {
             [] => String::new(),
             places => format!("; the changes overlap in {}", listed(places)),
         };
         let what = format!("{changed}, and it was merged {how}{at}");
         let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
-        return Some(Outcome { file, ..Outcome::conflict(severity(verdict), clash) });
+        return Some(Outcome { file, ..Outcome::conflict(severity(treatment), clash) });
     }
     let message = format!("{changed}, and it was merged {how}: look whether it is right");
     text.is_combined().then(|| Outcome { file, ..Outcome::new(Severity::Info, message) }.because("combined"))
@@ -403,24 +403,24 @@ fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome>
     Some(Outcome { file, ..Outcome::new(Severity::Warning, message) })
 }
 
-/// The verdict on a file of dest's own, which no policy replaces.
-fn sparing(verdict: Verdict) -> Verdict {
-    match verdict {
-        Verdict::By(OnConflict::TakeUpdated) => OnConflict::KeepDest.into(),
-        Verdict::By(OnConflict::KeepDest | OnConflict::Fail) | Verdict::Open(_) => verdict,
+/// The treatment on a file of dest's own, which no policy replaces.
+fn sparing(treatment: Treatment) -> Treatment {
+    match treatment {
+        Treatment::By(OnConflict::TakeUpdated) => OnConflict::KeepDest.into(),
+        Treatment::By(OnConflict::KeepDest | OnConflict::Fail) | Treatment::Open(_) => treatment,
     }
 }
 
 /// The result for a conflict of a whole file. `why` says why dest's stays, if no policy decides that.
-fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict, why: &str) -> Outcome {
+fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], treatment: Treatment, why: &str) -> Outcome {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
         (_, Has::Nothing) => Did::Deleted,
         (_, Has::Plain) | (Has::Resources, Has::Resources) => Did::Changed,
         (Has::Plain, Has::Resources) => Did::ReplacedByResources,
     };
-    let settled = match verdict.policy() {
-        _ if dest == Has::Nothing => verdict.settled_as(Settled::StaysDeleted),
+    let settled = match treatment.policy() {
+        _ if dest == Has::Nothing => treatment.settled_as(Settled::StaysDeleted),
         OnConflict::TakeUpdated if updated != Has::Plain => Settled::Deleted,
         OnConflict::TakeUpdated => Settled::Updated,
         OnConflict::KeepDest => Settled::Dest,
@@ -430,5 +430,5 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
     let file = Some(results::File { path: path.to_owned(), index: None });
     let more = if why.is_empty() { String::new() } else { format!(", for {why}") };
     let clash = Clash { place: "the whole file".to_owned(), what, settled, more };
-    Outcome { file, ..Outcome::conflict(severity(verdict), clash) }
+    Outcome { file, ..Outcome::conflict(severity(treatment), clash) }
 }

@@ -4,39 +4,30 @@ use std::collections::BTreeMap;
 
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
-use krm_merge::policy::{Policy, Verdict};
+use krm_merge::policy::{Policy, Treatment};
 use krm_merge::refine::{Text, refine_text};
-use krm_merge::schema::{Cursor, Inference, KUSTOMIZATION, ListRule, Types};
+use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
 
 use crate::side::is_kustomization;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
     /// Who wins a conflict.
-    pub on_conflict: Verdict,
+    pub on_conflict: Treatment,
     /// Who wins a conflict of a file that holds resources on one side only.
-    pub on_broken: Verdict,
+    pub on_broken: Treatment,
     /// The rules that cannot decide the conflicts of a file although they select a resource in it, by the path of the file: one side broke
     /// the file, a resource in it has no name, or it is a kustomization without a name.
-    pub unreached: BTreeMap<String, Vec<String>>,
-    policy: Policy,
-    types: Types<'static>,
-    budget: &'b Budget,
+    pub unreached: &'b BTreeMap<String, Vec<String>>,
+    /// How texts and lists merge.
+    pub policy: Policy,
+    /// Which lists merge.
+    pub types: &'b Types<'static>,
+    /// The budget for new text.
+    pub budget: &'b Budget,
 }
 
-impl<'b> Combiner<'b> {
-    /// A combiner for files whose lists merge by these rules.
-    pub fn new(
-        [on_conflict, on_broken]: [Verdict; 2],
-        unreached: BTreeMap<String, Vec<String>>,
-        policy: Policy,
-        rules: Vec<ListRule>,
-        inference: Inference,
-        budget: &'b Budget,
-    ) -> Self {
-        Self { on_conflict, on_broken, unreached, policy, types: Types::new(rules, inference), budget }
-    }
-
+impl Combiner<'_> {
     /// Merges the versions of a file in original, updated and dest: as the document that its name stands for, or line by line without a
     /// name. `None` if a version is not text, or if no part of the conflict can be avoided.
     pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Text> {

@@ -48,7 +48,7 @@ pub struct Fate<'m> {
     /// The file that it moves to, if it moves.
     pub to: Option<&'m str>,
     /// Its identity in updated, if that is another one: apiVersion, kind, namespace and name.
-    pub followed: Option<&'m [String; 4]>,
+    pub followed: Option<&'m [&'m str; 4]>,
     /// The edits of its list beside the items of that list, if the list notes them here.
     pub list: Option<&'m TextEdits>,
     /// Its position among the items.

@@ -266,7 +266,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let dest = |l: &Local| l.dest.clone();
     // Only code below knows which conflicts count, so that code handles `--on-conflict fail`.
     let keeps = args.on_conflict == Some(OnConflict::KeepDest);
-    let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy().into();
+    let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy();
     let said = document(models)?;
     let config = |task| config(task, &said, setting::limit(args.max_output));
     let conflict_level = ConflictLevel::Value;

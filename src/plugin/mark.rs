@@ -1,6 +1,6 @@
 //! `--on-conflict mark`: a merge that writes its open conflicts into the files, between markers, as the git driver does.
 //!
-//! The plugin drafts the merge once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
+//! The plugin merges once, and drafts the merge for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
 //! written. The lines in which they differ are the choices. So a user who takes one side everywhere gets the text of a merge in which this
 //! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
 
@@ -23,7 +23,7 @@ use crate::git::choices::{Lines, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
-use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
+use crate::merge::{self, Change, Conflicts, Made, Merge, Open, Stop, is_conflict};
 use crate::resolve::marked::{Conflict, DELETED, Marked};
 use crate::side::{Content, Held, Side};
 
@@ -40,17 +40,23 @@ pub fn merge<'c>(
     style: Option<Style>,
     config: impl Fn() -> Result<Config<'c>>,
 ) -> Result<Merge> {
-    let drawn = |pick| merge::merge(dest, given, || Ok(config()?.left_open(pick)));
-    let ours = drawn(Pick::Dest)?;
+    merge::drawn(dest, given, config, |open| marked(open, dest, given, style))
+}
+
+fn marked(open: &Open<'_>, dest: &Side, given: &[(Role, Vec<Side>)], style: Option<Style>) -> Result<Merge, Stop> {
+    let ours = open.draw(Some(Pick::Dest))?;
     if ours.has_failed() || !ours.results.iter().any(is_open) {
         return Ok(ours);
     }
-    let theirs = drawn(Pick::Updated)?;
+    let theirs = open.draw(Some(Pick::Updated))?;
     if theirs.has_failed() {
         return Ok(theirs);
     }
     // The original is only shown, so a failure of its draft does not matter.
-    let original = drawn(Pick::Original).ok().filter(|merge| !merge.has_failed());
+    let original = match open.draw(Some(Pick::Original)) {
+        Err(again @ Stop::Again(_)) => return Err(again),
+        drawn => drawn.ok().filter(|merge| !merge.has_failed()),
+    };
     let style = original.as_ref().map_or(Style::Merge, |_| style.unwrap_or(Style::Diff3));
     let drafts = Sides {
         original: Draft::of(original.as_ref()),

@@ -2,6 +2,7 @@
 
 mod files;
 mod left_out;
+mod open;
 mod placed;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,29 +12,23 @@ use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, one_by_one};
-use krm_merge::policy::{OnConflict, Verdict};
+use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role, Task};
-use krm_merge_function::function::{Item, Job, Spot, Texts, Written};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::{Counts, Report};
-use krm_merge_function::results::{self, Outcome, Severity};
+use krm_merge_function::results::{Outcome, Severity};
 
 use crate::End;
-use crate::beside;
-use crate::carry::{Taken, carry};
-use crate::combine::Combiner;
 use crate::cores;
-use crate::edit::{Added, Fate, without_header};
-use crate::moved::Moved;
+use crate::edit::Added;
 use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
-use crate::told;
-use files::of_files;
-use left_out::{Found, LeftOut};
-use placed::{Placed, path_of, place};
+use left_out::LeftOut;
+pub use open::{Open, Stop, drawn};
+use placed::path_of;
 
 /// The outcome of a merge for dest.
 #[derive(Debug)]
@@ -114,64 +109,6 @@ pub fn is_conflict(result: &Outcome) -> bool {
     result.is_conflict()
 }
 
-/// The engine's result for the items of a package.
-pub struct Merged {
-    /// The result for each item, by its number.
-    pub items: Vec<Item>,
-    /// The resources that are new.
-    pub added: Vec<Added>,
-    /// The new file of an item, by its number, if it moves.
-    pub moved: BTreeMap<usize, String>,
-    /// The identity of an item in updated, by its number, if it differs from that in dest.
-    pub followed: BTreeMap<usize, [String; 4]>,
-    /// The edits of lists of resources beside their items, by the number of an item of the list.
-    pub lists: BTreeMap<usize, TextEdits>,
-    /// Where each item is, by its number.
-    pub spots: Vec<Spot>,
-    /// The results to report.
-    pub results: Vec<Outcome>,
-}
-
-impl Merged {
-    /// The result of a merge that could not be done.
-    fn failed(error: Box<Outcome>) -> Self {
-        Self {
-            items: Vec::new(),
-            added: Vec::new(),
-            moved: BTreeMap::new(),
-            followed: BTreeMap::new(),
-            lists: BTreeMap::new(),
-            spots: Vec::new(),
-            results: vec![*error],
-        }
-    }
-}
-
-/// Runs the engine on the resources of all sides.
-fn run<'a>(
-    items: Vec<Resource<'a>>,
-    given: Vec<(Role, Vec<Resource<'a>>)>,
-    kustomizations: &'a [Document<'static>],
-    config: Config<'a>,
-) -> Result<Merged, Box<Outcome>> {
-    let texts = Texts::parse(&config)?;
-    let budget = Budget::new(config.limit);
-    let job = Job::new(items, given, config, &texts)?.merging_with(on_all_cores);
-    let job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
-    let (merged, results) = job.run()?;
-    let added = merged.added.iter().map(|new| {
-        let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
-        let own = new.tree.like().map(|like| without_header(&text, like));
-        Ok(Added { path, origin, text: own.unwrap_or(text), spot: new.spot })
-    });
-    let added = added.collect::<Result<_, Box<Outcome>>>()?;
-    let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
-    let moved = merged.moved.iter().map(|(item, to)| (*item, (*to).to_owned())).collect();
-    let followed = merged.followed.iter().map(|(item, new)| (*item, new.map(str::to_owned))).collect();
-    let Written { items, lists, .. } = merged;
-    Ok(Merged { items, added, moved, followed, lists, spots, results })
-}
-
 /// How many resources a merge must have to use more than one core. To start the threads takes as long as the merge of a few resources.
 const MANY: usize = 64;
 
@@ -214,99 +151,10 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
 
 /// Merges the other sides into dest. If a result is an error, there are no changes.
 ///
-/// A side may have files that it does not read, such as a symbolic link. These take no part in the merge; a warning names those that could
-/// matter. If updated does not read a file, the file does not count as deleted, so dest keeps it.
-///
-/// Files that dest leaves out take no part either. If resources of other sides would go to such files, warnings name them. Then the engine
-/// runs again without these resources, so that no count and no result includes them.
-///
 /// # Errors
 /// The files of dest cannot hold the result: two resources would be in one file, or a path leads out of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
-    let mut left_out = LeftOut::of_sides(given);
-    let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
-    let kustomizations = kustomizations(dest, given)?;
-    let (owners, nodes, asked, limit, merged) = loop {
-        let mut config = config()?;
-        config.limit = config.limit.with_input(input);
-        let limit = config.limit;
-        let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
-        let verdicts = [config.task.on_conflict(), config.task.on_broken()];
-        let unreached = unreached(dest, given, &config.task)?;
-        let asked = (verdicts, unreached, config.policy(), rules, config.inference);
-        let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
-        let nodes: Vec<_> = items.iter().map(|resource| resource.node()).collect();
-        let merged = run(items, playing(given, &left_out), &kustomizations, config).unwrap_or_else(Merged::failed);
-        let found =
-            [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
-        if found == [Found::Nothing; 2] {
-            break (owners, nodes, asked, limit, merged);
-        }
-    };
-    let mut results = merged.results;
-    let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
-    told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
-    results.extend(left_out.warnings);
-    results.extend(beside::warnings(dest, given));
-    results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
-    if !has_failed(&results) {
-        check_sources(dest, given, &merged.added)?;
-    }
-    let added = match place(dest, given, &merged.added) {
-        // The results already have a better error.
-        Err(_) if has_failed(&results) => Placed::new(),
-        placed => placed?,
-    };
-    let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
-    let items = merged.items.iter().zip(&merged.spots);
-    for (i, (((item, spot), owner), node)) in items.zip(owners).zip(nodes).enumerate() {
-        let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        of_file.entry(owner).or_default().push(Fate {
-            node,
-            item,
-            to,
-            followed: merged.followed.get(&i),
-            list: merged.lists.get(&i),
-            spot: *spot,
-        });
-    }
-    let budget = Budget::new(limit);
-    let moved = Moved::of(dest, given, &of_file, &budget)?;
-    let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
-    let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
-    let (verdicts, unreached, policy, rules, inference) = asked;
-    let combiner = Combiner::new(verdicts, unreached, policy, Vec::clone(&rules), inference, &budget);
-    let taken = Taken { placed, left };
-    let mut carried = carry(dest, given, &combiner, &taken)?;
-    if has_failed(&results) || has_failed(&carried.results) {
-        carried.changes.clear();
-    }
-    results.extend(carried.summary());
-    carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
-    results.append(&mut carried.results);
-    if has_failed(&results) {
-        count_nothing(&mut results, dest, &budget);
-    }
-    results::sort(&mut results);
-    let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
-    let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
-    if merge.has_failed() {
-        return Ok(merge);
-    }
-    // A list that all its items leave is still there, but not if upstream's text comes to its path.
-    let paths = merge.changes.iter().map(|change| &change.path);
-    let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
-    let of_files = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
-    merge.changes.extend(of_files.into_iter().filter(|change| !replaced.contains(&change.path)));
-    // Another file may come to the path of a file whose resources all moved.
-    let written: HashSet<String> =
-        merge.changes.iter().filter(|change| change.new.is_some()).map(|change| change.path.clone()).collect();
-    merge.changes.retain(|change| change.new.is_some() || !written.contains(&change.path));
-    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
-    if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
-        bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
-    }
-    Ok(merge)
+    drawn(dest, given, config, |open| open.draw(None))
 }
 
 /// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.
@@ -391,10 +239,10 @@ pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str>
     sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
 }
 
-/// The severity of a conflict with this verdict.
-pub fn severity(verdict: Verdict) -> Severity {
-    match verdict {
-        Verdict::By(OnConflict::Fail) => Severity::Error,
-        Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Verdict::Open(_) => Severity::Warning,
+/// The severity of a conflict with this treatment.
+pub fn severity(treatment: Treatment) -> Severity {
+    match treatment {
+        Treatment::By(OnConflict::Fail) => Severity::Error,
+        Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Treatment::Open(_) => Severity::Warning,
     }
 }

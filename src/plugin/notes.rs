@@ -56,9 +56,9 @@ impl Notes {
         let mut parts = documents.map(|document| document.roots().map(part).collect::<Vec<_>>());
         let followed = fates.iter().filter_map(|fate| {
             let own = name(&Resource::read(fate.node, Origin::Field(String::new())))?;
-            Some((fate.followed?, own))
+            Some((fate.followed?.map(str::to_owned), own))
         });
-        let followed: HashMap<&Name, Name> = followed.collect();
+        let followed: HashMap<Name, Name> = followed.collect();
         [&mut parts.original, &mut parts.updated].into_iter().for_each(|parts| rename(parts, &followed));
         let named = added.iter().enumerate().filter_map(|(number, added)| Some((name_of(&added.text)?, number)));
         let new: HashMap<Name, usize> = named.collect();
@@ -211,7 +211,7 @@ fn names<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p Name> {
 }
 
 /// Gives resources the names that dest has for them, by their names in updated.
-fn rename(parts: &mut [Part<'_>], followed: &HashMap<&Name, Name>) {
+fn rename(parts: &mut [Part<'_>], followed: &HashMap<Name, Name>) {
     let names = parts.iter_mut().filter_map(|part| if let Part::Resources(names) = part { Some(names) } else { None });
     for name in names.flatten() {
         if let Some(own) = followed.get(name) {

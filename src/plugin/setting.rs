@@ -184,7 +184,7 @@ impl Flags {
             task = if mode == Mode::ThreeWay { config.task } else { task };
         }
         if let Task::Upgrade { on_conflict, conflict_level, renames, .. } = &mut task {
-            *on_conflict = self.on_conflict.map_or(*on_conflict, Into::into);
+            *on_conflict = self.on_conflict.unwrap_or(*on_conflict);
             *conflict_level = self.conflict_level.unwrap_or(*conflict_level);
             *renames = self.renames.unwrap_or(*renames);
         }

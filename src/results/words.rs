@@ -7,7 +7,7 @@ use krm_merge::grounds::Ground;
 use krm_merge::immutable::{Refused, Refuser};
 use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step, cut};
-use krm_merge::policy::{OnConflict, Settled, Verdict};
+use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::reference::{Named, Reference};
 use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
@@ -71,13 +71,13 @@ impl Outcome {
             Report::Broken { about, reference, cause } => of_broken(about, reference, cause),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
-                let settled = ruling.verdict.policy().settled(&Taking::Deletion);
+                let settled = ruling.treatment.policy().settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
                 Self { here: Some(dest.node().start()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Deleted, Did::Changed]);
-                of_resource(updated, what, places, original, *ruling, ruling.verdict.settled_as(Settled::StaysDeleted))
+                of_resource(updated, what, places, original, *ruling, ruling.treatment.settled_as(Settled::StaysDeleted))
             }
             Report::Moved { dest, to } => moved(dest, to),
             Report::NotMoved { dest, to } => {
@@ -176,7 +176,7 @@ fn of_conflict(
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let settled = ruling.verdict.policy().settled(&conflict.taking);
+    let settled = ruling.treatment.policy().settled(&conflict.taking);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
@@ -341,7 +341,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let here = dest.path.unwrap_or_default();
     let places = Sides { original: from, updated: to, dest: here }.map(|path| Some(format!("it in \"{path}\"")));
     let what = format!("both sides moved the resource{}", with_values(Sides::of(Side::name), places));
-    let settled = ruling.verdict.settled_as(Settled::StaysInPlace);
+    let settled = ruling.treatment.settled_as(Settled::StaysInPlace);
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
 }
@@ -657,12 +657,12 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     if let Some(rule) = ruling.rule {
         clash.more.push_str(&format!(", as {rule} says"));
     }
-    match (ruling.verdict, ruling.rule) {
-        (Verdict::By(OnConflict::Fail), _) => Outcome::conflict(Severity::Error, clash),
-        (Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None) | (Verdict::Open(_), _) => {
+    match (ruling.treatment, ruling.rule) {
+        (Treatment::By(OnConflict::Fail), _) => Outcome::conflict(Severity::Error, clash),
+        (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None) | (Treatment::Open(_), _) => {
             Outcome::conflict(Severity::Warning, clash)
         }
-        (Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(_)) => {
+        (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(_)) => {
             Outcome::conflict(Severity::Info, clash).because("decided")
         }
     }

@@ -161,6 +161,12 @@ impl Budget {
         Self { limit, left: AtomicU64::new(limit.bytes().min(EXCEEDED - 1)) }
     }
 
+    /// Another budget with what is left of this one, for what is written instead.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { limit: self.limit, left: AtomicU64::new(self.left.load(Relaxed)) }
+    }
+
     /// Subtracts the bytes that the caller is about to write. `false` if fewer are left: the caller must not write them, and
     /// [`Budget::check`] fails from then on.
     pub fn take(&self, bytes: usize) -> bool {

@@ -17,14 +17,14 @@ pub enum OnConflict {
 
 /// How a conflict is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Treatment {
     /// A policy says who wins.
     By(OnConflict),
     /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
     Open(Pick),
 }
 
-impl Verdict {
+impl Treatment {
     /// The policy that decides how the conflict is reported.
     pub fn policy(self) -> OnConflict {
         match self {
@@ -47,13 +47,13 @@ impl Verdict {
     }
 }
 
-impl Default for Verdict {
+impl Default for Treatment {
     fn default() -> Self {
         Self::By(OnConflict::default())
     }
 }
 
-impl From<OnConflict> for Verdict {
+impl From<OnConflict> for Treatment {
     fn from(policy: OnConflict) -> Self {
         Self::By(policy)
     }

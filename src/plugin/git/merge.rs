@@ -475,7 +475,7 @@ impl<'r, 'a> Merged<'r, 'a> {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
         let mut decide = |clash: &Clash<'_, 'a>, what: What| {
             let ruling = decisions.of(clash);
-            let policy = ruling.verdict.policy();
+            let policy = ruling.treatment.policy();
             if policy == OnConflict::Fail {
                 is_stopped |= ruling.rule.is_some();
                 return None;
@@ -521,7 +521,7 @@ impl Decided<'_> {
     /// The message about the decision.
     fn told(&self) -> String {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
-        let side = if self.ruling.verdict.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
+        let side = if self.ruling.treatment.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
         format!("both sides changed {place}; took {side}, as {field} of .krm-merge.yaml says")
     }

@@ -107,7 +107,7 @@ pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
 pub fn without_rules<'a>() -> Result<Config<'a>> {
     let mut task = Task::of(Mode::ThreeWay);
     if let Task::Upgrade { on_conflict, .. } = &mut task {
-        *on_conflict = OnConflict::Fail.into();
+        *on_conflict = OnConflict::Fail;
     }
     Config::new(task, Settings::default()).map_err(|e| anyhow!(e.message))
 }

@@ -196,7 +196,7 @@ fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, l
         let task = Task::Upgrade {
             original: None,
             updated: None,
-            on_conflict: on_conflict.into(),
+            on_conflict,
             rules: Vec::new(),
             conflict_level: ConflictLevel::Line,
             // Renames are ignored, because an object in a cluster cannot change its name.

@@ -7,18 +7,19 @@ use anyhow::Result;
 use krm_merge::resource::Resource;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::Role;
+use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
 
 use super::placed::path_of;
-use super::{Merged, is_conflict};
+use super::is_conflict;
 use crate::carry::{is_unread, not_added, not_read, unread};
 use crate::edit::Added;
 use crate::moved::in_the_way;
 use crate::side::{Held, Part, Root, Side};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
-#[derive(Default)]
-pub(super) struct LeftOut {
+#[derive(Clone, Default)]
+pub struct LeftOut {
     of: HashSet<Key>,
     /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
     unmoved: HashMap<Key, String>,
@@ -111,9 +112,9 @@ impl LeftOut {
 
     /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
     /// read.
-    pub fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
+    pub fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], written: &Written<'_, '_>) -> Result<Found> {
         let before = self.unmoved.len();
-        let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
+        let moved = if dest.is_folder() { written.moved.iter().collect() } else { Vec::new() };
         let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
         let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
         let updated = updated.next();
@@ -124,8 +125,8 @@ impl LeftOut {
             let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
             let told = told.or_else(|| not_read(updated?, here));
             let named = Resource { identity: resource.package_identity(), ..resource.clone() };
-            let key = match merged.followed.get(item) {
-                Some(identity) => Some((Some(to.clone()), identity.clone())),
+            let key = match written.followed.get(item) {
+                Some(identity) => Some((Some((*to).to_owned()), identity.map(str::to_owned))),
                 None => key(Some(to), &named),
             };
             if let (Some(told), Some(key)) = (told, key) {

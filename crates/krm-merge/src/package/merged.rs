@@ -7,7 +7,7 @@ use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
 use crate::item_comment::ItemComment;
 use crate::merge::{self, Merging};
-use crate::policy::Verdict;
+use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
@@ -189,7 +189,7 @@ impl<'r, 'a> Merged<'r, 'a> {
     }
 
     /// Decides all conflicts. It may be called again, with other decisions.
-    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Decisions<'r, 'a> {
+    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
         let resources = self.resources.iter().map(|resource| resource.decide(decide)).collect();
         let lists = self.lists.iter().map(|list| list.decide(decide)).collect();
         Decisions { resources, lists }
@@ -249,7 +249,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     }
 
     /// Decides the conflicts of the resource.
-    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Decided<'r, 'a> {
+    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decided<'r, 'a> {
         let sides = self.member.sides;
         if let (Move::Apart([from, to]), Some(dest)) = (self.member.moves, sides.dest) {
             decide(Conflict::MovedApart { sides, dest, from, to });
@@ -267,9 +267,9 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             }
             (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
                 match decide(Conflict::DeletedHere { original, updated, places }) {
-                    Verdict::Open(Pick::Updated) => Decided::BroughtBack(updated),
-                    Verdict::Open(Pick::Original) => Decided::BroughtBack(original),
-                    Verdict::Open(Pick::Dest) | Verdict::By(_) => Decided::Absent,
+                    Treatment::Open(Pick::Updated) => Decided::BroughtBack(updated),
+                    Treatment::Open(Pick::Original) => Decided::BroughtBack(original),
+                    Treatment::Open(Pick::Dest) | Treatment::By(_) => Decided::Absent,
                 }
             }
             (Becomes::Deleted(_), ..) => Decided::Deleted,
@@ -280,7 +280,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 
 impl<'a> MergedList<'a> {
     /// Decides the conflicts of the list.
-    fn decide<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict) -> Option<Tree<'a>> {
+    fn decide<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
         let sides = Sides::of(|side| Some(&self.sides[side]));
         settled(&self.merged, sides, &self.sides.dest, decide).tree
     }
@@ -290,7 +290,7 @@ fn settled<'r, 'a>(
     merged: &merge::Merged<'a>,
     sides: Sides<Option<&Resource<'a>>>,
     dest: &Resource<'a>,
-    decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Verdict,
+    decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
 ) -> Settled<'a> {
     let mut disputed = Vec::new();
     let tree = merged.tree.clone().and_then(|tree| {

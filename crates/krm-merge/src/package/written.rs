@@ -121,12 +121,18 @@ impl Written<'_, '_> {
 
 impl<'r, 'a> Merged<'r, 'a> {
     /// Writes the merge as these decisions have it. `items` says for each item of the host whether it stays before dest's resources change.
+    /// The new text comes off `budget`.
     ///
     /// # Errors
     /// A text cannot be written, or a resource cannot come where it should.
-    pub fn write(&self, decided: Decisions<'r, 'a>, items: Vec<Item>) -> Result<Written<'r, 'a>, Box<Fault<'a>>> {
+    pub fn write(
+        &self,
+        decided: Decisions<'r, 'a>,
+        items: Vec<Item>,
+        budget: &'a Budget,
+    ) -> Result<Written<'r, 'a>, Box<Fault<'a>>> {
         let mut writer = Writer {
-            rules: self.rules,
+            rules: Rules { budget, ..self.rules },
             places: self.places.clone(),
             written: Written { items, ..Written::default() },
         };

@@ -1,0 +1,258 @@
+//! [`Open`]: a merge of sides whose conflicts are open, and from which changes of files are drawn, once or several times.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use anyhow::{Error, Result, bail};
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::policy::{OnConflict, Policy, Treatment};
+use krm_merge::schema::{ListRule, Types};
+use krm_merge::tree::Pick;
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::config::{Config, Role};
+use krm_merge_function::function::{self, Job, Texts, Written};
+use krm_merge_function::results::{self, Outcome, Severity};
+
+use super::files::of_files;
+use super::left_out::{Found, LeftOut};
+use super::placed::{Placed, place};
+use super::{
+    Conflicts, Merge, check_sources, count_nothing, is_conflict, kustomizations, on_all_cores, playing, unreached,
+};
+use crate::beside;
+use crate::carry::{Taken, carry};
+use crate::combine::Combiner;
+use crate::edit::{Added, Fate, without_header};
+use crate::moved::Moved;
+use crate::side::{Part, Side};
+use crate::told;
+
+/// A merge of sides whose conflicts are open.
+pub struct Open<'m> {
+    dest: &'m Side,
+    given: &'m [(Role, Vec<Side>)],
+    left_out: &'m LeftOut,
+    /// The items of dest, each with the number of its file.
+    items: &'m [(usize, NodeRef<'m>)],
+    merged: Result<function::Open<'m>, Box<Outcome>>,
+    /// Who wins the conflicts of files.
+    on_conflict: OnConflict,
+    on_broken: OnConflict,
+    unreached: BTreeMap<String, Vec<String>>,
+    policy: Policy,
+    rules: Vec<ListRule>,
+    types: Types<'static>,
+    limit: Limit,
+}
+
+/// What the engine writes, the texts of the new resources, and the results.
+type Engine<'w> = (Written<'w, 'w>, Vec<Added>, Vec<Outcome>);
+
+/// Why a merge is not drawn.
+pub enum Stop {
+    /// Other resources take no part in it, so it must begin again.
+    Again(Box<LeftOut>),
+    /// It cannot be drawn.
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Merges the other sides into dest, and draws the merge by `draw`.
+///
+/// A side may have files that it does not read, such as a symbolic link. These take no part in the merge; a warning names those that could
+/// matter. If updated does not read a file, the file does not count as deleted, so dest keeps it.
+///
+/// Files that dest leaves out take no part either. If resources of other sides would go to such files, warnings name them. Then the engine
+/// runs again without these resources, so that no count and no result includes them.
+///
+/// # Errors
+/// The errors of `draw`.
+pub fn drawn<'c, T>(
+    dest: &Side,
+    given: &[(Role, Vec<Side>)],
+    config: impl Fn() -> Result<Config<'c>>,
+    draw: impl Fn(&Open<'_>) -> Result<T, Stop>,
+) -> Result<T> {
+    let mut left_out = LeftOut::of_sides(given);
+    let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
+    let kustomizations = kustomizations(dest, given)?;
+    loop {
+        let mut config = config()?;
+        config.limit = config.limit.with_input(input);
+        let (limit, policy) = (config.limit, config.policy());
+        let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
+        let types = Types::new(rules.iter().cloned(), config.inference);
+        let (on_conflict, on_broken) = (config.task.on_conflict(), config.task.on_broken());
+        let unreached = unreached(dest, given, &config.task)?;
+        let (owners, resources): (Vec<usize>, Vec<_>) = dest.resources(Part::Package).into_iter().unzip();
+        let items: Vec<_> = owners.into_iter().zip(resources.iter().map(|resource| resource.node())).collect();
+        let texts = Texts::parse(&config);
+        let job = texts.as_ref().map_err(Clone::clone).and_then(|texts| {
+            let job = Job::new(resources, playing(given, &left_out), config, texts)?.merging_with(on_all_cores);
+            Ok(job.beside(kustomizations.iter().flat_map(Document::roots).collect()))
+        });
+        let merged = job.as_ref().map_err(Clone::clone).and_then(Job::merged);
+        let (left, items) = (&left_out, &items[..]);
+        let open = Open {
+            dest,
+            given,
+            left_out: left,
+            items,
+            merged,
+            on_conflict,
+            on_broken,
+            unreached,
+            policy,
+            rules,
+            types,
+            limit,
+        };
+        match draw(&open) {
+            Ok(drawn) => return Ok(drawn),
+            Err(Stop::Failed(error)) => return Err(error),
+            Err(Stop::Again(more)) => {
+                drop(open);
+                drop(job);
+                left_out = *more;
+            }
+        }
+    }
+}
+
+impl<'m> Open<'m> {
+    /// The changes of dest's files, if the rules and `onConflict` decide the conflicts. With a side, what no rule decides stays open, and the
+    /// changes are those of that side. If a result is an error, there are no changes.
+    ///
+    /// # Errors
+    /// The files of dest cannot hold the result: two resources would be in one file, or a path leads out of dest.
+    pub fn draw(&self, open: Option<Pick>) -> Result<Merge, Stop> {
+        let Self { dest, given, .. } = *self;
+        let budget = self.merged.as_ref().map(function::Open::budget).unwrap_or_default();
+        let (written, added, mut results) =
+            self.written(open, &budget).unwrap_or_else(|error| (Written::default(), Vec::new(), vec![*error]));
+        self.check_left_out(&written, &added, &results)?;
+        told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
+        results.extend(self.left_out.warnings.iter().cloned());
+        results.extend(beside::warnings(dest, given));
+        results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
+        if !has_failed(&results) {
+            check_sources(dest, given, &added)?;
+        }
+        let added = match place(dest, given, &added) {
+            // The results already have a better error.
+            Err(_) if has_failed(&results) => Placed::new(),
+            placed => placed?,
+        };
+        let of_file = self.of_file(&written);
+        let budget = Budget::new(self.limit);
+        let moved = Moved::of(dest, given, &of_file, &budget)?;
+        let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
+        let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
+        let taken = Taken { placed, left };
+        let mut carried = carry(dest, given, &self.combiner(open, &budget), &taken)?;
+        if has_failed(&results) || has_failed(&carried.results) {
+            carried.changes.clear();
+        }
+        results.extend(carried.summary());
+        carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
+        results.append(&mut carried.results);
+        if has_failed(&results) {
+            count_nothing(&mut results, dest, &budget);
+        }
+        results::sort(&mut results);
+        let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
+        let (rules, limit) = (self.rules.clone(), self.limit);
+        let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
+        if merge.has_failed() {
+            return Ok(merge);
+        }
+        // A list that all its items leave is still there, but not if upstream's text comes to its path.
+        let paths = merge.changes.iter().map(|change| &change.path);
+        let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
+        let of_files = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
+        merge.changes.extend(of_files.into_iter().filter(|change| !replaced.contains(&change.path)));
+        Ok(in_order(merge)?)
+    }
+
+    /// What the engine writes, with the new resources and the results.
+    fn written<'w>(&self, open: Option<Pick>, budget: &'w Budget) -> Result<Engine<'w>, Box<Outcome>>
+    where
+        'm: 'w,
+    {
+        let merged = self.merged.as_ref().map_err(Clone::clone)?;
+        let (written, results) = merged.write(self.treatment(open, self.on_conflict), budget)?;
+        let texts = Budget::new(self.limit);
+        let added = written.added.iter().map(|new| {
+            let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&texts)?);
+            let own = new.tree.like().map(|like| without_header(&text, like));
+            Ok(Added { path, origin, text: own.unwrap_or(text), spot: new.spot })
+        });
+        let added = added.collect::<Result<_, Box<Outcome>>>()?;
+        Ok((written, added, results))
+    }
+
+    fn treatment(&self, open: Option<Pick>, otherwise: OnConflict) -> Treatment {
+        open.map_or(otherwise.into(), Treatment::Open)
+    }
+
+    fn combiner<'b>(&'b self, open: Option<Pick>, budget: &'b Budget) -> Combiner<'b> {
+        Combiner {
+            on_conflict: self.treatment(open, self.on_conflict),
+            on_broken: self.treatment(open, self.on_broken),
+            unreached: &self.unreached,
+            policy: self.policy,
+            types: &self.types,
+            budget,
+        }
+    }
+
+    /// Checks that the merge goes to no file that dest leaves out.
+    fn check_left_out(&self, written: &Written<'_, '_>, added: &[Added], results: &[Outcome]) -> Result<(), Stop> {
+        let mut left_out = self.left_out.clone();
+        let found = [
+            left_out.found(self.dest, added, results)?,
+            left_out.found_moves(self.dest, self.given, written)?,
+        ];
+        if found == [Found::Nothing; 2] { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
+    }
+
+    /// The fate of each resource of dest, by the number of its file.
+    fn of_file<'w>(&'w self, written: &'w Written<'_, '_>) -> BTreeMap<usize, Vec<Fate<'w>>> {
+        let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
+        for (i, (item, (owner, node))) in written.items.iter().zip(self.items).enumerate() {
+            of_file.entry(*owner).or_default().push(Fate {
+                node: *node,
+                item,
+                to: written.moved.get(&i).copied().filter(|_| self.dest.is_folder()),
+                followed: written.followed.get(&i),
+                list: written.lists.get(&i),
+                spot: written.spot(i),
+            });
+        }
+        of_file
+    }
+}
+
+fn has_failed(results: &[Outcome]) -> bool {
+    results.iter().any(|result| result.severity == Severity::Error)
+}
+
+/// The merge with its changes in the order of their paths, one for each path.
+///
+/// # Errors
+/// Two files would be in one.
+fn in_order(mut merge: Merge) -> Result<Merge> {
+    // Another file may come to the path of a file whose resources all moved.
+    let written: HashSet<String> =
+        merge.changes.iter().filter(|change| change.new.is_some()).map(|change| change.path.clone()).collect();
+    merge.changes.retain(|change| change.new.is_some() || !written.contains(&change.path));
+    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
+        bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
+    }
+    Ok(merge)
+}
