@@ -1,11 +1,13 @@
 //! [`Decisions`]: who wins each conflict, by the `rules` of the functionConfig, and by `onConflict` if no rule fits.
 
 use krm_merge::child::{Value as _, find};
+use krm_merge::package::Conflict;
 use krm_merge::path::{FieldPath, PathPattern};
 use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::Resource;
+use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Conflict, Tree, View};
+use krm_merge::tree::{self, Tree, View};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use crate::name::Name;
@@ -104,8 +106,38 @@ pub struct Clash<'c, 'a> {
 }
 
 impl<'c, 'a> Clash<'c, 'a> {
+    /// A conflict of a merge by these rules. `whole` is the path of a resource as a whole.
+    ///
+    /// # Errors
+    /// The resource as a whole has a repeated key.
+    pub fn of(
+        conflict: &Conflict<'c, 'c, 'a>,
+        whole: &'c FieldPath<'a>,
+        rules: Rules<'a>,
+    ) -> Result<Self, Box<Unmergeable<'a>>> {
+        let (resource, sides) = match *conflict {
+            Conflict::Place { sides, dest, conflict } => return Ok(Self::of_place(conflict, sides, dest)),
+            Conflict::MovedApart { sides, dest, .. } => (dest, sides),
+            Conflict::DeletedUpstream { original, dest, .. } => {
+                (dest, Sides { original: Some(original), updated: None, dest: Some(dest) })
+            }
+            Conflict::DeletedHere { original, updated, .. } => {
+                (updated, Sides { original: Some(original), updated: Some(updated), dest: None })
+            }
+        };
+        let mut own = Sides::default();
+        for (side, resource) in sides.iter() {
+            own[side] = resource.map(|resource| rules.own(resource)).transpose()?;
+        }
+        Ok(Self::of_whole(resource, whole, own))
+    }
+
     /// A conflict at a place of a resource.
-    pub fn of_place(conflict: &'c Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &'c Resource<'a>) -> Self {
+    fn of_place(
+        conflict: &'c tree::Conflict<'a>,
+        sides: Sides<Option<&Resource<'a>>>,
+        dest: &'c Resource<'a>,
+    ) -> Self {
         Self {
             resource: dest,
             path: &conflict.path,
@@ -120,7 +152,7 @@ impl<'c, 'a> Clash<'c, 'a> {
     }
 
     /// A conflict of a resource as a whole.
-    pub fn of_whole(resource: &'c Resource<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
+    fn of_whole(resource: &'c Resource<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
         Self { resource, path, values: sides.clone(), sides, taken: None }
     }
 

@@ -7,12 +7,10 @@ use krm_merge::path::FieldPath;
 use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::sides::Sides;
 use krm_merge::splice;
-use krm_merge::tree::Tree;
 
 use crate::config::{Mode, Role};
-use crate::decision::{Clash, Decisions, Ruling};
+use crate::decision::{Clash, Decisions};
 use crate::report::Report;
 use crate::results::{Outcome, Results};
 
@@ -34,7 +32,7 @@ impl<'a> Run<'a> {
     pub fn write<'r>(&mut self, merged: &Merged<'r, 'a>, items: Vec<Item>) -> Result<Written<'r, 'a>, Box<Outcome>> {
         self.tell_notes(merged)?;
         let mut told = Ok(());
-        let decided = merged.decide(&mut |conflict| {
+        let decided = merged.settle(&mut |conflict| {
             self.decide(&conflict).unwrap_or_else(|error| {
                 if told.is_ok() {
                     told = Err(error);
@@ -89,50 +87,25 @@ impl<'a> Run<'a> {
 
     /// Decides a conflict, and reports it.
     fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
-        let (ruling, report) = match *conflict {
-            Conflict::Place { sides, dest, conflict } => {
-                let ruling = self.decisions.of(&Clash::of_place(conflict, sides, dest));
-                (ruling, Report::Conflict { dest, conflict, ruling })
+        let whole = FieldPath::default();
+        let clash = Clash::of(conflict, &whole, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
+        let ruling = self.decisions.of(&clash);
+        self.results.report(&match *conflict {
+            Conflict::Place { dest, conflict, .. } => Report::Conflict { dest, conflict, ruling },
+            Conflict::MovedApart { dest, from, to, .. } => Report::MovedApart { dest, from, to, ruling },
+            Conflict::DeletedUpstream { dest, places, original } => {
+                Report::DeletedUpstream { dest, places, original: self.json(&clash, original)?, ruling }
             }
-            Conflict::MovedApart { sides, dest, from, to } => {
-                let ruling = self.of_whole(dest, sides)?;
-                (ruling, Report::MovedApart { dest, from, to, ruling })
+            Conflict::DeletedHere { updated, places, original } => {
+                Report::DeletedHere { updated, places, original: self.json(&clash, original)?, ruling }
             }
-            Conflict::DeletedUpstream { original, dest, places } => {
-                let sides = Sides { original: Some(original), updated: None, dest: Some(dest) };
-                let (ruling, original) = (self.of_whole(dest, sides)?, self.own_json(original)?);
-                (ruling, Report::DeletedUpstream { dest, places, original, ruling })
-            }
-            Conflict::DeletedHere { original, updated, places } => {
-                let sides = Sides { original: Some(original), updated: Some(updated), dest: None };
-                let (ruling, original) = (self.of_whole(updated, sides)?, self.own_json(original)?);
-                (ruling, Report::DeletedHere { updated, places, original, ruling })
-            }
-        };
-        self.results.report(&report)?;
+        })?;
         Ok(ruling.treatment)
     }
 
-    /// Decides who wins a conflict of a resource as a whole.
-    fn of_whole(
-        &mut self,
-        about: &Resource<'a>,
-        sides: Sides<Option<&Resource<'a>>>,
-    ) -> Result<Ruling<'a>, Box<Outcome>> {
-        let mut own = Sides::default();
-        for (side, resource) in sides.iter() {
-            own[side] = resource.map(|resource| self.own(resource)).transpose()?;
-        }
-        Ok(self.decisions.of(&Clash::of_whole(about, &FieldPath::default(), own)))
-    }
-
-    /// A resource without the annotations of the host.
-    fn own(&self, resource: &Resource<'a>) -> Result<Tree<'a>, Box<Outcome>> {
-        self.rules.own(resource).map_err(|error| Outcome::unmergeable(&error))
-    }
-
-    /// A resource as JSON, without the annotations of the host.
-    fn own_json(&self, resource: &Resource<'a>) -> Result<String, Box<Outcome>> {
-        splice::json_of(&self.own(resource)?, self.budget).map_err(|e| Outcome::unwritable(e, resource))
+    /// Original's resource in a conflict as JSON.
+    fn json(&self, clash: &Clash<'_, 'a>, original: &Resource<'a>) -> Result<String, Box<Outcome>> {
+        let own = clash.sides.original.as_ref().map(|own| splice::json_of(own, self.budget)).transpose();
+        own.map(Option::unwrap_or_default).map_err(|e| Outcome::unwritable(e, original))
     }
 }

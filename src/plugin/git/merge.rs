@@ -7,15 +7,14 @@ use krm_merge::alias;
 use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
-use krm_merge::merge;
-use krm_merge::package::{Becomes, FileOrder, Member, members_of_file, orders};
+use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
-use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
+use krm_merge::tree::{Taking, Tree};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
@@ -42,8 +41,7 @@ pub struct Merge<'r, 'a> {
 
 /// A resource, the result of its merge, and its conflicts that are already decided.
 struct Merged<'r, 'a> {
-    member: Member<'r, 'a>,
-    becomes: Becomes<'a>,
+    merged: MergedResource<'r, 'a>,
     decided: Vec<Decided<'r>>,
     /// Whether a rule of the user says that a person must decide one of its conflicts.
     is_stopped: bool,
@@ -114,14 +112,17 @@ impl<'r, 'a> Merge<'r, 'a> {
     ) -> Option<Self> {
         let all = members_of_file(Sides::of(|side| &resources[side][..]), rules.policy.renames).ok()?;
         let order = orders(&all, rules.policy.new_elements).pop();
-        let merged = all.into_iter().map(|member| Some(Merged::of(member, member.merged(&rules).ok()?, decisions)));
+        let merged = all.into_iter().map(|member| {
+            let becomes = member.merged(&rules).ok()?;
+            Some(Merged::of(MergedResource::of(member, becomes), rules, decisions))
+        });
         Some(Self { documents, rules, resources: merged.collect::<Option<_>>()?, order })
     }
 
     /// The conflicts that are already decided, in words.
     pub fn decided(&self) -> Vec<String> {
         let of = |resource: &Merged<'r, 'a>| {
-            let name = called(&resource.member);
+            let name = called(&resource.merged.member);
             resource.decided.iter().map(move |decided| format!("{name}: {}", decided.told())).collect::<Vec<_>>()
         };
         self.resources.iter().flat_map(of).collect()
@@ -130,8 +131,8 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// The resources that have another identity in theirs, in words. `theirs` names that side.
     pub fn followed(&self, theirs: &str) -> Vec<String> {
         let moved = self.resources.iter().filter_map(|resource| {
-            let [own, other] = resource.member.moved()?;
-            Some(format!("{}: {}", called(&resource.member), followed(own, other, theirs)))
+            let [own, other] = resource.merged.member.moved()?;
+            Some(format!("{}: {}", called(&resource.merged.member), followed(own, other, theirs)))
         });
         moved.collect()
     }
@@ -143,48 +144,40 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().any(|resource| resource.is_stopped) || (is_of_values && self.is_any_open())
     }
 
+    /// Visits the conflicts that are open.
+    fn conflicts(&self, visit: &mut dyn FnMut(Conflict<'_, 'r, 'a>)) {
+        self.resources.iter().for_each(|resource| resource.merged.conflicts(visit));
+    }
+
     fn is_any_open(&self) -> bool {
         let mut is_open = false;
-        for (_, tree) in self.kept() {
-            drop(settle(tree, &mut |_| {
-                is_open = true;
-                Pick::Dest
-            }));
-        }
+        self.conflicts(&mut |conflict| is_open |= matches!(conflict, Conflict::Place { .. }));
         is_open
     }
 
     /// The resources that remain if ours wins, with their conflicts.
     pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
-        let kept = self.resources.iter().filter_map(|Merged { member, becomes, .. }| {
-            let own = member.sides.dest.or(member.sides.updated)?;
-            match becomes {
-                Becomes::Merged(merged, _) => Some((own, merged.tree.clone()?)),
-                Becomes::Arrived(tree) => Some((own, tree.clone()?)),
-                Becomes::Kept => Some((own, Tree::Node(own.node()))),
-                Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node()))),
-                Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
-            }
+        let kept = self.resources.iter().filter_map(|Merged { merged, .. }| {
+            Some((merged.member.sides.dest.or(merged.member.sides.updated)?, merged.content()?))
         });
         kept.collect()
     }
 
     /// Whether one side deleted a resource that the other side changed, so that the resource is in conflict.
     pub fn is_any_disputed(&self) -> bool {
-        let is_disputed =
-            |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
-        self.resources.iter().any(|resource| is_disputed(&resource.becomes))
+        let mut is_disputed = false;
+        self.conflicts(&mut |conflict| is_disputed |= !matches!(conflict, Conflict::Place { .. }));
+        is_disputed
     }
 
     /// Whether git may decide every conflict inside of a resource line by line.
     pub fn is_of_lines_only(&self) -> bool {
         let mut all = true;
-        for (_, tree) in self.kept() {
-            drop(settle(tree, &mut |conflict| {
+        self.conflicts(&mut |conflict| {
+            if let Conflict::Place { conflict, .. } = conflict {
                 all &= is_of_lines(conflict);
-                Pick::Dest
-            }));
-        }
+            }
+        });
         all
     }
 
@@ -192,11 +185,11 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// takes more bytes than allowed.
     pub fn told(&self, name: &str, names: Sides<&str>) -> Option<Told<'a>> {
         let mut told = Told::default();
-        let ours = self.resources.iter().filter(|resource| resource.member.sides.dest.is_some()).count();
+        let ours = self.resources.iter().filter(|resource| resource.merged.member.sides.dest.is_some()).count();
         let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
         for (number, resource) in self.resources.iter().enumerate() {
-            let sides = resource.member.sides;
+            let sides = resource.merged.member.sides;
             let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node(), &bodies[side])));
             self.tell(names, resource, &mut told);
             self.draft(number, here, &mut draft, &mut told)?;
@@ -210,33 +203,27 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// Reports the conflicts of a resource.
     fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut Told<'a>) {
-        let Merged { member, becomes, .. } = resource;
+        let member = &resource.merged.member;
         let (ruling, original) = (OnConflict::Fail.into(), String::new());
-        let mut tell = |report: Report<'_, '_>| {
+        resource.merged.conflicts(&mut |conflict| {
+            let report = match conflict {
+                Conflict::Place { dest, conflict, .. } => Report::Conflict { dest, conflict, ruling },
+                Conflict::DeletedUpstream { dest, places, .. } => {
+                    Report::DeletedUpstream { dest, places, original: original.clone(), ruling }
+                }
+                Conflict::DeletedHere { updated, places, .. } => {
+                    Report::DeletedHere { updated, places, original: original.clone(), ruling }
+                }
+                // All resources are in one file.
+                Conflict::MovedApart { .. } => return,
+            };
             let mut outcome = Outcome::in_words_of(names, &report, self.rules.budget);
             if name_of(member).is_none() {
                 outcome.resource_ref = None;
                 outcome.file = Some(File { path: called(member), index: None });
             }
             told.conflicts.push(outcome);
-        };
-        match (becomes, member.sides.updated, member.sides.dest) {
-            (Becomes::Merged(merged, _), _, Some(dest)) => {
-                drop(merged.tree.clone().map(|tree| {
-                    settle(tree, &mut |conflict| {
-                        tell(Report::Conflict { dest, conflict, ruling });
-                        Pick::Dest
-                    })
-                }));
-            }
-            (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
-                tell(Report::DeletedUpstream { dest, places, original, ruling });
-            }
-            (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
-                tell(Report::DeletedHere { updated, places, original, ruling });
-            }
-            _ => {}
-        }
+        });
     }
 
     /// Drafts the edits for the resource with this number, for each side that may win.
@@ -247,7 +234,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         draft: &mut Draft<'a>,
         told: &mut Told<'a>,
     ) -> Option<()> {
-        let Merged { member, becomes, decided, .. } = &self.resources[number];
+        let Merged { merged: MergedResource { member, becomes, .. }, decided, .. } = &self.resources[number];
         let item = member.sides.dest.and_then(|dest| dest.origin.item());
         let whole_asked =
             |lines: Option<Range<usize>>| (called(member), Asked { path: String::new(), lines, why: Why::Apart });
@@ -429,15 +416,15 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// The position of each resource that ours lacks, by its number. A new resource without an order comes after all others. A resource
     /// that ours deleted comes where theirs has it.
     fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
-        let start = |number: usize| Some(self.resources[number].member.sides.updated?.node().start());
+        let start = |number: usize| Some(self.resources[number].merged.member.sides.updated?.node().start());
         let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
         theirs.sort_by_key(|number| start(*number));
-        let is_new = |number: usize| self.resources[number].member.is_new();
+        let is_new = |number: usize| self.resources[number].merged.member.is_new();
         let mut found = HashMap::new();
         for (order, is_of_new) in [(&theirs[..], false), (self.order.as_deref().unwrap_or_default(), true)] {
             let mut item = None;
             for (turn, number) in order.iter().enumerate() {
-                match self.resources[*number].member.sides.dest {
+                match self.resources[*number].merged.member.sides.dest {
                     Some(dest) => item = dest.origin.item().filter(|item| is_left(*item)).or(item),
                     None if is_new(*number) == is_of_new => _ = found.insert(*number, Before { item, turn }),
                     None => {}
@@ -471,49 +458,24 @@ impl<'r, 'a> Merge<'r, 'a> {
 
 impl<'r, 'a> Merged<'r, 'a> {
     /// A resource and its merge. Decides the conflicts for which the user has a rule or a setting.
-    fn of(member: Member<'r, 'a>, becomes: Becomes<'a>, decisions: &mut Decisions<'r>) -> Self {
+    fn of(merged: MergedResource<'r, 'a>, rules: Rules<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
-        let mut decide = |clash: &Clash<'_, 'a>, what: What| {
-            let ruling = decisions.of(clash);
+        let whole = FieldPath::default();
+        let merged = merged.decide(&mut |conflict| {
+            let clash = Clash::of(&conflict, &whole, rules).ok()?;
+            let ruling = decisions.of(&clash);
             let policy = ruling.treatment.policy();
             if policy == OnConflict::Fail {
                 is_stopped |= ruling.rule.is_some();
                 return None;
             }
+            let is_order =
+                matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Order(_)));
+            let what = if is_order { What::Order } else { What::Value };
             decided.push(Decided { path: clash.path.keyed(), what, ruling });
-            Some(policy)
-        };
-        let whole = FieldPath::default();
-        let of_whole = |resource| {
-            Clash::of_whole(resource, &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node()))))
-        };
-        let Sides { updated, dest, .. } = member.sides;
-        let becomes = match (becomes, updated, dest) {
-            (Becomes::Merged(merged, upstream), _, Some(dest)) => {
-                let pick = &mut |conflict: &Conflict<'a>| {
-                    let what = if matches!(conflict.taking, Taking::Order(_)) { What::Order } else { What::Value };
-                    decide(&Clash::of_place(conflict, member.sides, dest), what).map(OnConflict::pick)
-                };
-                let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-                Becomes::Merged(merge::Merged { tree, ..merged }, upstream)
-            }
-            (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
-                match decide(&of_whole(dest), What::Value) {
-                    Some(OnConflict::KeepDest) => Becomes::Kept,
-                    Some(OnConflict::TakeUpdated | OnConflict::Fail) => Becomes::Deleted(Vec::new()),
-                    None => Becomes::Deleted(places),
-                }
-            }
-            (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
-                match decide(&of_whole(updated), What::Value) {
-                    // The resource stays deleted, as with the function.
-                    Some(_) => Becomes::Gone,
-                    None => Becomes::StaysDeleted(places),
-                }
-            }
-            (becomes, ..) => becomes,
-        };
-        Self { member, becomes, decided, is_stopped }
+            Some(policy.pick())
+        });
+        Self { merged, decided, is_stopped }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Merged`]: the merge of a package, as a value whose conflicts are still open.
 //!
-//! It knows no host. A host asks for its notes, decides its conflicts, once or several times, and writes what was decided.
+//! It knows no host. A host asks for its notes, settles its conflicts, once or several times, and writes what was settled.
 
 use super::fault::Fault;
 use super::places::Places;
@@ -188,16 +188,17 @@ impl<'r, 'a> Merged<'r, 'a> {
         Ok(Self { dest, resources, lists: Vec::new(), rules, places })
     }
 
-    /// Decides all conflicts. It may be called again, with other decisions.
-    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
-        let resources = self.resources.iter().map(|resource| resource.decide(decide)).collect();
-        let lists = self.lists.iter().map(|list| list.decide(decide)).collect();
+    /// Settles all conflicts, on a copy. So it may be called again, with other decisions.
+    pub fn settle(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
+        let resources = self.resources.iter().map(|resource| resource.settle(decide)).collect();
+        let lists = self.lists.iter().map(|list| list.settle(decide)).collect();
         Decisions { resources, lists }
     }
 }
 
 impl<'r, 'a> MergedResource<'r, 'a> {
-    fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
+    /// The merge of a resource, from what becomes of it.
+    pub fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
         let mut made = Self { member, becomes, notes: Vec::new(), comment: ItemComment::Stays };
         let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
         let Some(dest) = member.sides.dest else { return made };
@@ -248,8 +249,56 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         Ok(Self { member, becomes, notes, comment: ItemComment::Stays })
     }
 
-    /// Decides the conflicts of the resource.
-    pub fn decide(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decided<'r, 'a> {
+    /// What the package has of it if dest wins, with the conflicts of its places open; `None` if nothing.
+    pub fn content(&self) -> Option<Tree<'a>> {
+        let own = || self.member.sides.dest.map(|dest| Tree::Node(dest.node()));
+        match &self.becomes {
+            Becomes::Merged(merged, _) => merged.tree.clone(),
+            Becomes::Arrived(tree) => tree.clone(),
+            Becomes::Kept => own(),
+            Becomes::Deleted(places) => own().filter(|_| !places.is_empty()),
+            Becomes::StaysDeleted(_) | Becomes::Gone => None,
+        }
+    }
+
+    /// Visits the conflicts that are open, in the order in which they are decided.
+    pub fn conflicts(&self, visit: &mut dyn FnMut(Conflict<'_, 'r, 'a>)) {
+        self.settle(&mut |conflict| {
+            visit(conflict);
+            Treatment::default()
+        });
+    }
+
+    /// Decides some conflicts, and leaves the others open.
+    #[must_use]
+    pub fn decide(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
+        let sides = self.member.sides;
+        let becomes = match (self.becomes, sides.original, sides.updated, sides.dest) {
+            (Becomes::Merged(merged, upstream), .., Some(dest)) => {
+                let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest, conflict });
+                let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
+                Becomes::Merged(merge::Merged { tree, ..merged }, upstream)
+            }
+            (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
+                match pick(Conflict::DeletedUpstream { original, dest, places: &places }) {
+                    Some(Pick::Dest) => Becomes::Kept,
+                    Some(Pick::Updated) => Becomes::Deleted(Vec::new()),
+                    Some(Pick::Original) | None => Becomes::Deleted(places),
+                }
+            }
+            (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
+                match pick(Conflict::DeletedHere { original, updated, places: &places }) {
+                    Some(_) => Becomes::Gone,
+                    None => Becomes::StaysDeleted(places),
+                }
+            }
+            (becomes, ..) => becomes,
+        };
+        Self { becomes, ..self }
+    }
+
+    /// Settles all conflicts of the resource, on a copy.
+    pub fn settle(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decided<'r, 'a> {
         let sides = self.member.sides;
         if let (Move::Apart([from, to]), Some(dest)) = (self.member.moves, sides.dest) {
             decide(Conflict::MovedApart { sides, dest, from, to });
@@ -279,8 +328,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 }
 
 impl<'a> MergedList<'a> {
-    /// Decides the conflicts of the list.
-    fn decide<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
+    fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
         let sides = Sides::of(|side| Some(&self.sides[side]));
         settled(&self.merged, sides, &self.sides.dest, decide).tree
     }
