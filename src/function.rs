@@ -4,16 +4,11 @@
 //! are returned unchanged, and the reason is among the results. [`run()`] is the function on a ResourceList. A [`Job`] runs the merge on
 //! resources in any texts, for example the files of a folder.
 
-mod after;
 mod apart;
-mod broken;
-mod idle;
+mod lints;
 mod lists;
-mod names;
-mod release;
 mod run;
 mod sources;
-mod strategic;
 mod three_way;
 mod two_way;
 
@@ -33,7 +28,7 @@ use krm_merge::yaml::{Error, NodeRef, Outline};
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
 pub use run::{Added, Merged};
-use strategic::strategic;
+use sources::merge_sources;
 use three_way::three_way;
 use two_way::two_way;
 
@@ -273,12 +268,11 @@ impl<'a> Job<'a> {
         let (merged, mut results) = match config.mode() {
             Mode::TwoWay => two_way(&roles, config, budget),
             Mode::ThreeWay => three_way(&roles, config, budget, *merge_all),
-            Mode::Strategic => strategic(&roles, config, budget),
+            Mode::Strategic => {
+                roles.require(Role::Source)?;
+                merge_sources(&roles, config, budget)
+            }
         }?;
-        idle::tell(&config.merge_keys, &roles, &mut results)?;
-        if config.mode() == Mode::ThreeWay {
-            release::tell(&roles, &mut results)?;
-        }
         results.append(told.iter().cloned());
         Ok((merged, results.into_vec()))
     }

@@ -3,36 +3,31 @@
 //! Items may be in one text or in many. The result for an item is edits of the text that contains it, so the code that read the text can
 //! write it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use krm_merge::child::find;
 use krm_merge::documents::Item;
-use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
-use krm_merge::grounds::Ground;
 use krm_merge::hashed::{Empty, HashMap, HashSet};
-use krm_merge::immutable::refused;
 use krm_merge::item_comment;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;
-use krm_merge::lost::{self, lost_comments};
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
 use krm_merge::path::FieldPath;
 use krm_merge::resource::{Located, Origin, Resource};
-use krm_merge::review::{Found, review};
 use krm_merge::rules::{Rules, Unmergeable};
-use krm_merge::schema::Basis;
 use krm_merge::sides::Sides;
 use krm_merge::splice::{self, Unwritable};
 use krm_merge::transport::{self, NewPlace};
 use krm_merge::tree::{Tree, settle};
-use krm_merge::warning::Warning;
 use krm_merge::yaml::NodeRef;
 
+use super::Verdict;
+use super::lints::{self, Package, Subject};
 use crate::config::{Config, Role};
 use crate::decision::{Clash, Decisions, Ruling};
-use crate::report::Report;
+use crate::report::{Counts, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
@@ -233,8 +228,8 @@ pub(super) struct Run<'a> {
     pub numbering: Numbering,
     /// The new numbers of items that cannot keep their number in their file, by item.
     pub numbers: HashMap<usize, u64>,
-    /// The lists of each type whose merge keys come neither from the user nor from a schema of the type.
-    grounds: BTreeMap<(String, String), BTreeSet<Ground>>,
+    /// The counts of a three-way merge.
+    pub counts: Option<Counts>,
 }
 
 /// The place of a new resource. By default it comes after all other resources.
@@ -264,8 +259,35 @@ impl<'a> Run<'a> {
             },
             numbering: Numbering::default(),
             numbers: HashMap::new(),
-            grounds: BTreeMap::new(),
+            counts: None,
         }
+    }
+
+    /// Ends the run: looks at the resources and lists before and after the merge, and reports what was found, and the counts.
+    pub(super) fn end(
+        self,
+        roles: &Roles<'a>,
+        config: &Config<'a>,
+        subjects: &[Subject<'_, 'a>],
+        lists: &[Subject<'_, 'a>],
+    ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
+        let Self { rules, decisions, mut results, merged, counts, .. } = self;
+        let is_error = |result: &Outcome| result.severity == Severity::Error;
+        let verdict = if results.count(is_error) > 0 { Verdict::Failed } else { Verdict::Passed };
+        let items = &merged.items;
+        let package = Package { subjects, lists, items, roles, config, rules, decisions: &decisions, verdict };
+        lints::of_result(package).try_for_each(|report| results.report(&report))?;
+        if let Some(counts) = counts {
+            let conflicts = results.count(Outcome::is_conflict);
+            let counts = match verdict {
+                Verdict::Passed => Counts { conflicts, ..counts },
+                Verdict::Failed => Counts { conflicts, unchanged: roles.dest.len(), ..Counts::default() },
+            };
+            results.report(&Report::Counts(counts))?;
+        }
+        // These come after the counts, because a host that shows only a few lines must show the counts.
+        lints::of_input(package).try_for_each(|report| results.report(&report))?;
+        Ok((merged, results))
     }
 
     pub(super) fn set_gone(&mut self, item: &Resource<'_>) {
@@ -380,20 +402,12 @@ impl<'a> Run<'a> {
         splice::json_of(&own, self.budget).map_err(|e| Outcome::unwritable(e, resource))
     }
 
-    /// Merges sources into a dest item, one after the other. Their nodes are dropped after it, unless other items need them.
-    pub(super) fn merge_item(&mut self, item: &Resource<'a>, sources: &[&Resource<'a>]) -> Result<(), Box<Outcome>> {
-        let read: Vec<_> = [item].iter().chain(sources).map(|resource| resource.nodes()).collect();
-        let mut resources = [item].into_iter().chain(sources.iter().copied()).zip(&read).map(|(r, read)| r.with(read));
-        match resources.next() {
-            Some(item) => self.merge_read(&item, &resources.collect::<Vec<_>>()),
-            None => Ok(()),
-        }
-    }
-
-    fn merge_read<'i>(&mut self, item: &Resource<'i>, sources: &[Resource<'i>]) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
+    /// Merges sources into a dest item, one after the other, and returns its content if it stays.
+    pub(super) fn merge_item(
+        &mut self,
+        item: &Resource<'a>,
+        sources: &[&Resource<'a>],
+    ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         let mut merging = Merging::of(Some(Tree::Node(item.node())));
         for source in sources {
             if merging.tree().is_some() {
@@ -404,10 +418,8 @@ impl<'a> Run<'a> {
             }
             // A source with a target is skipped without an error: a target selects only items that still exist when the source is applied.
         }
-        let tree = merging.finish();
-        self.review(item, tree.as_ref(), sources.iter(), Role::Source)?;
-        let fate = self.finish(item, tree, None);
-        self.carry_out(item, fate).map(drop)
+        let fate = self.finish(item, merging.finish(), None);
+        self.carry_out(item, fate)
     }
 
     /// Merges sources of one identity that dest lacks into one resource.
@@ -502,7 +514,7 @@ impl<'a> Run<'a> {
         'a: 'i,
     {
         let rules: Rules<'i> = self.rules;
-        for warning in &rules.patched(about, resource, source).map_err(unmergeable)? {
+        for warning in rules.patched(about, resource, source).map_err(unmergeable)? {
             self.results.report(&Report::Warning { about, warning, side: Role::Source })?;
         }
         Ok(())
@@ -513,14 +525,14 @@ impl<'a> Run<'a> {
     pub(super) fn upgrade<'i>(
         &mut self,
         sides: Sides<Option<&Resource<'i>>>,
-        [dest, updated]: [&Resource<'i>; 2],
+        dest: &Resource<'i>,
         merged: merge::Merged<'i>,
         place: Option<NewPlace<'i>>,
     ) -> Result<(Fate<'i>, Vec<NodeRef<'i>>), Box<Outcome>>
     where
         'a: 'i,
     {
-        for warning in &merged.warnings {
+        for warning in merged.warnings {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
         let mut all_told = Ok(());
@@ -536,42 +548,7 @@ impl<'a> Run<'a> {
             })
         });
         all_told?;
-        // Mostly a resource stays as it is, and there is nothing to look at.
-        let changed = tree.as_ref().filter(|tree| !tree.is(dest.node()));
-        self.review(dest, changed, [updated].into_iter(), Role::Updated)?;
-        if let Some(tree) = changed {
-            for refused in &refused(dest.node(), tree, self.rules.cursor(dest)) {
-                self.results.report(&Report::Refused { dest, refused })?;
-            }
-        }
         Ok((self.finish(dest, tree, place), disputed))
-    }
-
-    /// Reports the comments that only dest has and that the run removes from a dest item. `disputed` are its nodes in conflict.
-    pub(super) fn tell_lost<'i>(
-        &mut self,
-        sides: Sides<Option<&Resource<'i>>>,
-        disputed: &[NodeRef<'i>],
-    ) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
-        let Some(dest) = sides.dest else { return Ok(()) };
-        let all;
-        let edits = match dest.origin.item().and_then(|i| self.merged.items.get(i)) {
-            Some(Item::Edited(edits)) => edits,
-            Some(Item::Goes) => {
-                let range = lost::bytes_of(dest.node());
-                all = TextEdits::of(vec![Edit { range, text: String::new() }]).unwrap_or_default();
-                &all
-            }
-            Some(Item::Stays) | None => return Ok(()),
-        };
-        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node()).collect();
-        for warning in &lost_comments(dest.node(), edits, &upstream, disputed, || self.rules.cursor(dest)) {
-            self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
-        }
-        Ok(())
     }
 
     /// The result for a dest item, and whose text it has: if dest left the item alone, it takes the text of updated. The text then loses
@@ -605,45 +582,6 @@ impl<'a> Run<'a> {
             _ => Fate::Written(whole, edits),
         };
         Ok((fate, text))
-    }
-
-    /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.
-    fn review<'r, 'i: 'r>(
-        &mut self,
-        about: &Resource<'i>,
-        tree: Option<&Tree<'i>>,
-        sources: impl DoubleEndedIterator<Item = &'r Resource<'i>> + Clone,
-        side: Role,
-    ) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
-        let Some(tree) = tree else { return Ok(()) };
-        let rules: Rules<'i> = self.rules;
-        let Found { warnings, grounds } = review(tree, rules.cursor(about), Some(about.node()));
-        if let Some(identity) = about.identity.filter(|_| !grounds.is_empty()) {
-            let of_type = (identity.api_version.to_owned(), identity.kind.to_owned());
-            self.grounds.entry(of_type).or_default().extend(grounds);
-        }
-        for warning in warnings {
-            let proposed = sources.clone().rev().find_map(|source| find(source.node(), &warning.path));
-            let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
-            self.results.report(&Report::Warning { about, warning: &warning, side })?;
-        }
-        Ok(())
-    }
-
-    /// Reports once for each type which source gave the merge keys of its lists, unless it was the user or a schema of the type. If all
-    /// keys were inferred, nothing is reported, because a user expects inference for an unknown type.
-    pub(super) fn tell_grounds(&mut self) -> Result<(), Box<Outcome>> {
-        let mut grounds = std::mem::take(&mut self.grounds);
-        grounds.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
-        for ((api_version, kind), lists) in grounds {
-            let instead = self.rules.types.instead(&api_version, &kind);
-            let (api_version, kind) = (api_version.as_str(), kind.as_str());
-            self.results.report(&Report::Grounds { api_version, kind, instead, lists: &lists })?;
-        }
-        Ok(())
     }
 
     /// The result for an item with this merged content. It corrects the annotations of the host.

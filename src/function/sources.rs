@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lints::{After, Subject};
 use super::run::{Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Mode, Role};
 use crate::name::Name;
@@ -13,22 +14,12 @@ use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
 
-/// The outcome of the sources.
-pub(super) struct Sourced<'a> {
-    /// What happens to the items.
-    pub merged: Merged<'a>,
-    /// The results for the user.
-    pub results: Results<'a>,
-    /// For each dest item, whether a source was for it.
-    pub hit: Vec<bool>,
-}
-
 /// Merges the sources into dest.
 pub(super) fn merge_sources<'a>(
     roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
-) -> Result<Sourced<'a>, Box<Outcome>> {
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     let sources = roles.of(Role::Source);
     own_aliases(roles)?;
     let mut run = Run::new(config, roles, budget);
@@ -36,13 +27,15 @@ pub(super) fn merge_sources<'a>(
     let coming = groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
     run.numbering = Numbering::of(coming, &[], &roles.dest);
     let mut alone = Vec::new();
+    let mut subjects = Vec::with_capacity(roles.dest.len());
     let mut hit = vec![false; roles.dest.len()];
     let itself = itself(&groups, roles);
     for Group { dest, sources } in &groups {
         match (dest, config.mode()) {
             (Some(i), _) => {
                 hit[*i] = true;
-                run.merge_item(&roles.dest[*i], sources)?;
+                let after = run.merge_item(&roles.dest[*i], sources)?.map(After::Made);
+                subjects.push(Subject::of_sources(&roles.dest[*i], sources, after));
             }
             // A patch changes an item. If it matches no item, its name is mostly wrong.
             (None, Mode::Strategic) => alone.extend(sources),
@@ -62,13 +55,13 @@ pub(super) fn merge_sources<'a>(
     }
     for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
         run.keep(item)?;
+        subjects.push(Subject::of_sources(item, &[], Some(After::Kept(item))));
     }
     without_partner(&alone, &roles.dest, config.mode(), &mut run.results)?;
     for target in idle.into_values() {
         run.results.report(&Report::NoneSelected(target))?;
     }
-    run.tell_grounds()?;
-    Ok(Sourced { merged: run.merged, results: run.results, hit })
+    run.end(roles, config, &subjects, &[])
 }
 
 /// The targets that select no item, by their names.

@@ -12,8 +12,7 @@ use krm_merge::sides::Sides;
 use krm_merge::tree::{Pick, Tree};
 use krm_merge::yaml::extent;
 
-use super::after::After;
-use super::broken::{self, Lost};
+use super::lints::{After, Subject};
 use super::lists;
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Role};
@@ -41,46 +40,31 @@ pub(super) fn three_way<'a>(
     run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
     let mut upstream = Upstream::default();
-    let mut lost = Lost::default();
-    let mut result = Vec::with_capacity(all.len());
+    let mut subjects = Vec::with_capacity(all.len());
     let stands = stands(&all, &mut run, config);
     let mut ahead = merge_all.map(|merge_all| merge_all(&all, run.rules));
     for (number, member) in all.iter().enumerate() {
-        // If nothing was merged ahead, the text may tell that there is nothing to merge, and the nodes of a merge need not stay.
+        // If nothing was merged ahead, the text may tell that there is nothing to merge.
         let done = ahead.as_mut().and_then(Iterator::next);
-        result.push(match (done, member.sides.updated, member.sides.dest) {
+        subjects.push(match (done, member.sides.updated, member.sides.dest) {
             (None, Some(updated), Some(dest)) if member.is_untouched() => {
                 tell_moves(member, [dest, updated], &mut run)?;
                 keep(dest, member.moves_to(), &mut run, &mut counts)?;
-                Some(After::Kept(dest))
-            }
-            (None, Some(updated), Some(dest)) if dest.is_unread() => {
-                merge_unread(member, [dest, updated], &mut run, &mut counts, &mut lost)?
+                Subject { after: Some(After::Kept(dest)), ..Subject::of(member.sides) }
             }
             (done, ..) => {
                 let done = done.unwrap_or_else(|| member.merged(&run.rules));
                 let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
                 let stand = stands.get(&number).copied().unwrap_or_default();
-                let after = settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?;
-                lost.note(member.sides, after.as_ref());
-                after
+                settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?
             }
         });
     }
-    lists::merge(&all, &mut run)?;
+    let lists = lists::of(&all);
+    let lists = lists.iter().map(|list| lists::merge(list, &mut run)).collect::<Result<Vec<_>, _>>()?;
     upstream.tell(&mut run)?;
-    broken::tell(&lost, (&all, &result), &run.merged.items, roles, &mut run.results)?;
-    run.tell_grounds()?;
-    let conflicts = run.results.count(Outcome::is_conflict);
-    if run.results.count(|result| result.severity == Severity::Error) > 0 {
-        counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
-    }
-    run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
-    // These come after the counts, because a host that shows only a few lines must show the counts.
-    for idle in run.decisions.idle() {
-        run.results.report(&Report::IdleDecision(idle))?;
-    }
-    Ok((run.merged, run.results))
+    run.counts = Some(counts);
+    run.end(roles, config, &subjects, &lists)
 }
 
 /// The places of the new resources, by their members. The run notes the items that get another place or another number.
@@ -109,27 +93,7 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Merges a resource that updated and dest have. Its nodes are read for this merge, and dropped after it.
-fn merge_unread<'r, 'a>(
-    member: &Member<'r, 'a>,
-    [dest, updated]: [&'r Resource<'a>; 2],
-    run: &mut Run<'a>,
-    counts: &mut Counts,
-    lost: &mut Lost,
-) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
-    let nodes_of_original = member.sides.original.map(|original| (original, original.nodes()));
-    let [nodes_of_updated, nodes_of_dest] = [updated, dest].map(Resource::nodes);
-    let original = nodes_of_original.as_ref().map(|(original, nodes)| original.with(nodes));
-    let (updated, read) = (updated.with(&nodes_of_updated), dest.with(&nodes_of_dest));
-    let sides = Sides { original: original.as_ref(), updated: Some(&updated), dest: Some(&read) };
-    let member = Member { sides, moves: member.moves };
-    let merged = run.rules.upgraded(sides.original, &updated, &read).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
-    let tree = upgrade(&member, [&read, &updated], merged, run, counts)?;
-    lost.note_content(sides, tree.as_ref().and_then(Tree::view));
-    Ok(tree.map(|tree| After::of_merged(dest, read.node(), &tree)))
-}
-
-/// Carries out the result of the merge for a resource. Returns what the package then has of it, if anything.
+/// Carries out the result of the merge for a resource.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     becomes: Becomes<'a>,
@@ -137,14 +101,11 @@ fn settle<'r, 'a>(
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
-) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
-    Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
+) -> Result<Subject<'r, 'a>, Box<Outcome>> {
+    let mut subject = Subject::of(member.sides);
+    subject.after = match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
             keep(dest, member.moves_to(), run, counts)?;
-            // A role whose line goes alone takes no comment along.
-            if dest.without_role().is_none() {
-                run.tell_lost(member.sides, &[])?;
-            }
             Some(After::Kept(dest))
         }
         (Becomes::Arrived(tree), _, Some(updated), _) => {
@@ -163,9 +124,7 @@ fn settle<'r, 'a>(
                 run.results.report(&Report::DeletedUpstream { dest, places: &places, original, ruling })?;
             }
             let left = leave(dest, original, member.moves_to(), ruling, run, counts)?;
-            if places.is_empty() {
-                run.tell_lost(member.sides, &[])?;
-            }
+            subject.replaced.extend(ruling.map(|_| dest.node()));
             upstream.left.push((original, left));
             (left == LeftUpstream::Kept).then_some(After::Kept(dest))
         }
@@ -182,14 +141,15 @@ fn settle<'r, 'a>(
             back.map(After::Kept)
         }
         (Becomes::Merged(merged, changed), _, Some(updated), Some(dest)) => {
-            upgrade(member, [dest, updated], (merged, changed), run, counts)?.map(After::Made)
+            return upgrade(member, [dest, updated], (merged, changed), run, counts);
         }
         (Becomes::Gone, original, ..) => {
             upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere)));
             None
         }
         _ => None,
-    })
+    };
+    Ok(subject)
 }
 
 /// Reports that a resource has another place or another identity in updated.
@@ -212,14 +172,14 @@ fn tell_moves<'i, 'a: 'i>(
     Ok(())
 }
 
-/// Merges a resource that updated and dest have, and returns what it becomes.
-fn upgrade<'i, 'a: 'i>(
-    member: &Member<'_, 'i>,
+/// Merges a resource that updated and dest have.
+fn upgrade<'r, 'i, 'a: 'i>(
+    member: &Member<'r, 'i>,
     [dest, updated]: [&Resource<'i>; 2],
     (mut merged, upstream): (Merging<'i>, layout::Upstream),
     run: &mut Run<'a>,
     counts: &mut Counts,
-) -> Result<Option<Tree<'i>>, Box<Outcome>> {
+) -> Result<Subject<'r, 'i>, Box<Outcome>> {
     tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     let comment = match ItemComment::of(member.sides.map(|side| side.map(Resource::node))) {
@@ -232,7 +192,7 @@ fn upgrade<'i, 'a: 'i>(
     };
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && member.moves_to().is_none();
-    let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
+    let (fate, disputed) = run.upgrade(member.sides, dest, merged, place)?;
     let is_unchanged = match fate {
         Fate::Unchanged | Fate::Unmarked(_) => member.moves_to().is_none(),
         Fate::Changed(_) => is_same,
@@ -249,12 +209,10 @@ fn upgrade<'i, 'a: 'i>(
         Text::Own if is_unchanged && comment.is_none() => counts.unchanged += 1,
         Text::Own | Text::Upstream => counts.merged += 1,
     }
-    let becomes = run.carry_out(dest, fate)?;
+    let after = run.carry_out(dest, fate)?.map(After::Made);
     // What takes upstream's text had original's, so it has no comments of its own.
-    if text == Text::Own {
-        run.tell_lost(member.sides, &disputed)?;
-    }
-    Ok(becomes)
+    let replaced = if text == Text::Own { disputed } else { vec![dest.node()] };
+    Ok(Subject { after, replaced, ..Subject::of(member.sides) })
 }
 
 /// Deletes a resource of dest that upstream deleted, unless a ruling on the conflict keeps it.

@@ -1,5 +1,6 @@
 //! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
 
+use super::lints::{After, Subject};
 use super::run::{Merged, Run, leaves_anchors};
 use super::sources::merge_sources;
 use crate::config::{Config, Role};
@@ -16,7 +17,7 @@ pub(super) fn two_way<'a>(
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     if roles.others.iter().any(|o| o.0 == Role::Source) {
-        merge_sources(roles, config, budget).map(|sourced| (sourced.merged, sourced.results))
+        merge_sources(roles, config, budget)
     } else {
         merge_alike(roles, config, budget)
     }
@@ -30,23 +31,29 @@ fn merge_alike<'a>(
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     let mut run = Run::new(config, roles, budget);
     let mut first: HashMap<Identity<'_>, usize> = HashMap::with_capacity(roles.dest.len());
-    let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];
-    for (i, item) in roles.dest.iter().enumerate() {
-        let Some(identity) = item.identity else { continue };
-        let first = *first.entry(identity).or_insert(i);
-        if first != i {
-            leaves_anchors(item, None)?;
-            later[first].push(item);
-            run.set_gone(item);
+    let mut groups: Vec<(&Resource<'_>, Vec<&Resource<'_>>)> = Vec::with_capacity(roles.dest.len());
+    for item in &roles.dest {
+        let first = item.identity.map(|identity| *first.entry(identity).or_insert(groups.len()));
+        match first.and_then(|first| groups.get_mut(first)) {
+            Some((_, later)) => {
+                leaves_anchors(item, None)?;
+                later.push(item);
+                run.set_gone(item);
+            }
+            None => groups.push((item, Vec::new())),
         }
     }
     drop(first);
-    for (item, later) in roles.dest.iter().zip(&later) {
-        match later.as_slice() {
-            [] => run.keep(item)?,
-            later => run.merge_item(item, later)?,
-        }
+    let mut subjects = Vec::with_capacity(groups.len());
+    for (item, later) in &groups {
+        let after = match later.as_slice() {
+            [] => {
+                run.keep(item)?;
+                Some(After::Kept(item))
+            }
+            later => run.merge_item(item, later)?.map(After::Made),
+        };
+        subjects.push(Subject::of_sources(item, later, after));
     }
-    run.tell_grounds()?;
-    Ok((run.merged, run.results))
+    run.end(roles, config, &subjects, &[])
 }
