@@ -4,12 +4,8 @@
 //! are returned unchanged, and the reason is among the results. [`run()`] is the function on a ResourceList. A [`Job`] runs the merge on
 //! resources in any texts, for example the files of a folder.
 
-mod after;
 mod apart;
-mod broken;
-mod idle;
-mod names;
-mod release;
+mod lints;
 mod run;
 mod sources;
 mod three_way;
@@ -272,7 +268,7 @@ impl<'a> Job<'a> {
         let merged = match config.mode() {
             Mode::ThreeWay => three_way(roles, rules, self.merge_all),
             Mode::TwoWay if roles.others.iter().all(|(role, _)| *role != Role::Source) => merge_alike(roles, rules),
-            Mode::TwoWay | Mode::Strategic => merge_sources(roles, config, rules, &mut results),
+            Mode::TwoWay | Mode::Strategic => merge_sources(roles, rules, &mut results),
         }?;
         Ok(Open { job: self, merged, told: results.into_vec() })
     }
@@ -319,11 +315,8 @@ impl<'a> Open<'a> {
         let mut run = Run::new(self.merged.rules, config.task.decisions(otherwise), budget);
         run.results.append(self.told.iter().cloned());
         let written = run.write(&self.merged, items)?;
-        if config.mode() == Mode::ThreeWay {
-            three_way::tell_moves(&self.merged, &written, &mut run.results)?;
-            three_way::tell_counts(&written, roles.dest.len(), &mut run)?;
-        }
-        run.results.append(told.iter().cloned());
-        Ok((written, run.results.into_vec()))
+        let mut results = run.end(&self.merged, &written, roles, config)?;
+        results.extend(told.iter().cloned());
+        Ok((written, results))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Only `results/words.rs` turns it into English.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use krm_merge::grounds::Ground;
@@ -33,7 +34,7 @@ pub enum Report<'r, 'a> {
         /// The resource.
         about: &'r Resource<'a>,
         /// The warning.
-        warning: &'r Warning<'a>,
+        warning: Warning<'a>,
         /// The side that was merged into it.
         side: Role,
     },
@@ -42,16 +43,16 @@ pub enum Report<'r, 'a> {
         /// Dest's resource.
         dest: &'r Resource<'a>,
         /// The field.
-        refused: &'r Refused<'r, 'a>,
+        refused: Refused<'r, 'a>,
     },
     /// A resource refers to something that the merge takes away.
     Broken {
         /// The resource that refers.
         about: &'r Resource<'a>,
         /// The field with the reference.
-        reference: &'r Reference<'a>,
+        reference: Reference<'a>,
         /// Why the reference leads nowhere.
-        cause: Cause<'r, 'a>,
+        cause: Cause<'a>,
     },
     /// Upstream deleted a resource that dest changed.
     DeletedUpstream {
@@ -161,7 +162,7 @@ pub enum Report<'r, 'a> {
         /// The version whose public definition was used, if the type's own version has none.
         instead: Option<&'static str>,
         /// The lists, each with the source of its keys.
-        lists: &'r BTreeSet<Ground>,
+        lists: BTreeSet<Ground>,
     },
     /// A rule of `mergeKeys` matches no list.
     IdleRule {
@@ -210,15 +211,15 @@ pub enum Report<'r, 'a> {
 
 /// Why a reference leads nowhere after a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause<'r, 'a> {
+pub enum Cause<'a> {
     /// The merge deletes the resource.
     Deleted,
     /// The merge gives the resource another identity.
-    Renamed(&'r Named<'a>),
+    Renamed(Named<'a>),
     /// Upstream has the resource, and dest deleted it.
     NotHere,
     /// The merge removes this key from the data of the resource.
-    KeyRemoved(&'r str),
+    KeyRemoved(Cow<'a, str>),
 }
 
 /// What happened in dest to a resource that upstream deleted.

@@ -9,10 +9,13 @@ use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::splice;
 
-use crate::config::{Mode, Role};
+use super::lints::{self, Package, Subject};
+use super::{Verdict, three_way};
+use crate::config::{Config, Mode, Role};
 use crate::decision::{Clash, Decisions};
-use crate::report::Report;
-use crate::results::{Outcome, Results};
+use crate::report::{Counts, Report};
+use crate::results::{Outcome, Results, Severity};
+use crate::roles::Roles;
 
 /// One run: the decisions of the user, and what was said so far.
 pub(super) struct Run<'a> {
@@ -42,16 +45,55 @@ impl<'a> Run<'a> {
         });
         told?;
         let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
-        for (resource, effect) in merged.resources.iter().zip(&written.effects) {
+        for resource in &merged.resources {
             let Some(dest) = resource.member.sides.dest else { continue };
             if let Some(to) = dest.origin.item().and_then(|item| written.moved.get(&item)) {
                 self.results.report(&Report::Moved { dest, to })?;
             }
-            for warning in &effect.lost {
-                self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
-            }
         }
         Ok(written)
+    }
+
+    /// Ends the run: looks at the package before and after the merge, and reports what was found, and the counts.
+    pub fn end(
+        self,
+        merged: &Merged<'_, 'a>,
+        written: &Written<'_, 'a>,
+        roles: &Roles<'a>,
+        config: &Config<'a>,
+    ) -> Result<Vec<Outcome>, Box<Outcome>> {
+        let Self { rules, decisions, mut results, .. } = self;
+        if rules.mode == Mode::ThreeWay {
+            three_way::tell_moves(merged, written, &mut results)?;
+        }
+        let is_error = |result: &Outcome| result.severity == Severity::Error;
+        let verdict = if results.count(is_error) > 0 { Verdict::Failed } else { Verdict::Passed };
+        let subjects: Vec<_> =
+            merged.resources.iter().zip(&written.effects).map(|(resource, effect)| Subject::of(resource, effect)).collect();
+        let lists = merged.lists.iter().zip(&written.changed_lists);
+        let lists: Vec<_> = lists.map(|(list, after)| Subject::of_list(list, after.as_ref())).collect();
+        let package = Package {
+            subjects: &subjects,
+            lists: &lists,
+            items: &written.items,
+            roles,
+            config,
+            rules,
+            decisions: &decisions,
+            verdict,
+        };
+        lints::of_result(package).try_for_each(|report| results.report(&report))?;
+        if rules.mode == Mode::ThreeWay {
+            let conflicts = results.count(Outcome::is_conflict);
+            let counts = match verdict {
+                Verdict::Passed => three_way::counts(written),
+                Verdict::Failed => Counts { unchanged: roles.dest.len(), ..Counts::default() },
+            };
+            results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
+        }
+        // These come after the counts, because a host that shows only a few lines must show the counts.
+        lints::of_input(package).try_for_each(|report| results.report(&report))?;
+        Ok(results.into_vec())
     }
 
     /// The side whose changes were merged into dest.
@@ -72,14 +114,15 @@ impl<'a> Run<'a> {
             }
             for note in &resource.notes {
                 self.results.report(&match note {
-                    Note::Warning { about, warning } => Report::Warning { about, warning, side },
+                    Note::Warning { about, warning } => Report::Warning { about, warning: warning.clone(), side },
                     Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
                 })?;
             }
         }
         for list in &merged.lists {
             for warning in &list.merged.warnings {
-                self.results.report(&Report::Warning { about: &list.sides.dest, warning, side })?;
+                let (about, warning) = (&list.sides.dest, warning.clone());
+                self.results.report(&Report::Warning { about, warning, side })?;
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::config::{Config, Mode, Role};
+use crate::config::{Mode, Role};
 use crate::name::Name;
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -16,10 +16,12 @@ use krm_merge::rules::Rules;
 /// Merges the sources into dest, and reports what each of them is for.
 pub(super) fn merge_sources<'r, 'a>(
     roles: &'r Roles<'a>,
-    config: &Config<'a>,
     rules: Rules<'a>,
     results: &mut Results<'_>,
 ) -> Result<Merged<'r, 'a>, Box<Outcome>> {
+    if rules.mode == Mode::Strategic {
+        roles.require(Role::Source)?;
+    }
     roles.own_aliases()?;
     let (groups, idle) = grouped(roles.of(Role::Source), roles)?;
     let itself = itself(&groups, roles);
@@ -51,24 +53,7 @@ pub(super) fn merge_sources<'r, 'a>(
     for target in idle.into_values() {
         results.report(&Report::NoneSelected(target))?;
     }
-    if rules.mode == Mode::Strategic {
-        let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
-        tell_unknown_types(patched, config, results)?;
-    }
     Ok(merged)
-}
-
-/// Reports the unknown types among the patched items: their lists are replaced, or merged by inferred keys. A user may not expect that.
-fn tell_unknown_types<'a>(
-    patched: impl Iterator<Item = Identity<'a>>,
-    config: &Config<'_>,
-    results: &mut Results<'_>,
-) -> Result<(), Box<Outcome>> {
-    let types: BTreeSet<(&str, &str)> = patched.map(|i| (i.api_version, i.kind)).collect();
-    for (api_version, kind) in types.into_iter().filter(|(version, kind)| !config.types.know(version, kind)) {
-        results.report(&Report::UnknownType { api_version, kind, inference: config.inference })?;
-    }
-    Ok(())
 }
 
 /// The targets that select no item, by their names.

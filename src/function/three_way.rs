@@ -6,7 +6,6 @@ use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::Sides;
 
-use super::run::Run;
 use crate::config::Role;
 use crate::report::{Counts, LeftUpstream, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -28,22 +27,8 @@ pub(super) fn three_way<'r, 'a>(
     Merged::three_way(&roles.dest, all, rules, merge_all).map_err(Outcome::fault)
 }
 
-/// Reports how many resources came, went and changed, and which rules decided nothing.
-pub(super) fn tell_counts(written: &Written<'_, '_>, dest: usize, run: &mut Run<'_>) -> Result<(), Box<Outcome>> {
-    let conflicts = run.results.count(Outcome::is_conflict);
-    let counts = match run.results.count(|result| result.severity == Severity::Error) {
-        0 => counts(written),
-        _ => Counts { unchanged: dest, ..Counts::default() },
-    };
-    run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
-    // These come after the counts, because a host that shows only a few lines must show the counts.
-    for idle in run.decisions.idle() {
-        run.results.report(&Report::IdleDecision(idle))?;
-    }
-    Ok(())
-}
-
-fn counts(written: &Written<'_, '_>) -> Counts {
+/// How many resources came, went and changed.
+pub(super) fn counts(written: &Written<'_, '_>) -> Counts {
     let mut counts = Counts::default();
     for effect in &written.effects {
         match effect.happened {

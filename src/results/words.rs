@@ -443,7 +443,7 @@ fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -
 }
 
 /// The result for a reference that leads nowhere after the merge.
-fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_, '_>) -> Outcome {
+fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_>) -> Outcome {
     let (place, to) = (reference.path.shown(), called(&reference.to));
     let message = match cause {
         Cause::Deleted => {

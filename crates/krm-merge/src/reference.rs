@@ -216,13 +216,6 @@ impl<'a> Named<'a> {
         Self { group: group_of(Cow::Borrowed(api_version)), kind, namespace, name }
     }
 
-    /// The same name, without the text that it came from.
-    pub fn into_owned(self) -> Named<'static> {
-        let [group, kind, namespace, name] =
-            [self.group, self.kind, self.namespace, self.name].map(|part| Cow::Owned(part.into_owned()));
-        Named { group, kind, namespace, name }
-    }
-
     /// Whether other resources may be made of this one; see [`made_of`].
     pub fn may_make_others(&self) -> bool {
         MAKERS.iter().any(|maker| maker.of.contains(&(&*self.group, &*self.kind)))

@@ -30,16 +30,13 @@ pub struct Found<'a> {
     pub grounds: Vec<Ground>,
 }
 
-/// Checks the merge result for a resource of dest, or for one that dest lacks.
-pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Found<'a> {
-    let elements = match dest {
-        Some(_) if cursor.mode() != Mode::ThreeWay => New::OfPatch,
-        _ => New::Whole,
-    };
+/// Checks the merge result for a resource of dest.
+pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: NodeRef<'a>) -> Found<'a> {
+    let elements = if cursor.mode() == Mode::ThreeWay { New::Whole } else { New::OfPatch };
     let mut look = Look { dest, trail: Trail::default(), elements, found: Found::default() };
     match tree {
-        Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
-        Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
+        Tree::Node(node) if dest.is(*node) => {}
+        Tree::Branch(branch) => look.touched(branch, cursor),
         tree => look.arrived(tree.view(), cursor),
     }
     look.found
@@ -55,7 +52,7 @@ enum New {
 }
 
 struct Look<'a> {
-    dest: Option<NodeRef<'a>>,
+    dest: NodeRef<'a>,
     trail: Trail<'a>,
     elements: New,
     found: Found<'a>,
@@ -105,7 +102,7 @@ impl<'a> Look<'a> {
 
     /// Whether a node is a part of dest's resource. Other resources may be in the same document.
     fn is_of_dest(&self, node: NodeRef<'_>) -> bool {
-        self.dest.is_some_and(|dest| dest.holds(node))
+        self.dest.holds(node)
     }
 
     /// Warns if a value replaced one of another kind. A null is of no kind.

@@ -32,7 +32,7 @@ pub fn refusals(changes: &[Change], types: &Types<'_>, limit: Limit) -> Result<V
         let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
         let after = Tree::Node(after);
         let found = refused(before, &after, cursor);
-        told.extend(found.iter().map(|refused| Outcome::of(&Report::Refused { dest, refused }, &budget)));
+        told.extend(found.into_iter().map(|refused| Outcome::of(&Report::Refused { dest, refused }, &budget)));
     }
     Ok(told)
 }

@@ -32,7 +32,7 @@ type Key = (Option<String>, [String; 4]);
 
 /// Whether a search found new resources to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub enum Found {
     More,
     Nothing,
 }

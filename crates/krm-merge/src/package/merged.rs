@@ -36,6 +36,8 @@ pub struct MergedResource<'r, 'a> {
     pub member: Member<'r, 'a>,
     /// What becomes of it.
     pub becomes: Becomes<'a>,
+    /// The sources that were merged into it, in their order.
+    pub sources: Vec<&'r Resource<'a>>,
     /// What its owner should know, apart from conflicts.
     pub notes: Vec<Note<'r, 'a>>,
     /// What becomes of the comment of an item.
@@ -182,7 +184,7 @@ impl<'r, 'a> Merged<'r, 'a> {
         all: impl IntoIterator<Item = Sourced<'r, 'a>>,
         rules: Rules<'a>,
     ) -> Result<Self, Box<Fault<'a>>> {
-        let resources = all.into_iter().map(|of| MergedResource::of_sources(&of, &rules));
+        let resources = all.into_iter().map(|of| MergedResource::of_sources(of, &rules));
         let resources: Vec<_> = resources.collect::<Result<_, _>>()?;
         let places = Places::beside(resources.iter().map(|resource| &resource.member), dest);
         Ok(Self { dest, resources, lists: Vec::new(), rules, places })
@@ -199,7 +201,7 @@ impl<'r, 'a> Merged<'r, 'a> {
 impl<'r, 'a> MergedResource<'r, 'a> {
     /// The merge of a resource, from what becomes of it.
     pub fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
-        let mut made = Self { member, becomes, notes: Vec::new(), comment: ItemComment::Stays };
+        let mut made = Self { member, becomes, sources: Vec::new(), notes: Vec::new(), comment: ItemComment::Stays };
         let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
         let Some(dest) = member.sides.dest else { return made };
         let mut warnings = std::mem::take(&mut merged.warnings);
@@ -214,10 +216,10 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     /// A resource of dest that goes, because it was merged into another one.
     pub fn going(dest: &'r Resource<'a>) -> Self {
         let member = Member { sides: Sides { original: None, updated: None, dest: Some(dest) }, moves: Move::Stays };
-        Self { member, becomes: Becomes::Deleted(Vec::new()), notes: Vec::new(), comment: ItemComment::Stays }
+        Self { member, becomes: Becomes::Deleted(Vec::new()), sources: Vec::new(), notes: Vec::new(), comment: ItemComment::Stays }
     }
 
-    fn of_sources(of: &Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
+    fn of_sources(of: Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
         let mut notes = Vec::new();
         let mut merging = Merging::of(of.dest.map(|dest| Tree::Node(dest.node())));
         for source in &of.sources {
@@ -246,7 +248,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             }
             None => Becomes::Arrived(tree),
         };
-        Ok(Self { member, becomes, notes, comment: ItemComment::Stays })
+        Ok(Self { member, becomes, sources: of.sources, notes, comment: ItemComment::Stays })
     }
 
     /// What the package has of it if dest wins, with the conflicts of its places open; `None` if nothing.

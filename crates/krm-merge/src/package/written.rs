@@ -14,15 +14,12 @@ use crate::file_path;
 use crate::item_comment::{self, ItemComment};
 use crate::layout::{self, Text, Upstream};
 use crate::limit::Budget;
-use crate::lost::{self, lost_comments};
-use crate::mode::Mode;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
 use crate::splice::{self, Unwritable};
 use crate::transport::{self, NewPlace};
-use crate::tree::Tree;
-use crate::warning::Warning;
+use crate::tree::{Tree, View};
 use crate::yaml::{NodeRef, extent};
 
 /// What a merge does to the items of a package.
@@ -43,6 +40,8 @@ pub struct Written<'r, 'a> {
     pub spots: BTreeMap<usize, Spot>,
     /// What the merge did to each resource, in the order of [`Merged::resources`].
     pub effects: Vec<Effect<'r, 'a>>,
+    /// What each list says besides its items after the merge, in the order of [`Merged::lists`]; `None` if nothing changed.
+    pub changed_lists: Vec<Option<After<'r, 'a>>>,
 }
 
 /// What a merge did to a resource.
@@ -52,8 +51,8 @@ pub struct Effect<'r, 'a> {
     pub after: Option<After<'r, 'a>>,
     /// What happened to it.
     pub happened: Happened,
-    /// The comments that only dest has and that go.
-    pub lost: Vec<Warning<'a>>,
+    /// The nodes of dest that a conflict or upstream's text replaced. Nobody misses a comment there.
+    pub replaced: Vec<NodeRef<'a>>,
 }
 
 /// A resource after the merge.
@@ -63,6 +62,21 @@ pub enum After<'r, 'a> {
     Kept(&'r Resource<'a>),
     /// A resource that the merge made.
     Made(Tree<'a>),
+}
+
+impl<'a> After<'_, 'a> {
+    /// Whether it is this resource as it was.
+    pub fn is(&self, resource: &Resource<'a>) -> bool {
+        matches!(self, Self::Kept(kept) if std::ptr::eq(*kept, resource))
+    }
+
+    /// Its content.
+    pub fn view(&self) -> Option<View<'_, 'a>> {
+        match self {
+            Self::Kept(resource) => Some(View::Node(resource.node())),
+            Self::Made(tree) => tree.view(),
+        }
+    }
 }
 
 /// What happened to a resource.
@@ -144,7 +158,8 @@ impl<'r, 'a> Merged<'r, 'a> {
             writer.written.effects.push(effect);
         }
         for (list, tree) in self.lists.iter().zip(decided.lists) {
-            writer.list(list, tree)?;
+            let changed = writer.list(list, tree)?;
+            writer.written.changed_lists.push(changed);
         }
         Ok(writer.written)
     }
@@ -190,11 +205,14 @@ impl<'r, 'a> Writer<'r, 'a> {
         {
             self.written.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name]);
         }
-        let effect = |after, happened| Ok(Effect { after, happened, lost: Vec::new() });
+        // In conflict, the whole resource is told.
+        let is_disputed = matches!(&resource.becomes, Becomes::Deleted(places) if !places.is_empty());
+        let replaced = member.sides.dest.filter(|_| is_disputed).map(Resource::node).into_iter().collect();
+        let effect = |after, happened| Ok(Effect { after, happened, replaced });
         match (decided, member.sides.updated, member.sides.dest) {
             (Decided::Kept, _, Some(dest)) => {
                 let happened = self.keep(number, resource, dest)?;
-                Ok(Effect { lost: self.lost(member.sides, &[]), ..effect(Some(After::Kept(dest)), happened)? })
+                effect(Some(After::Kept(dest)), happened)
             }
             (Decided::Merged(settled), _, Some(dest)) => self.merge(number, resource, dest, settled),
             (Decided::Added(tree), Some(updated), _) => {
@@ -211,10 +229,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             }
             (Decided::Deleted, _, Some(dest)) => {
                 self.carry_out(dest, Fate::Gone)?;
-                // In conflict, the whole resource is told.
-                let is_told = matches!(&resource.becomes, Becomes::Deleted(places) if !places.is_empty());
-                let lost = if is_told { Vec::new() } else { self.lost(member.sides, &[]) };
-                Ok(Effect { after: None, happened: Happened::Deleted, lost })
+                effect(None, Happened::Deleted)
             }
             _ => effect(None, Happened::Absent),
         }
@@ -251,7 +266,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         settled: Settled<'a>,
     ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
         let (member, Becomes::Merged(merged, upstream)) = (&resource.member, &resource.becomes) else {
-            return Ok(Effect { after: None, happened: Happened::Absent, lost: Vec::new() });
+            return Ok(Effect { after: None, happened: Happened::Absent, replaced: Vec::new() });
         };
         let to = member.moves_to();
         let place = to.map(|to| self.relocate(dest, to)).transpose()?.flatten();
@@ -271,9 +286,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         };
         let after = self.carry_out(dest, fate)?;
         // What takes upstream's text had original's, so it has no comments of its own.
-        let lost = if text == Text::Own { self.lost(member.sides, &settled.disputed) } else { Vec::new() };
+        let replaced = if text == Text::Own { settled.disputed } else { vec![dest.node()] };
         let happened = if is_unchanged { Happened::Unchanged } else { Happened::Changed };
-        Ok(Effect { after: after.map(|tree| after_of(dest, tree)), happened, lost })
+        Ok(Effect { after: after.map(|tree| after_of(dest, tree)), happened, replaced })
     }
 
     /// Adds a resource that dest lacks.
@@ -436,32 +451,19 @@ impl<'r, 'a> Writer<'r, 'a> {
         layout::edits(dest.node(), tree, like, self.rules.budget).map_err(|e| Fault::of(dest, Why::Unwritable(e)))
     }
 
-    /// The comments that only dest has and that the merge removes. `disputed` are dest's nodes in conflict.
-    fn lost(&self, sides: Sides<Option<&Resource<'a>>>, disputed: &[NodeRef<'a>]) -> Vec<Warning<'a>> {
-        let Some(dest) = sides.dest.filter(|_| self.rules.mode == Mode::ThreeWay) else { return Vec::new() };
-        let all;
-        let edits = match dest.origin.item().and_then(|i| self.written.items.get(i)) {
-            Some(Item::Edited(edits)) => edits,
-            Some(Item::Goes) => {
-                let range = lost::bytes_of(dest.node());
-                all = TextEdits::sorted(vec![Edit { range, text: String::new() }]);
-                &all
-            }
-            Some(Item::Stays) | None => return Vec::new(),
-        };
-        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node()).collect();
-        lost_comments(dest.node(), edits, &upstream, disputed, || self.rules.cursor(dest))
-    }
-
     /// Writes what a list of dest says besides its items.
-    fn list(&mut self, list: &MergedList<'a>, tree: Option<Tree<'a>>) -> Result<(), Box<Fault<'a>>> {
+    fn list(
+        &mut self,
+        list: &MergedList<'a>,
+        tree: Option<Tree<'a>>,
+    ) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
         let dest = &list.sides.dest;
-        let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(()) };
+        let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(None) };
         let (edits, _) = self.edits(dest, &tree, None)?;
         if let Some(item) = dest.origin.item().filter(|_| !edits.is_empty()) {
             self.written.lists.insert(item, edits);
         }
-        Ok(())
+        Ok(Some(After::Made(tree)))
     }
 }
 

@@ -1,21 +1,26 @@
-//! Reports entries of `mergeKeys` that match no list. In most of them, a name is wrong.
+//! Rules of the user that nothing obeys: entries of `rules` that decide no conflict, and entries of `mergeKeys` that match no list. In most
+//! of them, a name is wrong.
 //!
 //! Without this report, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
 //! because one functionConfig may serve many packages, and not every package has every list.
 
-use crate::config::NamedRule;
+use super::Package;
 use crate::report::{Lacks, Report};
-use crate::results::{Outcome, Results};
-use crate::roles::Roles;
 use krm_merge::resource::Resource;
 use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::yaml::NodeRef;
 
-/// Reports the rules whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the same
-/// rules.
-pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+/// A report for each rule that decided no conflict.
+pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+    package.decisions.idle().map(Report::IdleDecision).collect()
+}
+
+/// A report for each rule whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the
+/// same rules.
+pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
-    for named in rules {
+    let mut reports = Vec::new();
+    for named in &config.merge_keys {
         let rule = &named.rule;
         let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node());
         let beside = roles.beside.iter().copied().filter(|_| [&*rule.api_version, &*rule.kind] == KUSTOMIZATION);
@@ -25,9 +30,9 @@ pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results
             some if some.iter().any(|node| has_list(*node, &rule.path)) => continue,
             _ => Lacks::List,
         };
-        results.report(&Report::IdleRule { rule: named, lacks })?;
+        reports.push(Report::IdleRule { rule: named, lacks });
     }
-    Ok(())
+    reports
 }
 
 fn is_of(resource: &Resource<'_>, api_version: &str, kind: &str) -> bool {

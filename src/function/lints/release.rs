@@ -6,23 +6,24 @@
 
 use krm_merge::resource::Resource;
 
+use super::Package;
 use crate::config::Role;
 use crate::report::Report;
-use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 
 /// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
-/// Reports the releases that do not fit dest.
-pub(super) fn tell(roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
-    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return Ok(()) };
+/// A report for each release that does not fit dest.
+pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+    let mut reports = Vec::new();
+    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return reports };
     for side in [Role::Original, Role::Updated] {
         if let Some(folder) = folder_of(side, roles)
             && let Some(about) = kptfile(roles.of(side), &format!("{folder}/{KPTFILE}"))
             && kptfile(&roles.dest, &format!("{folder}/{KPTFILE}")).is_none()
         {
-            results.report(&Report::Deeper { about, side, folder })?;
+            reports.push(Report::Deeper { about, side, folder });
         }
     }
     let lock = |side: Role| kptfile(roles.of(side), KPTFILE).and_then(Lock::of);
@@ -31,12 +32,12 @@ pub(super) fn tell(roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), B
         && original.commit != here.commit
     {
         let is_updated = lock(Role::Updated).is_some_and(|updated| updated == here);
-        results.report(&match is_updated {
+        reports.push(match is_updated {
             true => Report::HasUpdated { dest, commit: here.commit },
             false => Report::OtherOriginal { dest, commit: here.commit, original: original.commit },
-        })?;
+        });
     }
-    Ok(())
+    reports
 }
 
 /// The top folder that holds all files of a release; `None` if there is no such folder.

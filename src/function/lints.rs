@@ -1,0 +1,113 @@
+//! Lints: what the owner of a package should look at, by the package before and after a merge.
+//!
+//! A lint changes nothing and decides nothing, so all of them run when the merge is done. Each one is a function from the [`Package`] to
+//! reports, and knows no other lint.
+
+mod broken;
+mod idle;
+mod immutable;
+mod lost;
+mod release;
+mod review;
+mod unknown;
+
+use krm_merge::documents::Item;
+use krm_merge::mode::Mode;
+use krm_merge::package::{After, Effect, MergedList, MergedResource};
+use krm_merge::resource::Resource;
+use krm_merge::rules::Rules;
+use krm_merge::sides::Sides;
+use krm_merge::tree::Tree;
+use krm_merge::yaml::NodeRef;
+
+use super::Verdict;
+use crate::config::Config;
+use crate::decision::Decisions;
+use crate::report::Report;
+use crate::roles::Roles;
+
+/// A lint: what it finds in a package.
+type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Report<'p, 'a>>;
+
+/// The lints of a mode: first those of what the merge made, then those of what the user gave for it.
+fn of(mode: Mode) -> [&'static [Lint]; 2] {
+    match mode {
+        // Here dest may be any text, and a source says itself what goes.
+        Mode::TwoWay => [&[review::review], &[idle::lists]],
+        Mode::Strategic => [&[review::review], &[unknown::types, idle::lists]],
+        Mode::ThreeWay => [
+            &[review::review, immutable::refused, lost::comments, broken::references],
+            &[idle::decisions, idle::lists, release::releases],
+        ],
+    }
+}
+
+/// A package before and after a merge.
+#[derive(Clone, Copy)]
+pub(super) struct Package<'p, 'a> {
+    /// The resources of dest and, in a three-way merge, those of upstream, in the order in which they were merged.
+    pub subjects: &'p [Subject<'p, 'a>],
+    /// The lists of its resources, without their items.
+    pub lists: &'p [Subject<'p, 'a>],
+    /// What happened to each item, by its number.
+    pub items: &'p [Item],
+    /// Who played which role.
+    pub roles: &'p Roles<'a>,
+    /// What the user chose.
+    pub config: &'p Config<'a>,
+    /// How its resources merged.
+    pub rules: Rules<'a>,
+    /// Who won its conflicts.
+    pub decisions: &'p Decisions<'a>,
+    /// Whether it is written.
+    pub verdict: Verdict,
+}
+
+/// A resource before and after a merge.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'p, 'a> {
+    /// The resource on each side; in a merge of sources, on the side of dest alone.
+    pub sides: Sides<Option<&'p Resource<'a>>>,
+    /// The sources that were merged into it, in their order.
+    pub sources: &'p [&'p Resource<'a>],
+    /// What the package then has of it, if anything.
+    pub after: Option<&'p After<'p, 'a>>,
+    /// The nodes of dest that a conflict or upstream's text replaced. Nobody misses a comment there.
+    pub replaced: &'p [NodeRef<'a>],
+}
+
+/// What was found in what the merge made.
+pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Report<'p, 'a>> {
+    let [of_result, _] = of(package.rules.mode);
+    of_result.iter().flat_map(move |lint| lint(package))
+}
+
+/// What was found in what the user gave.
+pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Report<'p, 'a>> {
+    let [_, of_input] = of(package.rules.mode);
+    of_input.iter().flat_map(move |lint| lint(package))
+}
+
+impl<'p, 'a> Package<'p, 'a> {
+    /// The resources and lists of dest that the merge changed, each with what dest had and with what it became.
+    fn changed(self) -> impl Iterator<Item = (&'p Subject<'p, 'a>, &'p Resource<'a>, &'p Tree<'a>)> {
+        let changed = |subject: &'p Subject<'p, 'a>| match (subject.sides.dest, subject.after) {
+            (Some(dest), Some(After::Made(tree))) if !tree.is(dest.node()) => Some((subject, dest, tree)),
+            _ => None,
+        };
+        self.subjects.iter().chain(self.lists).filter_map(changed)
+    }
+}
+
+impl<'p, 'a> Subject<'p, 'a> {
+    /// A resource and what the merge did to it.
+    pub fn of(merged: &'p MergedResource<'p, 'a>, effect: &'p Effect<'p, 'a>) -> Self {
+        let Effect { after, replaced, .. } = effect;
+        Self { sides: merged.member.sides, sources: &merged.sources, after: after.as_ref(), replaced }
+    }
+
+    /// A list without its items.
+    pub fn of_list(merged: &'p MergedList<'a>, after: Option<&'p After<'p, 'a>>) -> Self {
+        Self { sides: Sides::of(|side| Some(&merged.sides[side])), sources: &[], after, replaced: &[] }
+    }
+}

@@ -1,0 +1,13 @@
+//! Fields that the merge changes, and that the API server does not let change in an object that exists.
+
+use super::Package;
+use crate::report::Report;
+
+/// A report for each such field.
+pub(super) fn refused<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+    let all = package.changed().flat_map(|(_, dest, tree)| {
+        let found = krm_merge::immutable::refused(dest.node(), tree, package.rules.cursor(dest));
+        found.into_iter().map(move |refused| Report::Refused { dest, refused })
+    });
+    all.collect()
+}

@@ -1,0 +1,43 @@
+//! What the owner of a resource should check in what the merge made of it, and by which guesses lists merged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_merge::child::find;
+use krm_merge::grounds::Ground;
+use krm_merge::mode::Mode;
+use krm_merge::review::Found;
+use krm_merge::schema::Basis;
+use krm_merge::warning::Warning;
+
+use super::Package;
+use crate::config::Role;
+use crate::report::Report;
+
+/// A warning for each place, and a report for each type with lists that merged by a guess.
+pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+    let side = if package.rules.mode == Mode::ThreeWay { Role::Updated } else { Role::Source };
+    let mut reports = Vec::new();
+    let mut of_types: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>> = BTreeMap::new();
+    for (subject, about, tree) in package.changed() {
+        let Found { warnings, grounds } = krm_merge::review::review(tree, package.rules.cursor(about), about.node());
+        if let Some(identity) = about.identity.filter(|_| !grounds.is_empty()) {
+            of_types.entry((identity.api_version, identity.kind)).or_default().extend(grounds);
+        }
+        for warning in warnings {
+            // The last source that has a value at the place proposed it.
+            let mut sources = subject.sources.iter().rev().copied().chain(subject.sides.updated);
+            let proposed = sources.find_map(|source| find(source.node(), &warning.path)).or(warning.proposed);
+            reports.push(Report::Warning { about, warning: Warning { proposed, ..warning }, side });
+        }
+    }
+    // If all keys of a type were inferred, that is no news: a user expects inference for an unknown type.
+    of_types.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
+    let types = package.rules.types;
+    reports.extend(of_types.into_iter().map(|((api_version, kind), lists)| Report::Grounds {
+        api_version,
+        kind,
+        instead: types.instead(api_version, kind),
+        lists,
+    }));
+    reports
+}

@@ -1,0 +1,18 @@
+//! Types of patched items of which nothing is known.
+//!
+//! Lists of such a type are replaced, or merged by inferred keys. A user may not expect that.
+
+use std::collections::BTreeSet;
+
+use super::Package;
+use crate::report::Report;
+
+/// A report for each such type.
+pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+    let patched = package.subjects.iter().filter(|subject| !subject.sources.is_empty());
+    let identities = patched.filter_map(|subject| subject.sides.dest?.identity);
+    let types: BTreeSet<(&str, &str)> = identities.map(|i| (i.api_version, i.kind)).collect();
+    let unknown = types.into_iter().filter(|(api_version, kind)| !package.rules.types.know(api_version, kind));
+    let inference = package.config.inference;
+    unknown.map(|(api_version, kind)| Report::UnknownType { api_version, kind, inference }).collect()
+}
