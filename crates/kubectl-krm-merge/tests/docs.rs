@@ -425,11 +425,13 @@ fn a_release_makes_each_archive_that_the_krew_manifest_names() {
 
 #[test]
 fn packages_for_registries_hold_no_tests() {
-    for package in ["krm-merge", "krm-merge-function"] {
+    let packages =
+        [("krm-merge", "src/lib.rs\n"), ("krm-merge-function", "src/lib.rs\n"), ("kubectl-krm-merge", "src/main.rs\n")];
+    for (package, entry) in packages {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]).current_dir(root());
         let list = run(&mut cargo).passes().stdout;
-        assert!(list.contains("README.md\n") && list.contains("src/lib.rs\n"), "{list}");
+        assert!(list.contains("README.md\n") && list.contains(entry), "{list}");
         let tests: Vec<&str> =
             list.lines().filter(|path| path.starts_with("tests/") || path.ends_with(".yaml")).collect();
         let of_catalog = ["functions/merge/function.yaml", "functions/merge/metadata.yaml"];
