@@ -25,8 +25,8 @@ if [ -z "$time" ] || ! "$time" -f '%e %M' true >/dev/null 2>&1; then
     exit 1
 fi
 
-cargo build --quiet --release --bin krm-merge
-cargo build --quiet --release --features plugin --bin kubectl-krm_merge
+cargo build --quiet --release --package krm-merge-function
+cargo build --quiet --release --package kubectl-krm-merge
 binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
 plugin=${CARGO_TARGET_DIR:-target}/release/kubectl-krm_merge
 dir=$(mktemp -d)

@@ -1,6 +1,6 @@
 //! `cargo xtask release VERSION`: does the part of a release that one machine can do, and prints what a person does next.
 //!
-//! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, both crates are packaged
+//! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, the crates are packaged
 //! and verified, the programs are built for this machine and archived, and the krew manifest gets their digests. Without it, the version is
 //! set in the repository itself, after a check of all places.
 
@@ -19,10 +19,10 @@ use crate::hex;
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 2] = ["krm-merge", "krm-merge-function"];
+const CRATES: [&str; 3] = ["krm-merge", "krm-merge-function", "kubectl-krm-merge"];
 
-/// The programs that a release has.
-const PROGRAMS: [&str; 2] = ["krm-merge", "kubectl-krm_merge"];
+/// The programs that a release has, each with its package.
+const PROGRAMS: [(&str, &str); 2] = [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];
 
 /// The steps that a person does after a run that changed the files.
 const BY_HAND: &str = "\
@@ -31,7 +31,7 @@ What a person does now:
   2. Commit them, and have them reviewed: git commit --all --message \"release: VERSION\"
   3. Tag the merged commit: git tag --annotate vVERSION --message vVERSION
   4. Push the tag: git push origin vVERSION
-     .github/workflows/release.yml builds the programs and the image, writes checksums and provenance, and publishes both crates.
+     .github/workflows/release.yml builds the programs and the image, writes checksums and provenance, and publishes the crates.
      It needs the secret CARGO_REGISTRY_TOKEN.
   5. Send krm-merge.yaml of the release to krew's index.";
 
@@ -161,16 +161,16 @@ fn rehearse(root: &Path, version: &Version, files: &Files) -> Result<(), String>
             return Err(format!("{}: a package must hold no tests, and it holds {test}", packed.display()));
         }
     }
-    cargo(&["build", "--release", "--locked", "--quiet", "--features", "plugin"])?;
     let name = host()?;
     let release = target.join("release");
-    for program in PROGRAMS {
+    for (program, package) in PROGRAMS {
+        cargo(&["build", "--release", "--locked", "--quiet", "--package", package])?;
         let file = archives.join(format!("{program}-{name}.tar.gz"));
         let (from, to) = (release.display().to_string(), file.display().to_string());
         output(&copy, "tar", &["-czf", &to, "-C", &from, program, "-C", &copy.display().to_string(), "LICENSE"])?;
         println!("archived {to}: {} bytes", size(&file)?);
     }
-    let told = output(&copy, &release.join(PROGRAMS[1]).display().to_string(), &["--version"])?;
+    let told = output(&copy, &release.join(PROGRAMS[1].0).display().to_string(), &["--version"])?;
     if !told.trim().ends_with(&version.to_string()) {
         return Err(format!("the plugin must say that it is {version}, and it says {told:?}"));
     }

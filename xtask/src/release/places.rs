@@ -4,11 +4,13 @@
 //! its words, and a release stops at a place that it does not know.
 
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
-const PLACES: [(&str, &str); 17] = [
+const PLACES: [(&str, &str); 19] = [
     ("Cargo.toml", "[workspace.package]\nversion = \""),
     ("Cargo.toml", "krm-merge = { path = \"crates/krm-merge\", version = \""),
+    ("Cargo.toml", "krm-merge-function = { path = \".\", version = \""),
     ("Cargo.lock", "name = \"krm-merge\"\nversion = \""),
     ("Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
+    ("Cargo.lock", "name = \"kubectl-krm-merge\"\nversion = \""),
     ("fuzz/Cargo.lock", "name = \"krm-merge\"\nversion = \""),
     ("fuzz/Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
     ("Dockerfile", "org.opencontainers.image.version=\""),
@@ -25,7 +27,8 @@ const PLACES: [(&str, &str); 17] = [
 ];
 
 /// The folders in which the same digits belong to other things: data of tests, and the history.
-const OTHERS: [&str; 3] = ["tests/", "crates/krm-merge/src/schema/", "docs/comparison/"];
+const OTHERS: [&str; 4] =
+    ["tests/", "crates/kubectl-krm-merge/tests/", "crates/krm-merge/src/schema/", "docs/comparison/"];
 
 /// The sources of this command, with the versions of its tests.
 const OWN: &str = "xtask/";

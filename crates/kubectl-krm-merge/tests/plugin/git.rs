@@ -1,6 +1,6 @@
 //! The merge driver under the real git: merges and rebases in repositories that the test makes.
 
-#[path = "../support/custom_resources.rs"]
+#[path = "../../../../tests/support/custom_resources.rs"]
 mod custom_resources;
 
 mod absent;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use crate::support::{Folder, PLUGIN, Ran, has, map};
+use crate::function;
+use crate::support::{Folder, PLUGIN, Ran, has, map, root};
 
 /// A folder with the plugin, to be put on PATH.
 fn installed() -> (Folder, std::ffi::OsString) {
@@ -68,7 +69,7 @@ fn there_is_a_man_page_for_the_plugin_and_for_each_command() {
 
 #[test]
 fn the_krew_manifest_has_the_shape_that_krew_wants() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/plugin.yaml")).expect("plugin.yaml");
+    let text = std::fs::read_to_string(root().join("plugin.yaml")).expect("plugin.yaml");
     let manifest: serde_yaml::Value = serde_yaml::from_str(&text).expect("YAML");
     let at = |path: &[&str]| {
         let found = path.iter().fold(&manifest, |value, key| &value[*key]);
@@ -142,7 +143,7 @@ fn three_way_on_a_folder_gives_what_the_function_gives_under_kpt() {
     if !has("kpt") {
         return;
     }
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/merge-three-way");
+    let example = root().join("examples/merge-three-way").display().to_string();
     let copied = |from: &str, to: &Folder, path: &str| {
         let status = Command::new("cp").args(["-r", from]).arg(to.path(path)).status().expect("cp");
         assert!(status.success());
@@ -153,9 +154,9 @@ fn three_way_on_a_folder_gives_what_the_function_gives_under_kpt() {
         let ran = Ran::of(command.output().expect("kpt"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
     };
-    let function = env!("CARGO_BIN_EXE_krm-merge");
+    let function = function::program();
     let folder = Folder::new();
-    copied(example, &folder, "package");
+    copied(&example, &folder, "package");
     // More than the example has: a file of many documents, JSON, new files, and a conflict.
     let many = |x: u8, before: &str, behind: &str| {
         let second =

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::{Repository, WEB};
-use crate::support::{Ran, has};
+use crate::support::{Ran, has, root};
 
 /// A definition whose list has keys that nobody would guess.
 const DEFINITION: &str = "\
@@ -455,7 +455,7 @@ fn the_rules_that_the_docs_print_are_true() {
     if !has("git") {
         return;
     }
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/git.md")).expect("a page");
+    let page = fs::read_to_string(root().join("docs/src/git.md")).expect("a page");
     let rules = page.split("```yaml\n").find(|block| block.starts_with("# .krm-merge.yaml")).expect("a block");
     let rules = rules.split("```").next().expect("an end");
     let schema =

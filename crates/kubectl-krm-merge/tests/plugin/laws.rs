@@ -9,8 +9,8 @@ use krm_merge::yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::shared;
 use crate::support::{Folder, has, map};
+use crate::{function, shared};
 
 const SIDES: [&str; 3] = ["v1", "v2", "here"];
 /// Without renames: the model of the laws knows of none.
@@ -269,7 +269,7 @@ fn check_with_kpt(package: &[[File; 3]]) {
     }
     let ours = folder.run(&[&UPGRADE[..], &["--in-place"]].concat());
     let mut kpt = Command::new("kpt");
-    kpt.args(["fn", "eval", "kpt", "--fn-config", "fn.yaml", "--exec", env!("CARGO_BIN_EXE_krm-merge")]);
+    kpt.args(["fn", "eval", "kpt", "--fn-config", "fn.yaml", "--exec", function::program()]);
     let theirs = crate::support::Ran::of(kpt.current_dir(&folder.0).output().expect("kpt"));
     assert_eq!((ours.code, theirs.code), (Some(0), Some(0)), "{package:?} {ours:?} {theirs:?}");
     let held = |root: &str| -> BTreeMap<String, BTreeMap<String, String>> {

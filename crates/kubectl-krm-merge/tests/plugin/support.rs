@@ -1,8 +1,5 @@
 //! A folder of its own for each test, and the plugin run in it.
 
-#[path = "../support/skip.rs"]
-mod skip;
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-pub use skip::{has, skipped};
+pub use crate::run::{has, root, skipped};
 
 pub const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-krm_merge");
 

@@ -1,10 +1,9 @@
 //! `extract`: the patch that it prints turns original into dest, to the byte, or it says what no patch can express.
 
 use std::fs;
-use std::path::Path;
 
 use crate::shared::files_below;
-use crate::support::{Folder, Ran, map};
+use crate::support::{Folder, Ran, map, root};
 
 const HEAD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
 
@@ -186,7 +185,7 @@ fn whole_resources_can_be_beyond_a_patch_too() {
 
 #[test]
 fn each_state_of_real_packages_becomes_each_other_one_or_it_is_said_why_not() {
-    let packages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades")).expect("a folder");
+    let packages = fs::read_dir(root().join("tests/upgrades")).expect("a folder");
     let mut made = 0;
     for package in packages.map(|entry| entry.expect("an entry").path()) {
         let states = ["original", "updated", "dest", "merged"].map(|state| files_below(&package.join(state)));

@@ -7,8 +7,11 @@
 //! * `text` and `diff` must be in what the last `sh` printed. `…` at an end of a line stands for any text.
 //! * A comment above a block says otherwise: see [`How`].
 
-#[path = "support/hosts.rs"]
-mod hosts;
+#[path = "support/function.rs"]
+mod function;
+#[path = "../../../tests/support/run.rs"]
+mod run;
+#[path = "../../../tests/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeSet;
@@ -16,7 +19,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hosts::{BINARY, Run, has, root, run, scratch};
+use run::{Run, has, root, run, scratch, write};
+use support::indent;
 
 fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
@@ -106,8 +110,9 @@ impl Terminal {
     }
 
     fn run(&mut self, block: &str) -> Run {
-        let programs = Path::new(BINARY).parent().expect("a folder");
-        let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
+        let programs = [function::program(), env!("CARGO_BIN_EXE_kubectl-krm_merge")];
+        let folders = programs.map(|program| Path::new(program).parent().expect("a folder").display().to_string());
+        let path = format!("{}:{}", folders.join(":"), std::env::var("PATH").expect("PATH"));
         fs::create_dir_all(&self.home).expect("a folder");
         let ends_in = self.home.join("ends-in");
         let script = format!("trap 'pwd > \"{}\"' EXIT\n{block}", ends_in.display());
@@ -148,8 +153,7 @@ fn can_run(blocks: &[Block]) -> bool {
             _ => false,
         })
     };
-    (cfg!(feature = "plugin") || !runs("kubectl krm-merge"))
-        && ["git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
+    ["git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
 }
 
 /// Takes the blocks of a page in order, in the folder in which the terminal is, and says how many of them have a test. They have it also
@@ -175,7 +179,7 @@ fn walk(page: &str, terminal: &mut Terminal) -> usize {
                 assert!(is_in(text, &run.shown()), "{page}:\n{text}\nis not in\n{}", run.shown());
             }
             How::Output => assert!(is_in(text, &shown), "{page}:\n{text}\nis not in\n{shown}"),
-            How::File(path) => hosts::write(&folder.join(path), text),
+            How::File(path) => write(&folder.join(path), text),
             How::In(path) => {
                 let file = read(folder.join(path));
                 assert!(file.contains(text), "{page}:\n{text}\nis not in {path}:\n{file}");
@@ -221,12 +225,12 @@ fn is_understood(block: &str) -> bool {
             _ if block.starts_with("apiVersion") || block.starts_with('#') => block.to_owned(),
             _ if block.starts_with("spec:\n") => format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\n{block}"),
             _ => {
-                let spec = support::indent(&format!("{mode}{block}"), 2);
+                let spec = indent(&format!("{mode}{block}"), 2);
                 format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n{spec}")
             }
         };
         let list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n";
-        let output = krm_merge_function::run(&format!("{list}{}", support::indent(&config, 2)));
+        let output = krm_merge_function::run(&format!("{list}{}", indent(&config, 2)));
         let of_items = ["must select at least one item", "a patch must hit an item", "items must carry"];
         let mut errors = output.stderr.iter().filter(|line| line.starts_with("error: "));
         errors.all(|error| of_items.iter().any(|known| error.contains(known)))
@@ -292,7 +296,7 @@ fn the_readme_builds_and_tests_as_it_is_done_here() {
     let blocks = blocks("README.md", &readme);
     let shown = blocks.iter().find_map(|block| if let How::Shows(command) = block.how { Some(command) } else { None });
     let shown = shown.and_then(|command| command.strip_prefix("kubectl krm-merge ")).expect("a diff");
-    let lines = [&*format!("cargo run --features plugin --bin kubectl-krm_merge -- {shown}"), "cargo xtask test"];
+    let lines = [&*format!("cargo run --bin kubectl-krm_merge -- {shown}"), "cargo xtask test"];
     let ci = read(".ci/run");
     for line in lines {
         assert!([&readme, &ci].iter().all(|text| text.lines().any(|l| l == line)), "{line}");
@@ -376,7 +380,7 @@ fn each_link_between_pages_leads_somewhere() {
 fn each_link_from_outside_to_this_repository_leads_somewhere() {
     let mut files: Vec<String> = ["Cargo.toml", "plugin.yaml", "Dockerfile", "CHANGELOG.md"].map(str::to_owned).into();
     for folder in ["src", "crates", "functions", ".github", "examples"] {
-        files.extend(hosts::files(&root().join(folder)).into_keys().map(|path| format!("{folder}/{path}")));
+        files.extend(run::files(&root().join(folder)).into_keys().map(|path| format!("{folder}/{path}")));
     }
     let mut checked = 0;
     for file in files {
@@ -395,7 +399,7 @@ fn each_link_from_outside_to_this_repository_leads_somewhere() {
 
 #[test]
 fn workflows_forms_and_the_action_are_yaml() {
-    let forms = hosts::files(&root().join(".github")).into_values();
+    let forms = run::files(&root().join(".github")).into_values();
     let all: Vec<String> = forms.chain([read("action.yml")]).collect();
     assert!(all.len() >= 6, "{}", all.len());
     for text in all {
@@ -421,11 +425,13 @@ fn a_release_makes_each_archive_that_the_krew_manifest_names() {
 
 #[test]
 fn packages_for_registries_hold_no_tests() {
-    for package in ["krm-merge", "krm-merge-function"] {
+    let packages =
+        [("krm-merge", "src/lib.rs\n"), ("krm-merge-function", "src/lib.rs\n"), ("kubectl-krm-merge", "src/main.rs\n")];
+    for (package, entry) in packages {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]).current_dir(root());
         let list = run(&mut cargo).passes().stdout;
-        assert!(list.contains("README.md\n") && list.contains("src/lib.rs\n"), "{list}");
+        assert!(list.contains("README.md\n") && list.contains(entry), "{list}");
         let tests: Vec<&str> =
             list.lines().filter(|path| path.starts_with("tests/") || path.ends_with(".yaml")).collect();
         let of_catalog = ["functions/merge/function.yaml", "functions/merge/metadata.yaml"];

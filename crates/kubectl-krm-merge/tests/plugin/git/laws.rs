@@ -1,6 +1,6 @@
 //! What holds for every three-way merge, over generated files in many styles: that nothing is lost, and that each half of a conflict is whole.
 
-#[path = "../../support/render.rs"]
+#[path = "../../../../../tests/support/render.rs"]
 mod render;
 
 use std::collections::{BTreeMap, BTreeSet};

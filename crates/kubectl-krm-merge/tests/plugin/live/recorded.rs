@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use super::replay::{Recording, Scenario};
 use super::{folder, run};
-use crate::support::skipped;
+use crate::support::{root, skipped};
 
 /// The recordings: those of the repository, and all where they are beside it.
 pub fn recordings() -> Vec<Recording> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let beside = Recording::read(&root.join("../shared/live"), "jsonl.gz");
+    let beside = Recording::read(&root().join("../shared/live"), "jsonl.gz");
     if beside.is_none() {
         skipped("recordings", "of a real API server are not here");
     }
-    let own = Recording::read(&root.join("tests/live"), "jsonl").expect("the crafted scenarios");
+    let own = Recording::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live"), "jsonl")
+        .expect("the crafted scenarios");
     [Some(own), beside].into_iter().flatten().collect()
 }
 

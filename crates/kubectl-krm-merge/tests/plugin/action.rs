@@ -1,15 +1,15 @@
 //! The scripts of the action, as a runner starts them, and the actions that the workflows of this repository use.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use krm_merge::yaml::{Document, NodeRef};
 
-use crate::support::{Folder, PLUGIN, Ran, has, map};
+use crate::support::{Folder, PLUGIN, Ran, has, map, root};
 
 fn file(path: &str) -> Document<'static> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path);
+    let text = fs::read_to_string(root().join(path)).expect(path);
     Document::parse(text).expect("YAML")
 }
 

@@ -1,15 +1,16 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
-#![cfg(feature = "plugin")]
 
 mod action;
 mod compare;
 mod completion;
-#[path = "../support/steps.rs"]
+#[path = "../../../../tests/support/steps.rs"]
 mod counts;
 mod diff_corpus;
 mod explain;
 mod extract;
 mod folders;
+#[path = "../support/function.rs"]
+mod function;
 mod git;
 mod help;
 mod hosts;
@@ -26,8 +27,10 @@ mod presence;
 mod real;
 mod record;
 mod resolve;
+#[path = "../../../../tests/support/run.rs"]
+mod run;
 mod schema;
-#[path = "../support/mod.rs"]
+#[path = "../../../../tests/support/mod.rs"]
 mod shared;
 mod shown;
 mod signals;

@@ -1,17 +1,16 @@
 //! The packages of `tests/upgrades/` as folders, byte for byte.
 
 use std::fs;
-use std::path::Path;
 
 use crate::shared::files_below;
-use crate::support::Folder;
+use crate::support::{Folder, root};
 
 const UPGRADE: [&str; 10] =
     ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place", "--on-conflict", "keep-dest"];
 
 #[test]
 fn packages_are_upgraded() {
-    let packages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades")).expect("a folder");
+    let packages = fs::read_dir(root().join("tests/upgrades")).expect("a folder");
     for package in packages.map(|e| e.expect("an entry").path()) {
         let [original, updated, dest, merged] =
             ["original", "updated", "dest", "merged"].map(|version| files_below(&package.join(version)));
