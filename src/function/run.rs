@@ -68,8 +68,12 @@ impl<'a> Run<'a> {
         }
         let is_error = |result: &Outcome| result.severity == Severity::Error;
         let verdict = if results.count(is_error) > 0 { Verdict::Failed } else { Verdict::Passed };
-        let subjects: Vec<_> =
-            merged.resources.iter().zip(&written.effects).map(|(resource, effect)| Subject::of(resource, effect)).collect();
+        let subjects: Vec<_> = merged
+            .resources
+            .iter()
+            .zip(&written.effects)
+            .map(|(resource, effect)| Subject::of(resource, effect))
+            .collect();
         let lists = merged.lists.iter().zip(&written.changed_lists);
         let lists: Vec<_> = lists.map(|(list, after)| Subject::of_list(list, after.as_ref())).collect();
         let package = Package {

@@ -8,6 +8,9 @@
 
 use std::fmt;
 
+/// The name of the file with the rules of a package or a repository.
+pub const RULES: &str = ".krm-merge.yaml";
+
 /// Why no new file may be written at a path. Its text continues a message that begins with "the path must".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -83,7 +86,7 @@ pub fn is_git(name: &str) -> bool {
 /// Whether some file system takes a name for `.krm-merge.yaml`, which holds rules of the package and the record of its upstream.
 pub fn is_rules(name: &str) -> bool {
     let folded = folded(name);
-    folded == ".krm-merge.yaml" || is_short_name(&folded, "krm-me")
+    folded == RULES || is_short_name(&folded, "krm-me")
 }
 
 /// A name in lower case, without the parts that some file system ignores.

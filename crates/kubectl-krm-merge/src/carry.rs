@@ -34,10 +34,11 @@ use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 
 use crate::combine::Combiner;
+use crate::held::{AsText, Content, Held};
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
-use crate::side::{AsText, Content, Held, Root, Side};
+use crate::side::{Root, Side};
 use crate::walk::Tree;
 
 /// The result for the files that hold no resources.

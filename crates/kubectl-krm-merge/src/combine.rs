@@ -8,7 +8,7 @@ use krm_merge::policy::{Policy, Treatment};
 use krm_merge::refine::{Text, refine_text};
 use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
 
-use crate::side::is_kustomization;
+use crate::held::is_kustomization;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {

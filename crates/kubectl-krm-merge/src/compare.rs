@@ -23,12 +23,14 @@ use crate::End;
 use crate::cli::{Compared, Diff};
 use crate::diff;
 use crate::difference::differences;
+use crate::given;
+use crate::held::{Held, parse};
 use crate::merge::{Change, paths};
 use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::{Held, Part, Side, parse};
+use crate::side::{Part, Side};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.
@@ -36,7 +38,7 @@ use shown::{Differing, Kind, markdown, outcomes};
 /// # Errors
 /// A side cannot be read or compared; or the output takes more than the limit.
 pub fn diff(args: &Diff) -> Result<End> {
-    let [a, b] = Side::read_both(["A", "B"], [&args.a, &args.b])?;
+    let [a, b] = given::both_sides(["A", "B"], [&args.a, &args.b])?;
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
     let config = setting.config()?;
     let limit = config.limit.with_input(a.size() + b.size());

@@ -8,22 +8,19 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::file_path;
+use krm_merge::file_path::{self, RULES};
 use krm_merge::policy::OnConflict;
 use krm_merge::schema::{Inference, NoTypes, Types};
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
 use krm_merge_function::name::Name;
 
+use crate::held::parse;
 use crate::regular;
-use crate::side::parse;
 use crate::walk::shown;
 
 /// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
-
-/// The name of the file with the rules of a package or a repository.
-pub const RULES: &str = ".krm-merge.yaml";
 
 /// The text of a new `.krm-merge.yaml` of a package.
 pub const NEW: &str = "# Where this package comes from, and how it merges: see `kubectl krm-merge upgrade --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n  mode: ThreeWay\n";

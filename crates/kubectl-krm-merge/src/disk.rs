@@ -22,11 +22,11 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
-use crate::config_file::RULES;
 use crate::cores;
 use crate::folder::root::Root;
 use crate::folder::{Folder, most_open};
 use crate::walk::shown;
+use krm_merge::file_path::RULES;
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;
@@ -426,19 +426,6 @@ fn permissions(old: &fs::Metadata) -> fs::Permissions {
 #[cfg(not(unix))]
 fn permissions(old: &fs::Metadata) -> fs::Permissions {
     old.permissions()
-}
-
-/// Whether someone may execute a file.
-#[cfg(unix)]
-pub fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
-}
-
-/// Whether someone may execute a file.
-#[cfg(not(unix))]
-pub fn is_executable(_: &Path) -> bool {
-    false
 }
 
 /// Makes a file executable for everyone who may read it, or for nobody, as the replacement says.

@@ -15,8 +15,8 @@ use krm_merge::splice::{self, Unwritable, standalone};
 use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
+use crate::held::Held;
 use crate::notes::Notes;
-use crate::side::Held;
 
 /// A new resource.
 #[derive(Clone, Debug)]
@@ -284,7 +284,7 @@ pub fn created(added: &[&Added], source: Option<&Held>) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::side::{Content, resource_nodes};
+    use crate::held::{Content, resource_nodes};
     use krm_merge::resource::Origin;
     use krm_merge::yaml::same;
 

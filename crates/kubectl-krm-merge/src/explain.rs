@@ -14,10 +14,11 @@ use krm_merge_function::config::Mode;
 
 use crate::End;
 use crate::cli::Explain;
+use crate::given;
+use crate::held::Held;
 use crate::live;
 use crate::screen::{Page, Paint, Reader};
 use crate::setting;
-use crate::side::{Held, Side};
 
 /// An apiVersion and a kind.
 type Type = (String, String);
@@ -27,7 +28,7 @@ type Type = (String, String);
 /// # Errors
 /// A file cannot be read; the type is unknown, or exists in several groups; no list is at the path; or the cluster answers with an error.
 pub fn explain(args: &Explain) -> Result<End> {
-    let sides = args.filename.iter().map(|path| Side::read("--filename", path)).collect::<Result<Vec<_>>>()?;
+    let sides = args.filename.iter().map(|path| given::side("--filename", path)).collect::<Result<Vec<_>>>()?;
     let resources: Vec<Resource<'_>> = sides.iter().flat_map(|side| &side.files).flat_map(Held::resources).collect();
     let rules = setting::merge_keys(&args.merge_keys).map(|named| Ok(named?.rule)).collect::<Result<Vec<_>>>()?;
     let given = args.openapi.as_deref().map(setting::openapi).transpose()?;

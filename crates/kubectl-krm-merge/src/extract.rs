@@ -13,6 +13,7 @@ use krm_merge::mode::Mode;
 
 use crate::End;
 use crate::cli::{Extract, PatchMode};
+use crate::given;
 use crate::screen;
 use crate::setting;
 use crate::side::Side;
@@ -25,7 +26,7 @@ use patch::Patch;
 /// # Errors
 /// A side cannot be read, compared or merged.
 pub fn extract(args: &Extract) -> Result<End> {
-    let [original, dest] = Side::read_both(["ORIGINAL", "DEST"], [&args.original, &args.dest])?;
+    let [original, dest] = given::both_sides(["ORIGINAL", "DEST"], [&args.original, &args.dest])?;
     if original.is_folder() != dest.is_folder() {
         bail!("original and dest must both be folders, or neither: {} and {}", original.name, dest.name);
     }

@@ -41,6 +41,7 @@ use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
 use crate::diff;
 use crate::github::github;
+use crate::given;
 use crate::html::html;
 use crate::markdown::markdown;
 use crate::merge::{Merge, is_conflict, merge};
@@ -163,7 +164,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         Some(_) if args.adopt => bail!(adopt::NO_FILES),
         Some(folder) => vec![kustomized(folder)?.not_empty()?],
         None => {
-            args.filename.iter().map(|path| Side::read("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?
+            args.filename.iter().map(|path| given::side("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?
         }
     };
     if args.adopt {

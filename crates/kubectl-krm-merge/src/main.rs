@@ -18,6 +18,8 @@ mod extract;
 mod folder;
 mod git;
 mod github;
+mod given;
+mod held;
 mod html;
 mod live;
 mod manual;

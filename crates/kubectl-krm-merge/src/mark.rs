@@ -23,9 +23,10 @@ use crate::git::choices::{Lines, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
+use crate::held::{Content, Held};
 use crate::merge::{self, Change, Conflicts, Made, Merge, Open, Stop, is_conflict};
 use crate::resolve::marked::{Conflict, DELETED, Marked};
-use crate::side::{Content, Held, Side};
+use crate::side::Side;
 
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;

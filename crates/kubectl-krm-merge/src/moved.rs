@@ -17,8 +17,9 @@ use krm_merge_function::config::Role;
 
 use crate::carry::is_unread;
 use crate::edit::{Added, Fate, without_header};
+use crate::held::{Held, resource_nodes};
 use crate::merge::{Change, is_empty, is_original};
-use crate::side::{Held, Root, Side, resource_nodes};
+use crate::side::{Root, Side};
 
 /// The moves of a merge.
 pub struct Moved<'m> {

@@ -15,8 +15,9 @@ use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Role;
 
 use crate::cores;
+use crate::held::{AsText, Content, Held};
 use crate::merge::is_empty;
-use crate::side::{AsText, Content, Held, Side};
+use crate::side::Side;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
 /// A file that has a duplicate key on a side does not count as a file of resources. A file becomes text on all sides, whoever changed it, if

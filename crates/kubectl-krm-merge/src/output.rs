@@ -14,10 +14,11 @@ use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::{Fate, edited};
+use crate::held::{Content, Held, holds, is_local};
 use crate::merge::Merge;
 use crate::notes::Notes;
 use crate::place;
-use crate::side::{Content, Held, Root, Side, holds, is_local};
+use crate::side::{Root, Side};
 
 /// Which resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

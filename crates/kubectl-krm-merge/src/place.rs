@@ -5,7 +5,8 @@ use std::path::{Component, Path};
 use krm_merge::yaml::{Document, Position};
 use krm_merge_function::results::{Outcome, Severity};
 
-use crate::side::{Held, Root, Side};
+use crate::held::Held;
+use crate::side::{Root, Side};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

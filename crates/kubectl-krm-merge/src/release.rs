@@ -1,6 +1,7 @@
 //! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
 
 pub mod address;
+mod found;
 mod objects;
 pub mod program;
 pub mod refs;
@@ -15,9 +16,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::side::Side;
 use crate::walk::absent;
 use address::{Address, FORM};
+use found::Found;
 use refs::State;
 use store::{Network, Store};
-use tree::Found;
 
 /// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path.
 ///

@@ -53,11 +53,6 @@ struct Spot {
     conflict: usize,
 }
 
-/// Whether a text has a conflict between markers.
-pub fn has_markers(text: &[u8]) -> bool {
-    !Marked::read(text).conflicts.is_empty()
-}
-
 /// Resolves the conflicts of files: gets the answers, and writes the files.
 ///
 /// # Errors

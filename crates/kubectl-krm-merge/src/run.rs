@@ -14,6 +14,8 @@ use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::git::style;
 use crate::github::github;
+use crate::given;
+use crate::given::STDIN_ONCE;
 use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
@@ -21,11 +23,11 @@ use crate::merge::{Change, Conflicts, Merge, is_conflict, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
-use crate::resolve::has_markers;
+use crate::resolve::marked::has_markers;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
-use crate::side::{Root, STDIN_ONCE, Side};
+use crate::side::{Root, Side};
 use crate::signals::Signals;
 use crate::told;
 
@@ -47,7 +49,7 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
         bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
     }
     setting.config()?;
-    let mut dest = Side::read("--dest", dest)?;
+    let mut dest = given::side("--dest", dest)?;
     if matches!(dest.root, Root::Release(_)) {
         bail!("`--dest` must be on disk: `-o` of a merge prints what a release in git would become");
     }

@@ -16,8 +16,10 @@ use krm_merge_function::target::Target;
 
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
 use crate::config_file::ConfigFile;
+use crate::given;
+use crate::held::{Held, parse};
 use crate::merge::Conflicts;
-use crate::side::{Held, Root, Side, parse};
+use crate::side::{Root, Side};
 use crate::walk::{shown, there};
 
 /// The setting of a merge, from its flags.
@@ -245,7 +247,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
-        sides.push(if is_text { Side::of_text(flag, value)? } else { Side::read(flag, value)? }.not_empty()?);
+        sides.push(if is_text { Side::of_text(flag, value)? } else { given::side(flag, value)? }.not_empty()?);
     }
     if let Some(text) = &source.target {
         if sides.is_empty() {
@@ -279,7 +281,7 @@ pub fn of_releases(releases: &Releases, deciding: &Deciding, common: &Common) ->
         [(Role::Original, "--original", &releases.original), (Role::Updated, "--updated", &releases.updated)];
     for (role, flag, path) in of_roles {
         if let Some(path) = path {
-            setting.given.push((role, vec![Side::read(flag, path)?]));
+            setting.given.push((role, vec![given::side(flag, path)?]));
         }
     }
     Ok(setting)

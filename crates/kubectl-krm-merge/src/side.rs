@@ -1,30 +1,15 @@
 //! One side of a merge: the resources, and the other files, of a file, a folder, a release in git or stdin.
-//!
-//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json`, `Kptfile` or `Kustomization` and one of its documents
-//! has an apiVersion, a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a
-//! Helm template. A warning names files that should be YAML, because they may have a mistake. A file that the command line names must hold
-//! resources.
-//!
-//! A side that is only read may be a pipe, such as `<(…)` of a shell, or a device. If a side holds nothing, its path is mostly wrong, or a
-//! command failed. So these sides must hold a resource: a pipe, a source, the files for a cluster, and updated if original has resources.
-//! Original may be empty, because a package may have no earlier release. Dest may be empty, too.
 
-use std::borrow::Cow;
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::file_path;
-use krm_merge::list;
-use krm_merge::refine::names_document;
-use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
-use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
+use anyhow::{Result, bail};
+use krm_merge::file_path::{self};
+use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
+use krm_merge::yaml::{Document, NodeRef};
 
 use crate::cores;
-use crate::disk::is_executable;
-use crate::release;
-use crate::walk::{Tree, Unread, shown};
+use crate::held::{Blob, Content, Fault, Held, Raw, document, is_kustomization, parse};
+use crate::walk::{Tree, Unread};
 
 /// The origin of a side.
 #[derive(Debug)]
@@ -45,9 +30,6 @@ pub enum Root {
     Cluster,
 }
 
-/// The error for a user who names stdin twice.
-pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";
-
 /// A side of a merge.
 #[derive(Debug)]
 pub struct Side {
@@ -59,117 +41,11 @@ pub struct Side {
     pub files: Vec<Held>,
 }
 
-/// A file of a side.
-#[derive(Debug)]
-pub struct Held {
-    /// Its path relative to the side's folder, with `/`.
-    pub path: String,
-    /// Its name for messages, as the user would type it.
-    pub name: String,
-    /// Its path on disk; `None` for stdin, text and the files of a release.
-    pub disk: Option<PathBuf>,
-    /// What a file of a release has beside its content.
-    pub blob: Option<Blob>,
-    /// Its content.
-    pub content: Content,
-}
-
-/// The content of a file.
-#[derive(Debug)]
-pub enum Content {
-    /// Resources.
-    Resources(Box<Document<'static>>),
-    /// Resources. But the file is merged as text.
-    AsText(AsText, Box<Document<'static>>),
-    /// A file that has the name of a resource file but is not YAML, like a Helm template.
-    NoYaml(Fault),
-    /// Anything else. It is read only if it has to be compared.
-    Other,
-}
-
-/// Why a file with resources is merged as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AsText {
-    /// In original or updated, one of its resources has `generateName` and no name. Nobody knows which resource it is on another side.
-    Unnamed,
-    /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
-    Repeated,
-    /// Another side has something else at this path.
-    Mixed,
-}
-
-/// A file of a release, in memory.
-#[derive(Debug)]
-pub struct Blob {
-    /// Its bytes, unless its content has them.
-    bytes: Vec<u8>,
-    is_executable: bool,
-}
-
-/// A file of a release, before it is read.
-#[derive(Debug)]
-pub struct Raw {
-    /// Its path in the release, with `/`.
-    pub path: String,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-    /// Whether anyone may execute it.
-    pub is_executable: bool,
-}
-
 impl Side {
-    /// Reads a side: `-` is stdin, anything else a file, a folder, or the address of a release in git. `of` is the flag or the argument that
-    /// names it.
-    ///
-    /// # Errors
-    /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
-    pub fn read(of: &str, path: &str) -> Result<Self> {
-        if path == "-" {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
-            return Self::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
-        }
-        let disk = Path::new(path);
-        let found = match fs::metadata(disk) {
-            Ok(found) => found,
-            Err(e) => return release::side_at(of, path, e),
-        };
-        if !found.is_dir() {
-            let bytes = fs::read(disk).with_context(|| shown(disk))?;
-            // A pipe has no path on disk, and neither has the file of a here-document.
-            let canonical = if found.is_file() { fs::canonicalize(disk).ok() } else { None };
-            let Some(canonical) = canonical else {
-                let side = Self::one(Root::Stream, shown(disk), None, bytes)?;
-                return if is_pipe(&found) { side.not_empty() } else { Ok(side) };
-            };
-            return Self::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
-        }
-        let tree = Tree::read(disk)?;
-        let read = cores::map(&tree.files, |path| Held::read(disk, &tree.root, path));
-        let mut files = read.into_iter().collect::<Result<Vec<Held>>>()?;
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
-        side.check()?;
-        Ok(side)
-    }
-
-    /// Reads two sides, of which stdin can be only one. The rules of a package are no part of it.
-    ///
-    /// # Errors
-    /// The errors of [`Side::read`]; or both sides are stdin.
-    pub fn read_both(of: [&str; 2], paths: [&str; 2]) -> Result<[Self; 2]> {
-        if paths == ["-", "-"] {
-            bail!(STDIN_ONCE);
-        }
-        let mut sides = [Self::read(of[0], paths[0])?, Self::read(of[1], paths[1])?];
-        sides.iter_mut().filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
-        Ok(sides)
-    }
-
     /// A side with the files of a folder of a commit. `name` is its address.
     ///
     /// # Errors
-    /// The errors of [`Side::read`].
+    /// The errors of [`crate::given::side`].
     pub fn of_release(name: String, files: Vec<Raw>, unread: Unread) -> Result<Self> {
         let mut files: Vec<Held> = cores::map_each(files, |raw| Held::raw(&name, raw));
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -181,7 +57,7 @@ impl Side {
     /// A side with one file of a commit, which must hold resources.
     ///
     /// # Errors
-    /// The errors of [`Side::read`].
+    /// The errors of [`crate::given::side`].
     pub fn of_file(name: String, bytes: Vec<u8>) -> Result<Self> {
         Self::one(Root::Stream, name, None, bytes)
     }
@@ -191,7 +67,7 @@ impl Side {
         Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
     }
 
-    fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+    pub fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
             let what = why_no_resource(other);
@@ -206,7 +82,7 @@ impl Side {
     }
 
     /// Checks that no path annotation leads to a file that must not be written, and that no two items are for the same place of a file.
-    fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let mut places = std::collections::HashMap::new();
         for (file, resource) in self.all() {
             let name = &self.files[file].name;
@@ -373,7 +249,7 @@ impl Side {
         match self.files.binary_search_by(|held| held.path.as_str().cmp(path)) {
             Ok(at) => self.files[at].content = content,
             Err(at) => {
-                let blob = Some(Blob { bytes: Vec::new(), is_executable: false });
+                let blob = Some(Blob::default());
                 self.files.insert(at, Held { path: path.to_owned(), name, disk: None, blob, content });
             }
         }
@@ -400,157 +276,4 @@ pub enum Part {
     Role,
     /// A side in the role of a source, such as a patch for a whole package.
     Source,
-}
-
-impl Held {
-    /// Reads a file of a folder. `root` is the folder without symbolic links.
-    fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
-        let (name, file) = (shown(&folder.join(path)), root.join(path));
-        let content = match names_document(path) {
-            true => content(&name, fs::read(&file).with_context(|| name.clone())?),
-            false => Content::Other,
-        };
-        Ok(Self { path: path.to_owned(), name, disk: Some(file), blob: None, content })
-    }
-
-    /// Reads a file of a release. `side` is the name of the release.
-    fn raw(side: &str, raw: Raw) -> Self {
-        let Raw { path, mut bytes, is_executable } = raw;
-        let name = format!("{side}/{path}");
-        let content = if names_document(&path) { content(&name, bytes.clone()) } else { Content::Other };
-        if matches!(content, Content::Resources(_)) {
-            bytes = Vec::new();
-        }
-        Self { path, name, disk: None, blob: Some(Blob { bytes, is_executable }), content }
-    }
-
-    /// Whether anyone may execute the file; `None` if it is neither on disk nor in a release.
-    pub fn executable(&self) -> Option<bool> {
-        let of_blob = self.blob.as_ref().map(|blob| blob.is_executable);
-        of_blob.or_else(|| self.disk.as_deref().map(is_executable))
-    }
-
-    /// A file with the resources of a text.
-    ///
-    /// # Errors
-    /// The text is not YAML.
-    pub fn of_text(text: String) -> Result<Self> {
-        let content = Content::Resources(Box::new(Document::parse(text)?));
-        Ok(Self { path: String::new(), name: String::new(), disk: None, blob: None, content })
-    }
-
-    /// The document, if it holds resources.
-    pub fn document(&self) -> Option<&Document<'static>> {
-        match &self.content {
-            Content::Resources(document) => Some(document),
-            Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
-        }
-    }
-
-    /// The resources of the file.
-    pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
-        self.document().into_iter().flat_map(of_document)
-    }
-
-    /// The identities of the resources that have one.
-    pub fn identities(&self) -> impl Iterator<Item = Identity<'_>> {
-        self.resources().filter_map(|resource| resource.identity)
-    }
-
-    /// The bytes of the file. A file that was not parsed is read again.
-    pub fn bytes(&self) -> Result<Cow<'_, [u8]>> {
-        match (&self.content, &self.disk) {
-            (Content::Resources(document) | Content::AsText(_, document), _) => Ok(document.source().as_bytes().into()),
-            (Content::NoYaml(_) | Content::Other, Some(disk)) => {
-                Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
-            }
-            (Content::NoYaml(_) | Content::Other, None) => {
-                Ok(self.blob.as_ref().map(|blob| blob.bytes.as_slice()).unwrap_or_default().into())
-            }
-        }
-    }
-}
-
-/// The maps of a document that are resources: its roots, or the elements of lists.
-pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
-    document.roots().flat_map(list::resources).map(|listed| listed.node)
-}
-
-#[cfg(unix)]
-fn is_pipe(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    found.file_type().is_fifo() || found.is_file()
-}
-
-#[cfg(not(unix))]
-fn is_pipe(found: &fs::Metadata) -> bool {
-    found.is_file()
-}
-
-/// Whether a file of a folder holds resources.
-pub fn holds(path: &str, text: &str) -> bool {
-    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
-}
-
-fn holds_resources(document: &Document<'static>) -> bool {
-    let has_list = document.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
-    has_list || of_document(document).any(|resource| resource.identity.is_some())
-}
-
-/// The resources of a document, without their origin.
-fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Resource<'a>> {
-    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
-}
-
-/// Why a file is not YAML. It has nothing of the text, because that may be secret.
-#[derive(Debug)]
-pub struct Fault {
-    /// The file, and the position if it is one of the text: `web.yaml:3:5`.
-    pub place: String,
-    /// The reason.
-    pub why: String,
-}
-
-/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
-/// any value except `false` counts.
-const LOCAL: &str = "config.kubernetes.io/local-config";
-
-/// Whether a resource is only for programs that read the package: a Kptfile, or one with the annotation.
-pub fn is_local(resource: &Resource<'_>) -> bool {
-    let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
-    let says = resource.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
-    is_kptfile || says.is_some_and(|value| value != "false")
-}
-
-/// Whether kustomize reads a file with this name as a kustomization.
-pub fn is_kustomization(path: &str) -> bool {
-    ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
-}
-
-/// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
-fn content(name: &str, bytes: Vec<u8>) -> Content {
-    match document(name, bytes) {
-        Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
-        Ok(_) => Content::Other,
-        Err(fault) => Content::NoYaml(fault),
-    }
-}
-
-fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
-    let fault = |why: String| Fault { place: name.to_owned(), why };
-    if let Some(encoding) = utf_16_or_32(&bytes) {
-        return Err(fault(format!("the text must be UTF-8, not {encoding}: save it again as UTF-8")));
-    }
-    let text = String::from_utf8(bytes).map_err(|e| {
-        fault(format!("the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to()))
-    })?;
-    Document::parse(text).map_err(|e| Fault { place: format!("{name}:{}", e.position), why: e.message })
-}
-
-/// Parses a file.
-///
-/// # Errors
-/// The text is not UTF-8, or not YAML. The error has the file and the place, but not the text, because it may be secret.
-pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
-    document(name, bytes).map_err(|Fault { place, why }| anyhow!("{place}: {why}"))
 }

@@ -9,7 +9,8 @@ use krm_merge::resource::Resource;
 pub use krm_merge_function::results::counted;
 use krm_merge_function::results::{At, Outcome, Severity};
 
-use crate::side::{Fault, Side};
+use crate::held::Fault;
+use crate::side::Side;
 
 /// The message of an error with its causes. Some libraries already put the cause into the message; then it is not repeated.
 pub fn chain(error: &anyhow::Error) -> String {

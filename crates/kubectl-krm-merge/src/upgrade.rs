@@ -5,7 +5,7 @@
 
 mod get;
 mod nearest;
-mod package;
+pub mod package;
 mod plan;
 mod produced;
 mod record;
@@ -18,6 +18,7 @@ use krm_merge_function::config::Role;
 
 use crate::End;
 use crate::cli::{Common, InConflict, Output, Upgrade};
+use crate::given;
 use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
 use crate::release;
@@ -32,21 +33,6 @@ use crate::walk::Unread;
 pub use get::get;
 use package::{Package, new_packages};
 use plan::{Plan, Source, Stores};
-
-/// The folder of the package that a file or folder is in: the nearest one that records its upstream. The current folder is the empty path.
-///
-/// # Errors
-/// A record cannot be read.
-pub fn package_of(path: &Path) -> Result<Option<PathBuf>> {
-    let absolute = std::path::absolute(path)?;
-    for folder in absolute.ancestors().filter(|folder| folder.is_dir()) {
-        if Package::open(folder)?.record.is_some() {
-            let here = std::env::current_dir()?;
-            return Ok(Some(folder.strip_prefix(&here).unwrap_or(folder).to_owned()));
-        }
-    }
-    Ok(None)
-}
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +143,7 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package,
 fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
-    let mut dest = Side::read("PACKAGE", &package.path.to_string_lossy())?;
+    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
     let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
     if !is_known {

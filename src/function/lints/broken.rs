@@ -54,9 +54,7 @@ fn are_in(names: &Names, value: View<'_, '_>) -> bool {
         // An alias may bring in text from outside of the node.
         View::Node(node) => node.has_aliases() || node.strings().any(|text| names.contains(text)),
         View::Made(_) => value.text().is_some_and(|text| names.contains(&*text)),
-        View::Branch(branch) => {
-            branch.children().filter_map(|(_, tree)| tree.view()).any(|value| are_in(names, value))
-        }
+        View::Branch(branch) => branch.children().filter_map(|(_, tree)| tree.view()).any(|value| are_in(names, value)),
     }
 }
 

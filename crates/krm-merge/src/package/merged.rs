@@ -216,7 +216,13 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     /// A resource of dest that goes, because it was merged into another one.
     pub fn going(dest: &'r Resource<'a>) -> Self {
         let member = Member { sides: Sides { original: None, updated: None, dest: Some(dest) }, moves: Move::Stays };
-        Self { member, becomes: Becomes::Deleted(Vec::new()), sources: Vec::new(), notes: Vec::new(), comment: ItemComment::Stays }
+        Self {
+            member,
+            becomes: Becomes::Deleted(Vec::new()),
+            sources: Vec::new(),
+            notes: Vec::new(),
+            comment: ItemComment::Stays,
+        }
     }
 
     fn of_sources(of: Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
@@ -238,14 +244,11 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             }
         }
         let new = of.sources.first().copied().filter(|_| of.dest.is_none());
-        let member =
-            Member { sides: Sides { original: None, updated: new, dest: of.dest }, moves: Move::Stays };
+        let member = Member { sides: Sides { original: None, updated: new, dest: of.dest }, moves: Move::Stays };
         let tree = merging.finish();
         let becomes = match of.dest {
             Some(_) if of.sources.is_empty() => Becomes::Kept,
-            Some(_) => {
-                Becomes::Merged(merge::Merged { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown)
-            }
+            Some(_) => Becomes::Merged(merge::Merged { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
             None => Becomes::Arrived(tree),
         };
         Ok(Self { member, becomes, sources: of.sources, notes, comment: ItemComment::Stays })

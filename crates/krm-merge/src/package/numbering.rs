@@ -16,10 +16,7 @@ pub(super) struct Numbering {
 impl Numbering {
     /// The numbering for resources that dest lacks, and for resources of dest that move to a file. In a file that gets several of them,
     /// their numbers come after dest's. Resources that move from one file to a new one keep their numbers.
-    pub fn of<'m, 'a: 'm>(
-        members: impl Iterator<Item = &'m Member<'m, 'a>> + Clone,
-        dest: &[Resource<'_>],
-    ) -> Self {
+    pub fn of<'m, 'a: 'm>(members: impl Iterator<Item = &'m Member<'m, 'a>> + Clone, dest: &[Resource<'_>]) -> Self {
         let moved: Vec<_> = members.clone().filter_map(|m| m.sides.dest.zip(m.moves_to())).collect();
         let new = members.filter(|m| m.is_new()).filter_map(|m| m.sides.updated);
         let mut count: HashMap<&str, usize> = HashMap::new();

@@ -35,10 +35,7 @@ impl Places {
     }
 
     /// The places after a merge in which dest's resources keep their own, and new ones come last.
-    pub fn beside<'m>(
-        members: impl Iterator<Item = &'m Member<'m, 'm>> + Clone,
-        dest: &[Resource<'_>],
-    ) -> Self {
+    pub fn beside<'m>(members: impl Iterator<Item = &'m Member<'m, 'm>> + Clone, dest: &[Resource<'_>]) -> Self {
         Self { spots: HashMap::default(), numbers: HashMap::default(), numbering: Numbering::of(members, dest) }
     }
 }

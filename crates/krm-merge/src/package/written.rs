@@ -296,8 +296,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         let is_file = matches!(source.origin, Origin::File { .. });
         let tree = match source.relative_path.filter(|_| !is_file) {
             Some(path) => {
-                file_path::of_new_file(path)
-                    .map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
+                file_path::of_new_file(path).map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
                 let in_file = self.number(number);
                 transport::with_path(tree, path, in_file.or_else(|| self.places.numbering.next(path)))
             }
@@ -452,11 +451,7 @@ impl<'r, 'a> Writer<'r, 'a> {
     }
 
     /// Writes what a list of dest says besides its items.
-    fn list(
-        &mut self,
-        list: &MergedList<'a>,
-        tree: Option<Tree<'a>>,
-    ) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
+    fn list(&mut self, list: &MergedList<'a>, tree: Option<Tree<'a>>) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
         let dest = &list.sides.dest;
         let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(None) };
         let (edits, _) = self.edits(dest, &tree, None)?;

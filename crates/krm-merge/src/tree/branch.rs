@@ -254,6 +254,15 @@ impl<'a> Branch<'a> {
         self.entries.iter().filter_map(|e| Some((e.key, e.value.as_ref()?)))
     }
 
+    /// Whether a value in it is in conflict.
+    pub fn has_conflicts(&self) -> bool {
+        self.children().any(|(_, tree)| match tree {
+            Tree::Conflict(_) => true,
+            Tree::Branch(branch) => branch.has_conflicts(),
+            Tree::Node(_) | Tree::Made(_) => false,
+        })
+    }
+
     /// The node itself if all children are as they are written; otherwise this branch.
     pub fn into_tree(self) -> Tree<'a> {
         if self.is_untouched() { Tree::Node(self.like) } else { self.into() }

@@ -16,8 +16,9 @@ use krm_merge::yaml::{Document, NodeRef, extent as lines_of};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};
+use crate::held::parse;
 use crate::pairs::{Pair, pairs};
-use crate::side::{Part, Side, parse};
+use crate::side::{Part, Side};
 use crate::spot::spots;
 
 /// A remaining difference.

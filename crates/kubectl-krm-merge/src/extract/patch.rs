@@ -17,10 +17,11 @@ use krm_merge_function::config::Role;
 use krm_merge_function::results::Severity;
 
 use super::left::{Left, Why};
+use crate::held::Held;
 use crate::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
-use crate::side::{Held, Part, Side};
+use crate::side::{Part, Side};
 use crate::told;
 
 /// The name of the patch in messages.

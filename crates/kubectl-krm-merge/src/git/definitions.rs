@@ -21,7 +21,7 @@ use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::yaml::{Document, NodeRef};
 
-use crate::side::parse;
+use crate::held::parse;
 
 /// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 2";

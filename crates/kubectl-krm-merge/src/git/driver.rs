@@ -35,15 +35,15 @@ use krm_merge_function::decision::Decisions;
 
 use super::comments::is_any_lost;
 use super::definitions::nodes;
-use super::lines::agrees;
+use super::lines::{agrees, are_of_lines};
 use super::marks::{Marks, Style};
 use super::merge::Merge;
 use super::part::{Choice, Grain, Part};
 use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
+use crate::held::{is_kustomization, parse};
 use crate::screen;
-use crate::side::{is_kustomization, parse};
 use crate::told;
 use crate::walk;
 
@@ -201,7 +201,7 @@ fn may_mark(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>) -> Res
     let is_half = |side| anyhow::Ok(str::from_utf8(&git_merge_file(args, &[side])?.stdout).is_ok_and(is_document));
     Ok(matches!(file.kinds, Kinds::Whole(_))
         && !merge.is_stopped()
-        && merge.is_of_lines_only()
+        && are_of_lines(merge)
         && is_half("--ours")?
         && is_half("--theirs")?)
 }

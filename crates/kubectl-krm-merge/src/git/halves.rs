@@ -14,7 +14,6 @@ use krm_merge::yaml::{NodeRef, Place, Style, same_comment};
 use super::choices::Lines;
 use super::comments::{Free, fresh};
 use super::hunks::{Finer, Meaning};
-use super::lines::has_conflicts;
 use super::part::Grain;
 use super::versions::{Here, Spot};
 
@@ -185,7 +184,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         };
         match &entry.value {
             Some(Tree::Conflict(_)) => true,
-            Some(Tree::Branch(branch)) if ours.value.style() == Style::Flow && has_conflicts(branch) => {
+            Some(Tree::Branch(branch)) if ours.value.style() == Style::Flow && branch.has_conflicts() => {
                 let path = spot.path.keyed();
                 let is_within = |decided: &&str| decided.starts_with(&path);
                 !self.decided.iter().any(is_within)

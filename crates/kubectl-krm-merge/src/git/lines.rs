@@ -7,11 +7,12 @@
 use std::collections::{HashMap, HashSet};
 
 use krm_merge::child::Value as _;
+use krm_merge::package::Conflict;
 use krm_merge::path::Step;
 use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::sides::Sides;
-use krm_merge::tree::{Branch, Conflict, Taking, Tree, View};
+use krm_merge::tree::{self, Branch, Taking, Tree, View};
 use krm_merge::yaml::{NodeRef, same};
 
 use super::merge::Merge;
@@ -47,7 +48,7 @@ pub fn agrees(git: &[Resource<'_>], merge: &Merge<'_, '_>, sides: Sides<&[Resour
         sides.iter().all(|(_, side)| side.iter().any(|resource| resource.identity.is_some_and(|own| own == *i)))
     };
     is_rename
-        && merge.is_of_lines_only()
+        && are_of_lines(merge)
         && found.iter().all(|(i, node)| is_known(i) && (!is_everywhere(i) || is_same(i, *node)))
 }
 
@@ -66,7 +67,7 @@ fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
 
 fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     if branch.merge_entries().next().is_some() {
-        return !has_conflicts(branch) && View::Branch(branch).same(node);
+        return !branch.has_conflicts() && View::Branch(branch).same(node);
     }
     let fields = node.fields().filter(|(key, _)| !key.is_container()).map(|(key, value)| (key.string(), value));
     let fields: HashMap<&str, NodeRef<'_>> = fields.collect();
@@ -93,17 +94,8 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     let own: Vec<&Tree<'_>> = branch.entries.iter().filter_map(|entry| entry.value.as_ref()).collect();
     let is_in_order =
         || own.len() == elements.len() && own.iter().zip(&elements).all(|(tree, element)| means(tree, *element));
-    let is_same = || !has_conflicts(branch) && unordered(View::Branch(branch)) == unordered(View::Node(node));
+    let is_same = || !branch.has_conflicts() && unordered(View::Branch(branch)) == unordered(View::Node(node));
     (is_there && count == elements.len()) || is_in_order() || is_same()
-}
-
-/// Whether a map or list has conflicts that are not decided.
-pub fn has_conflicts(branch: &Branch<'_>) -> bool {
-    branch.children().any(|(_, tree)| match tree {
-        Tree::Conflict(_) => true,
-        Tree::Branch(branch) => has_conflicts(branch),
-        Tree::Node(_) | Tree::Made(_) => false,
-    })
 }
 
 /// The content of a value as a text in a canonical order.
@@ -122,9 +114,20 @@ fn unordered(view: View<'_, '_>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
+/// Whether git may decide every conflict inside of a resource line by line.
+pub fn are_of_lines(merge: &Merge<'_, '_>) -> bool {
+    let mut all = true;
+    merge.conflicts(&mut |conflict| {
+        if let Conflict::Place { conflict, .. } = conflict {
+            all &= is_of_lines(conflict);
+        }
+    });
+    all
+}
+
 /// Whether a conflict is between texts of several lines, between lists, or between elements without a key. git merges these by line, which
 /// is better than to choose the whole value.
-pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
+pub fn is_of_lines(conflict: &tree::Conflict<'_>) -> bool {
     let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
     let Some(theirs) = conflict.updated.map(View::Node) else { return false };
     let both = |holds: fn(View<'_, '_>) -> bool| holds(ours) && holds(theirs);
@@ -135,7 +138,7 @@ pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
 }
 
 /// Whether the place of a conflict is in an element that only its index identifies.
-fn is_untold(conflict: &Conflict<'_>) -> bool {
+fn is_untold(conflict: &tree::Conflict<'_>) -> bool {
     conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
 }
 

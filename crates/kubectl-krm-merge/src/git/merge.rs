@@ -25,7 +25,6 @@ use super::comments::{Free, Margins, fresh};
 use super::gap::Gap;
 use super::halves::{Asked, Halves, Why};
 use super::hunks::by_line;
-use super::lines::is_of_lines;
 use super::part::{Choice, Grain, Part};
 use super::versions::{Here, Spot};
 use crate::edit::extents;
@@ -145,7 +144,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Visits the conflicts that are open.
-    fn conflicts(&self, visit: &mut dyn FnMut(Conflict<'_, 'r, 'a>)) {
+    pub fn conflicts(&self, visit: &mut dyn FnMut(Conflict<'_, 'r, 'a>)) {
         self.resources.iter().for_each(|resource| resource.merged.conflicts(visit));
     }
 
@@ -168,17 +167,6 @@ impl<'r, 'a> Merge<'r, 'a> {
         let mut is_disputed = false;
         self.conflicts(&mut |conflict| is_disputed |= !matches!(conflict, Conflict::Place { .. }));
         is_disputed
-    }
-
-    /// Whether git may decide every conflict inside of a resource line by line.
-    pub fn is_of_lines_only(&self) -> bool {
-        let mut all = true;
-        self.conflicts(&mut |conflict| {
-            if let Conflict::Place { conflict, .. } = conflict {
-                all &= is_of_lines(conflict);
-            }
-        });
-        all
     }
 
     /// The text of the merge and the messages about it. `name` is the name of the file, `names` those of the sides. `None` if the text

@@ -16,11 +16,12 @@ use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 
 use super::definitions::{Found, Index, definitions};
-use crate::config_file::{ConfigFile, RULES};
+use crate::config_file::ConfigFile;
 use crate::regular;
-use crate::resolve::has_markers;
+use crate::resolve::marked::has_markers;
 use crate::told;
 use crate::walk;
+use krm_merge::file_path::RULES;
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";

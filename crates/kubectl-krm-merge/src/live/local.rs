@@ -23,7 +23,8 @@ use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
 use super::unset::settled;
 use crate::cli::Live;
-use crate::side::{Part, Side, is_local};
+use crate::held::is_local;
+use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
 /// The OpenAPI models of the types that are not built in, by name.

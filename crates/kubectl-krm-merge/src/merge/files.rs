@@ -15,9 +15,10 @@ use super::placed::Placed;
 use super::{Change, Made, is_original};
 use crate::cores;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
+use crate::held::Held;
 use crate::moved::Moved;
 use crate::notes::Notes;
-use crate::side::{Held, Root, Side};
+use crate::side::{Root, Side};
 
 /// The changes of dest's files, from the result for each resource and the new resources. `made` gets the edits that make the new texts.
 pub(super) fn of_files<'m>(

@@ -10,12 +10,13 @@ use krm_merge_function::config::Role;
 use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
 
-use super::placed::path_of;
 use super::is_conflict;
+use super::placed::path_of;
 use crate::carry::{is_unread, not_added, not_read, unread};
 use crate::edit::Added;
+use crate::held::Held;
 use crate::moved::in_the_way;
-use crate::side::{Held, Part, Root, Side};
+use crate::side::{Part, Root, Side};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
 #[derive(Clone, Default)]
@@ -112,7 +113,12 @@ impl LeftOut {
 
     /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
     /// read.
-    pub fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], written: &Written<'_, '_>) -> Result<Found> {
+    pub fn found_moves(
+        &mut self,
+        dest: &Side,
+        given: &[(Role, Vec<Side>)],
+        written: &Written<'_, '_>,
+    ) -> Result<Found> {
         let before = self.unmoved.len();
         let moved = if dest.is_folder() { written.moved.iter().collect() } else { Vec::new() };
         let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };

@@ -213,10 +213,7 @@ impl<'m> Open<'m> {
     /// Checks that the merge goes to no file that dest leaves out.
     fn check_left_out(&self, written: &Written<'_, '_>, added: &[Added], results: &[Outcome]) -> Result<(), Stop> {
         let mut left_out = self.left_out.clone();
-        let found = [
-            left_out.found(self.dest, added, results)?,
-            left_out.found_moves(self.dest, self.given, written)?,
-        ];
+        let found = [left_out.found(self.dest, added, results)?, left_out.found_moves(self.dest, self.given, written)?];
         if found == [Found::Nothing; 2] { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
     }
 

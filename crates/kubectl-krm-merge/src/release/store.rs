@@ -18,10 +18,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use super::address::{Address, Repo};
+use super::found::Found;
 use super::objects::{Object, Objects};
 use super::program::{self, git};
 use super::refs::{Kind, Refs, State};
-use super::tree::Found;
 use crate::walk::{path_of, shown};
 
 /// Whether git may use the network.

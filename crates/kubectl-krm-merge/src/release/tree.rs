@@ -10,8 +10,9 @@ use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_merge::shown;
 
+use super::found::{Entry, Found, Kind};
 use super::store::Store;
-use crate::side::Raw;
+use crate::held::Raw;
 use crate::walk::{Tree, Unread, Why};
 
 /// The largest file of a release, in bytes.
@@ -22,46 +23,6 @@ const MOST_OF_ALL: usize = 1 << 28;
 const MOST_FILES: usize = 100_000;
 /// How many folders may lie in each other.
 const DEEPEST: usize = 100;
-
-/// What is at a path of a commit.
-#[derive(Debug)]
-pub enum Found {
-    /// A file, by its object.
-    File(String),
-    /// A folder.
-    Folder(Vec<Entry>),
-}
-
-/// A file of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its path in the folder.
-    pub path: String,
-    /// The object with its content.
-    pub object: String,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    File,
-    Executable,
-    Link,
-    Submodule,
-}
-
-impl Found {
-    /// The objects with the content of all files.
-    pub fn objects(&self) -> BTreeSet<String> {
-        match self {
-            Self::File(object) => [object.clone()].into(),
-            Self::Folder(entries) => {
-                let files = entries.iter().filter(|entry| entry.kind != Kind::Submodule);
-                files.map(|entry| entry.object.clone()).collect()
-            }
-        }
-    }
-}
 
 /// What is at a path of a commit; `None` if nothing is there. The path of the root is empty.
 ///

@@ -13,9 +13,9 @@ use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
-use crate::config_file::RULES;
-use crate::upgrade::package_of;
+use crate::upgrade::package::package_of;
 use crate::walk::{path_of, shown, there};
+use krm_merge::file_path::RULES;
 
 /// Files to search for markers.
 #[derive(Debug)]

@@ -296,6 +296,11 @@ fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
     }
 }
 
+/// Whether a text has a conflict between markers.
+pub fn has_markers(text: &[u8]) -> bool {
+    !Marked::read(text).conflicts.is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@ use krm_merge_function::results::holds_secrets;
 use super::marked::{Answer, Marked};
 use super::rule::{Rule, Take};
 use crate::git::lines::is_of_lines;
-use crate::side::Held;
+use crate::held::Held;
 
 /// The rules for the answers in one text.
 #[derive(Debug, Default)]

@@ -15,11 +15,12 @@ use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, plain_or_quoted, same};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 
-use crate::config_file::{ConfigFile, NEW, RULES};
+use crate::config_file::{ConfigFile, NEW};
 use crate::disk::Replacement;
 use crate::regular;
 use crate::told::counted;
 use crate::walk::{shown, there};
+use krm_merge::file_path::RULES;
 
 /// The winner that a rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,15 +13,16 @@ use super::package::KPTFILE;
 use super::record::{Lock, Place, Record, Upstream, as_in_dest, with_record};
 use crate::End;
 use crate::cli::{Color, Get};
-use crate::config_file::RULES;
 use crate::disk::{self, Replacement};
+use crate::held::Held;
 use crate::progress::Progress;
 use crate::release::{self, address::Address, store::Network, store::Store};
 use crate::screen::{self, Page, Reader};
-use crate::side::{Held, Side};
+use crate::side::Side;
 use crate::signals::Signals;
 use crate::told::counted;
 use crate::walk::shown;
+use krm_merge::file_path::RULES;
 
 /// Copies a release into a new folder.
 ///

@@ -13,10 +13,11 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge::shown;
 
 use super::plan::{Folder, Plan, Source, fetched};
+use crate::held::is_local;
 use crate::pairs::{Pair, pairs};
 use crate::release::refs::{self, State};
 use crate::release::store::Gone;
-use crate::side::{Part, Side, is_local};
+use crate::side::{Part, Side};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;

@@ -7,15 +7,31 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::record::{Place, Record, Upstream, as_in_dest, with_record, without_record};
-use crate::config_file::RULES;
+use crate::held::{Held, parse};
 use crate::merge::Change;
 use crate::regular;
 use crate::release::program;
-use crate::side::{Held, Side, parse};
+use crate::side::Side;
 use crate::walk::shown;
+use krm_merge::file_path::RULES;
 
 /// The name of the file in which kpt records the upstream of a package.
 pub const KPTFILE: &str = "Kptfile";
+
+/// The folder of the package that a file or folder is in: the nearest one that records its upstream. The current folder is the empty path.
+///
+/// # Errors
+/// A record cannot be read.
+pub fn package_of(path: &Path) -> Result<Option<PathBuf>> {
+    let absolute = std::path::absolute(path)?;
+    for folder in absolute.ancestors().filter(|folder| folder.is_dir()) {
+        if Package::open(folder)?.record.is_some() {
+            let here = std::env::current_dir()?;
+            return Ok(Some(folder.strip_prefix(&here).unwrap_or(folder).to_owned()));
+        }
+    }
+    Ok(None)
+}
 
 /// A package on disk.
 #[derive(Debug)]

@@ -1,0 +1,49 @@
+//! [`Found`]: what is at a path of a commit.
+
+use std::collections::BTreeSet;
+
+/// What is at a path of a commit.
+#[derive(Debug)]
+pub enum Found {
+    /// A file, by its object.
+    File(String),
+    /// A folder.
+    Folder(Vec<Entry>),
+}
+
+/// A file of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path in the folder.
+    pub path: String,
+    /// The object with its content.
+    pub object: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a name in a tree stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A file that anyone may execute.
+    Executable,
+    /// A symbolic link.
+    Link,
+    /// A commit of another repository.
+    Submodule,
+}
+
+impl Found {
+    /// The objects with the content of all files.
+    pub fn objects(&self) -> BTreeSet<String> {
+        match self {
+            Self::File(object) => [object.clone()].into(),
+            Self::Folder(entries) => {
+                let files = entries.iter().filter(|entry| entry.kind != Kind::Submodule);
+                files.map(|entry| entry.object.clone()).collect()
+            }
+        }
+    }
+}
