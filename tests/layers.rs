@@ -1,90 +1,175 @@
-//! Imports point down only: each module may use those below it, and none above.
+//! Imports point down only: no file uses a file that uses it, directly or through others. That holds in each crate, for each `use` line.
+//!
+//! A name counts for the file that defines it, wherever it is published again. A module that is declared is not used by that alone.
 
-use std::collections::BTreeMap;
+#[path = "support/run.rs"]
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The modules of the function from top to bottom. A module may use those of the lines below its own.
-const FUNCTION: &[&[&str]] = &[
-    &["exec_plugin"],
-    &["function"],
-    &["roles"],
-    &["resource_list"],
-    &["results"],
-    &["report"],
-    &["config"],
-    &["decision"],
-    &["target"],
-];
+use run::{files, root};
 
-/// The modules of the merge, in the same way.
-const MERGE: &[&[&str]] = &[
-    &["api"],
-    &["package"],
-    &["documents"],
-    &["rules"],
-    &["layout", "extract"],
-    &["transport"],
-    &["resource"],
-    &["refine"],
-    &["review"],
-    &["alias", "grounds", "immutable", "reference", "lost", "diff", "patch", "stump", "list"],
-    &["splice"],
-    &["merge"],
-    &["warning", "policy", "change"],
-    &["schema"],
-    &["host"],
-    &["tree"],
-    &["leaves"],
-    &["child"],
-    &["path"],
-    &["yaml", "file_path"],
-    &["shown", "limit", "sides", "edits", "mode", "sieve"],
-];
+const CRATES: [&str; 4] = ["crates/krm-merge/src", "src", "crates/kubectl-krm-merge/src", "xtask/src"];
 
-const ENGINE: &str = "crates/krm-merge/src";
+/// The files of a crate, by the paths of their modules.
+struct Crate {
+    modules: BTreeMap<Vec<String>, Module>,
+}
+
+#[derive(Default)]
+struct Module {
+    file: String,
+    /// The names that it defines.
+    defined: BTreeSet<String>,
+    /// What it imports: a path, with the name that the last part of the path has here, and whether others may use that name.
+    imports: Vec<Import>,
+}
+
+struct Import {
+    path: Vec<String>,
+    name: String,
+    is_published: bool,
+}
+
+impl Crate {
+    fn read(folder: &str) -> Self {
+        let src = root().join(folder);
+        let mut modules = BTreeMap::new();
+        for file in files(&src).into_keys().filter(|file| file.ends_with(".rs")) {
+            let path: Vec<String> = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+            // Tests beside the code may look at anything.
+            if path.last().is_some_and(|name| name == "tests") {
+                continue;
+            }
+            let path = if path == ["lib"] || path == ["main"] { Vec::new() } else { path };
+            let text = fs::read_to_string(src.join(&file)).expect("readable");
+            let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            let module: &mut Module = modules.entry(path.clone()).or_default();
+            module.file = format!("{folder}/{file}");
+            module.read(code, &path);
+        }
+        Self { modules }
+    }
+
+    /// The module whose file defines what a path names; `None` if it is of another crate.
+    fn home(&self, path: &[String], most: usize) -> Option<&Vec<String>> {
+        let (module, own) = (0..=path.len()).rev().find_map(|n| self.modules.get_key_value(&path[..n]))?;
+        let Some(name) = path.get(module.len()) else { return Some(module) };
+        let published = own.imports.iter().find(|import| import.is_published && import.name == *name);
+        match published.filter(|_| most > 0 && !own.defined.contains(name)) {
+            Some(import) => self.home(&import.path, most - 1),
+            None => Some(module),
+        }
+    }
+
+    /// For each module the modules that it uses.
+    fn uses(&self) -> BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> {
+        let of = |module: &Module| -> BTreeSet<&Vec<String>> {
+            let used = module.imports.iter().filter(|import| !import.is_published);
+            used.filter_map(|import| self.home(&import.path, 8)).collect()
+        };
+        self.modules.iter().map(|(path, module)| (path, of(module))).collect()
+    }
+}
+
+impl Module {
+    fn read(&mut self, code: &str, own: &[String]) {
+        let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        while let Some(line) = lines.next() {
+            let line = line.trim();
+            let bare = line.strip_prefix("pub ").or_else(|| line.split_once(") ").filter(|(p, _)| p.starts_with("pub(")).map(|(_, l)| l));
+            let (rest, is_published) = (bare.unwrap_or(line), bare.is_some());
+            if let Some(first) = rest.strip_prefix("use ") {
+                let mut all = first.to_owned();
+                while !all.contains(';') {
+                    all.push_str(lines.next().unwrap_or(";").trim());
+                }
+                for (path, name) in leaves(all.split(';').next().unwrap_or_default()) {
+                    self.import(path, name, is_published, own);
+                }
+                continue;
+            }
+            let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+            let kinds = ["struct", "enum", "fn", "trait", "type", "const", "static"];
+            if words.by_ref().take(3).any(|word| kinds.contains(&word)) {
+                self.defined.extend(words.next().map(str::to_owned));
+            }
+        }
+    }
+
+    fn import(&mut self, path: Vec<String>, name: String, is_published: bool, own: &[String]) {
+        let (up, rest) = match path.first().map(String::as_str) {
+            Some("crate") => (Vec::new(), &path[1..]),
+            Some("self") => (own.to_vec(), &path[1..]),
+            Some("super") => {
+                let ups = path.iter().take_while(|part| *part == "super").count();
+                (own[..own.len().saturating_sub(ups)].to_vec(), &path[ups..])
+            }
+            // A child, or another crate: a crate has no file of this name here.
+            _ => (own.to_vec(), &path[..]),
+        };
+        self.imports.push(Import { path: [up, rest.to_vec()].concat(), name, is_published });
+    }
+}
+
+/// The paths of a `use` tree, each with the name that it gets.
+fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
+    let tree = tree.trim();
+    let Some((before, inside)) = tree.split_once('{') else {
+        let (path, name) = tree.split_once(" as ").unwrap_or((tree, ""));
+        let path: Vec<String> = path.split("::").map(|part| part.trim().to_owned()).collect();
+        let name = if name.is_empty() { path.last().cloned().unwrap_or_default() } else { name.trim().to_owned() };
+        return vec![(path.into_iter().filter(|part| !part.is_empty()).collect(), name)];
+    };
+    let inside = inside.rsplit_once('}').map_or(inside, |(inside, _)| inside);
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in inside.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().expect("a part").push(c);
+    }
+    let whole = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    let paths = whole.map(|part| if part == "self" { before.trim_end_matches("::").to_owned() } else { format!("{before}{part}") });
+    paths.flat_map(|path| leaves(&path)).collect()
+}
 
 #[test]
 fn imports_point_down_only() {
-    let uses = uses_below("src", FUNCTION) + uses_below(ENGINE, MERGE);
-    assert!(uses > 40, "{uses}");
-}
-
-/// Checks the `use` lines between the modules of a crate, and counts them.
-fn uses_below(folder: &str, layers: &[&[&str]]) -> usize {
-    let level: BTreeMap<&str, usize> =
-        layers.iter().enumerate().flat_map(|(i, names)| names.iter().map(move |n| (*n, i))).collect();
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let mut uses = 0;
-    for (module, own) in &level {
-        let mut text = fs::read_to_string(src.join(format!("{module}.rs"))).expect("a module is a file");
-        if let Ok(folder) = fs::read_dir(src.join(module)) {
-            // Tests may look at anything.
-            let is_code = |p: &PathBuf| p.extension().is_some_and(|e| e == "rs") && !p.ends_with("tests.rs");
-            for file in folder.map(|f| f.expect("an entry").path()).filter(is_code) {
-                text.push_str(&fs::read_to_string(file).expect("readable"));
-            }
+    let mut circles = Vec::new();
+    for folder in CRATES {
+        let all = Crate::read(folder);
+        let mut uses = all.uses();
+        assert!(uses.len() > 5, "{folder}");
+        // What uses nothing that is left is below the rest.
+        while let Some(bottom) = uses.iter().find(|(own, used)| used.iter().all(|used| used == *own)).map(|(own, _)| *own) {
+            uses.remove(bottom);
+            uses.values_mut().for_each(|used| _ = used.remove(bottom));
         }
-        for line in text.lines().filter(|l| l.contains("crate::") && !l.trim_start().starts_with("//")) {
-            let used = line
-                .split("crate::")
-                .nth(1)
-                .and_then(|u| u.split([':', ';', ',', '(', ' ']).next())
-                .unwrap_or_default();
-            if used == *module || !level.contains_key(used) {
-                continue;
-            }
-            uses += 1;
-            assert!(level[used] > *own, "{module} must not use {used}: {line}");
+        // What nobody uses is above the circle.
+        while let Some(top) = uses.keys().find(|own| !uses.iter().any(|(other, used)| other != *own && used.contains(*own))).copied() {
+            uses.remove(top);
         }
+        let file = |path: &Vec<String>| all.modules[path].file.clone();
+        circles.extend(uses.iter().map(|(own, used)| {
+            format!("{} uses {}", file(own), used.iter().filter(|used| *used != own).map(|used| file(used)).collect::<Vec<_>>().join(", "))
+        }));
     }
-    uses
+    assert!(circles.is_empty(), "\n{}", circles.join("\n"));
 }
 
 #[test]
 fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(ENGINE);
-    let read = |name: &str| fs::read_to_string(src.join(name)).expect("readable");
+    let src = root().join("crates/krm-merge/src");
+    let read = |name: &str| fs::read_to_string(src.join(Path::new(name))).expect("readable");
     let code = |text: String| text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let parts = ["merge.rs", "merge/comments.rs", "merge/list.rs", "merge/merged.rs", "merge/order.rs"];
     let walker = code(parts.map(read).concat());
@@ -94,16 +179,5 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
     let splicer = code(["splice.rs", "splice/flow.rs", "splice/print.rs"].map(read).concat());
     for word in ["apiVersion", "metadata", "schema", "annotations"] {
         assert!(!splicer.contains(word), "splice must not know {word}");
-    }
-}
-
-#[test]
-fn the_engine_publishes_its_api_alone() {
-    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(ENGINE).join("lib.rs")).expect("lib.rs");
-    let lines: Vec<&str> = lib.lines().collect();
-    let modules: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].starts_with("pub mod ")).collect();
-    assert!(modules.len() > 20);
-    for at in modules {
-        assert_eq!(lines[at - 1], "#[doc(hidden)]", "{}", lines[at]);
     }
 }
