@@ -38,7 +38,7 @@ const MERGE: &[&[&str]] = &[
     &["child"],
     &["path"],
     &["yaml", "file_path"],
-    &["shown", "limit", "sides", "edits", "mode", "sieve"],
+    &["shown", "limit", "sides", "edits", "mode"],
 ];
 
 const ENGINE: &str = "crates/krm-merge/src";

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_merge::alias;
 use krm_merge::child::find;
 use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
@@ -93,12 +94,12 @@ impl Added<'_> {
 
 /// Checks that no alias connects an item that moves with another item.
 fn moves_alone(item: &Resource<'_>) -> Result<(), Box<Outcome>> {
-    item.shared_alias().map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
+    alias::shared(item.node()).map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
 }
 
 /// Checks that the aliases in other items still stand for what they stood for, if the item becomes this tree, or goes.
-pub(super) fn leaves_anchors<'i>(item: &Resource<'i>, becomes: Option<&Tree<'i>>) -> Result<(), Box<Outcome>> {
-    item.broken_elsewhere(becomes).map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
+pub(super) fn leaves_anchors<'a>(item: &Resource<'a>, becomes: Option<&Tree<'a>>) -> Result<(), Box<Outcome>> {
+    alias::breaks_elsewhere(item.node(), becomes).map_or(Ok(()), |alias| Err(apart_from_anchor(item, alias)))
 }
 
 /// Checks that no item that stays has an alias of an anchor in an item that is consumed. In the items of another role than dest, an alias is
@@ -108,8 +109,8 @@ pub(super) fn own_aliases(roles: &Roles<'_>) -> Result<(), Box<Outcome>> {
     let others: Vec<&Resource<'_>> =
         roles.others.iter().flat_map(|(_, items)| items).filter(|item| is_gone(item)).collect();
     for item in &others {
-        let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.holds(*alias));
-        if let Some(alias) = item.aliases_elsewhere().find(stays) {
+        let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.node().holds(*alias));
+        if let Some(alias) = alias::from_elsewhere(item.node()).find(stays) {
             return Err(apart_from_anchor(item, alias));
         }
     }
@@ -311,18 +312,14 @@ impl<'a> Run<'a> {
     }
 
     /// Decides who wins a conflict of a resource as a whole.
-    pub(super) fn rule<'i>(
+    pub(super) fn rule(
         &mut self,
-        about: &Resource<'i>,
-        sides: Sides<Option<&Resource<'i>>>,
-    ) -> Result<Ruling<'a>, Box<Outcome>>
-    where
-        'a: 'i,
-    {
-        let rules: Rules<'i> = self.rules;
+        about: &Resource<'a>,
+        sides: Sides<Option<&Resource<'a>>>,
+    ) -> Result<Ruling<'a>, Box<Outcome>> {
         let mut own = Sides::default();
         for (side, resource) in sides.iter() {
-            own[side] = resource.map(|resource| rules.own(resource)).transpose().map_err(unmergeable)?;
+            own[side] = resource.map(|resource| self.rules.own(resource)).transpose().map_err(unmergeable)?;
         }
         Ok(self.decisions.of(&Clash::of_whole(about, &FieldPath::default(), own)))
     }
@@ -331,11 +328,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// An alias connects its text with the text of another item, so the item cannot be moved.
-    pub(super) fn relocate<'i>(
-        &mut self,
-        dest: &Resource<'i>,
-        to: &'i str,
-    ) -> Result<Option<NewPlace<'i>>, Box<Outcome>> {
+    pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
         moves_alone(dest)?;
         self.results.report(&Report::Moved { dest, to })?;
         if let Some(item) = dest.origin.item() {
@@ -366,10 +359,6 @@ impl<'a> Run<'a> {
         if dest.role.is_none() && !has_number {
             return Ok(());
         }
-        if let Some(edits) = dest.without_role().filter(|_| !has_number) {
-            self.set(dest, Item::Edited(edits));
-            return Ok(());
-        }
         let fate = self.finish(dest, Some(Tree::Node(dest.node())), None);
         self.carry_out(dest, fate).map(drop)
     }
@@ -380,20 +369,8 @@ impl<'a> Run<'a> {
         splice::json_of(&own, self.budget).map_err(|e| Outcome::unwritable(e, resource))
     }
 
-    /// Merges sources into a dest item, one after the other. Their nodes are dropped after it, unless other items need them.
+    /// Merges sources into a dest item, one after the other.
     pub(super) fn merge_item(&mut self, item: &Resource<'a>, sources: &[&Resource<'a>]) -> Result<(), Box<Outcome>> {
-        let read: Vec<_> = [item].iter().chain(sources).map(|resource| resource.nodes()).collect();
-        let mut resources = [item].into_iter().chain(sources.iter().copied()).zip(&read).map(|(r, read)| r.with(read));
-        match resources.next() {
-            Some(item) => self.merge_read(&item, &resources.collect::<Vec<_>>()),
-            None => Ok(()),
-        }
-    }
-
-    fn merge_read<'i>(&mut self, item: &Resource<'i>, sources: &[Resource<'i>]) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
         let mut merging = Merging::of(Some(Tree::Node(item.node())));
         for source in sources {
             if merging.tree().is_some() {
@@ -405,7 +382,7 @@ impl<'a> Run<'a> {
             // A source with a target is skipped without an error: a target selects only items that still exist when the source is applied.
         }
         let tree = merging.finish();
-        self.review(item, tree.as_ref(), sources.iter(), Role::Source)?;
+        self.review(item, tree.as_ref(), sources, Role::Source)?;
         let fate = self.finish(item, tree, None);
         self.carry_out(item, fate).map(drop)
     }
@@ -424,11 +401,7 @@ impl<'a> Run<'a> {
     }
 
     /// Carries out the fate of a dest item, and returns its content if it stays.
-    pub(super) fn carry_out<'i>(
-        &mut self,
-        item: &Resource<'i>,
-        fate: Fate<'i>,
-    ) -> Result<Option<Tree<'i>>, Box<Outcome>> {
+    pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         match &fate {
             Fate::Unchanged => {}
             Fate::Unmarked(tree) | Fate::Changed(tree) | Fate::Written(tree, _) => leaves_anchors(item, Some(tree))?,
@@ -436,7 +409,7 @@ impl<'a> Run<'a> {
         }
         Ok(match fate {
             Fate::Unchanged => Some(Tree::Node(item.node())),
-            // To the package, a resource without its role is the same resource, and its node takes less memory than the tree.
+            // To the package, a resource without its role is the same resource.
             Fate::Unmarked(tree) => {
                 let (edits, _) = self.edits(item, &tree, None)?;
                 self.set(item, Item::Edited(edits));
@@ -459,12 +432,12 @@ impl<'a> Run<'a> {
     }
 
     /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays.
-    pub(super) fn commented<'i>(
+    pub(super) fn commented(
         &self,
-        item: &Resource<'i>,
-        fate: Fate<'i>,
+        item: &Resource<'a>,
+        fate: Fate<'a>,
         comment: &str,
-    ) -> Result<Fate<'i>, Box<Outcome>> {
+    ) -> Result<Fate<'a>, Box<Outcome>> {
         let whole = Tree::Node(item.node());
         let (tree, edits) = match fate {
             Fate::Unchanged => (whole, TextEdits::default()),
@@ -482,27 +455,23 @@ impl<'a> Run<'a> {
     }
 
     /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.
-    pub(super) fn edits<'i>(
+    pub(super) fn edits(
         &self,
-        item: &Resource<'i>,
-        tree: &Tree<'i>,
-        like: Option<NodeRef<'i>>,
+        item: &Resource<'a>,
+        tree: &Tree<'a>,
+        like: Option<NodeRef<'a>>,
     ) -> Result<(TextEdits, Text), Box<Outcome>> {
         layout::edits(item.node(), tree, like, self.budget).map_err(|e| Outcome::unwritable(e, item))
     }
 
     /// Merges one source into a resource. `about` is the resource that warnings name.
-    fn merge_source<'i>(
+    fn merge_source(
         &mut self,
-        about: &Resource<'i>,
-        resource: &mut Merging<'i>,
-        source: &Resource<'i>,
-    ) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
-        let rules: Rules<'i> = self.rules;
-        for warning in &rules.patched(about, resource, source).map_err(unmergeable)? {
+        about: &Resource<'a>,
+        resource: &mut Merging<'a>,
+        source: &Resource<'a>,
+    ) -> Result<(), Box<Outcome>> {
+        for warning in &self.rules.patched(about, resource, source).map_err(unmergeable)? {
             self.results.report(&Report::Warning { about, warning, side: Role::Source })?;
         }
         Ok(())
@@ -510,16 +479,13 @@ impl<'a> Run<'a> {
 
     /// The result for a dest item, from the tree of its three-way merge: settles the conflicts and reports them. It comes with dest's nodes
     /// that were in conflict.
-    pub(super) fn upgrade<'i>(
+    pub(super) fn upgrade(
         &mut self,
-        sides: Sides<Option<&Resource<'i>>>,
-        [dest, updated]: [&Resource<'i>; 2],
-        merged: merge::Merged<'i>,
-        place: Option<NewPlace<'i>>,
-    ) -> Result<(Fate<'i>, Vec<NodeRef<'i>>), Box<Outcome>>
-    where
-        'a: 'i,
-    {
+        sides: Sides<Option<&Resource<'a>>>,
+        [dest, updated]: [&Resource<'a>; 2],
+        merged: merge::Merged<'a>,
+        place: Option<NewPlace<'a>>,
+    ) -> Result<(Fate<'a>, Vec<NodeRef<'a>>), Box<Outcome>> {
         for warning in &merged.warnings {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
@@ -538,7 +504,7 @@ impl<'a> Run<'a> {
         all_told?;
         // Mostly a resource stays as it is, and there is nothing to look at.
         let changed = tree.as_ref().filter(|tree| !tree.is(dest.node()));
-        self.review(dest, changed, [updated].into_iter(), Role::Updated)?;
+        self.review(dest, changed, &[updated], Role::Updated)?;
         if let Some(tree) = changed {
             for refused in &refused(dest.node(), tree, self.rules.cursor(dest)) {
                 self.results.report(&Report::Refused { dest, refused })?;
@@ -548,14 +514,11 @@ impl<'a> Run<'a> {
     }
 
     /// Reports the comments that only dest has and that the run removes from a dest item. `disputed` are its nodes in conflict.
-    pub(super) fn tell_lost<'i>(
+    pub(super) fn tell_lost(
         &mut self,
-        sides: Sides<Option<&Resource<'i>>>,
-        disputed: &[NodeRef<'i>],
-    ) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
+        sides: Sides<Option<&Resource<'a>>>,
+        disputed: &[NodeRef<'a>],
+    ) -> Result<(), Box<Outcome>> {
         let Some(dest) = sides.dest else { return Ok(()) };
         let all;
         let edits = match dest.origin.item().and_then(|i| self.merged.items.get(i)) {
@@ -576,12 +539,12 @@ impl<'a> Run<'a> {
 
     /// The result for a dest item, and whose text it has: if dest left the item alone, it takes the text of updated. The text then loses
     /// kpt's ids for comments, or kpt would put the old comments back.
-    pub(super) fn laid_out<'i>(
+    pub(super) fn laid_out(
         &self,
-        sides: Sides<Option<&Resource<'i>>>,
+        sides: Sides<Option<&Resource<'a>>>,
         upstream: Upstream,
-        fate: Fate<'i>,
-    ) -> Result<(Fate<'i>, Text), Box<Outcome>> {
+        fate: Fate<'a>,
+    ) -> Result<(Fate<'a>, Text), Box<Outcome>> {
         let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else {
             return Ok((fate, Text::Own));
         };
@@ -608,25 +571,21 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.
-    fn review<'r, 'i: 'r>(
+    fn review(
         &mut self,
-        about: &Resource<'i>,
-        tree: Option<&Tree<'i>>,
-        sources: impl DoubleEndedIterator<Item = &'r Resource<'i>> + Clone,
+        about: &Resource<'a>,
+        tree: Option<&Tree<'a>>,
+        sources: &[&Resource<'a>],
         side: Role,
-    ) -> Result<(), Box<Outcome>>
-    where
-        'a: 'i,
-    {
+    ) -> Result<(), Box<Outcome>> {
         let Some(tree) = tree else { return Ok(()) };
-        let rules: Rules<'i> = self.rules;
-        let Found { warnings, grounds } = review(tree, rules.cursor(about), Some(about.node()));
+        let Found { warnings, grounds } = review(tree, self.rules.cursor(about), Some(about.node()));
         if let Some(identity) = about.identity.filter(|_| !grounds.is_empty()) {
             let of_type = (identity.api_version.to_owned(), identity.kind.to_owned());
             self.grounds.entry(of_type).or_default().extend(grounds);
         }
         for warning in warnings {
-            let proposed = sources.clone().rev().find_map(|source| find(source.node(), &warning.path));
+            let proposed = sources.iter().rev().find_map(|source| find(source.node(), &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;
         }
@@ -647,7 +606,7 @@ impl<'a> Run<'a> {
     }
 
     /// The result for an item with this merged content. It corrects the annotations of the host.
-    fn finish<'i>(&self, item: &Resource<'i>, tree: Option<Tree<'i>>, place: Option<NewPlace<'i>>) -> Fate<'i> {
+    fn finish(&self, item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node()))) else {
             return Fate::Gone;
         };

@@ -12,8 +12,7 @@ use krm_merge::sides::Sides;
 use krm_merge::tree::{Pick, Tree};
 use krm_merge::yaml::extent;
 
-use super::after::After;
-use super::broken::{self, Lost};
+use super::broken;
 use super::lists;
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_aliases};
 use crate::config::{Config, Role};
@@ -27,7 +26,7 @@ pub(super) fn three_way<'a>(
     roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
-    merge_all: Option<MergeAll>,
+    merge_all: MergeAll,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     for role in Role::of(config.mode()) {
         roles.require(*role)?;
@@ -41,35 +40,16 @@ pub(super) fn three_way<'a>(
     run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
     let mut upstream = Upstream::default();
-    let mut lost = Lost::default();
     let mut result = Vec::with_capacity(all.len());
     let stands = stands(&all, &mut run, config);
-    let mut ahead = merge_all.map(|merge_all| merge_all(&all, run.rules));
-    for (number, member) in all.iter().enumerate() {
-        // If nothing was merged ahead, the text may tell that there is nothing to merge, and the nodes of a merge need not stay.
-        let done = ahead.as_mut().and_then(Iterator::next);
-        result.push(match (done, member.sides.updated, member.sides.dest) {
-            (None, Some(updated), Some(dest)) if member.is_untouched() => {
-                tell_moves(member, [dest, updated], &mut run)?;
-                keep(dest, member.moves_to(), &mut run, &mut counts)?;
-                Some(After::Kept(dest))
-            }
-            (None, Some(updated), Some(dest)) if dest.is_unread() => {
-                merge_unread(member, [dest, updated], &mut run, &mut counts, &mut lost)?
-            }
-            (done, ..) => {
-                let done = done.unwrap_or_else(|| member.merged(&run.rules));
-                let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
-                let stand = stands.get(&number).copied().unwrap_or_default();
-                let after = settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?;
-                lost.note(member.sides, after.as_ref());
-                after
-            }
-        });
+    for ((number, member), done) in all.iter().enumerate().zip(merge_all(&all, run.rules)) {
+        let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
+        let stand = stands.get(&number).copied().unwrap_or_default();
+        result.push(settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?);
     }
     lists::merge(&all, &mut run)?;
     upstream.tell(&mut run)?;
-    broken::tell(&lost, (&all, &result), &run.merged.items, roles, &mut run.results)?;
+    broken::tell(&all, &result, roles, &mut run.results)?;
     run.tell_grounds()?;
     let conflicts = run.results.count(Outcome::is_conflict);
     if run.results.count(|result| result.severity == Severity::Error) > 0 {
@@ -109,26 +89,6 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Merges a resource that updated and dest have. Its nodes are read for this merge, and dropped after it.
-fn merge_unread<'r, 'a>(
-    member: &Member<'r, 'a>,
-    [dest, updated]: [&'r Resource<'a>; 2],
-    run: &mut Run<'a>,
-    counts: &mut Counts,
-    lost: &mut Lost,
-) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
-    let nodes_of_original = member.sides.original.map(|original| (original, original.nodes()));
-    let [nodes_of_updated, nodes_of_dest] = [updated, dest].map(Resource::nodes);
-    let original = nodes_of_original.as_ref().map(|(original, nodes)| original.with(nodes));
-    let (updated, read) = (updated.with(&nodes_of_updated), dest.with(&nodes_of_dest));
-    let sides = Sides { original: original.as_ref(), updated: Some(&updated), dest: Some(&read) };
-    let member = Member { sides, moves: member.moves };
-    let merged = run.rules.upgraded(sides.original, &updated, &read).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
-    let tree = upgrade(&member, [&read, &updated], merged, run, counts)?;
-    lost.note_content(sides, tree.as_ref().and_then(Tree::view));
-    Ok(tree.map(|tree| After::of_merged(dest, read.node(), &tree)))
-}
-
 /// Carries out the result of the merge for a resource. Returns what the package then has of it, if anything.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
@@ -137,15 +97,13 @@ fn settle<'r, 'a>(
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
-) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
+) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+    let of = |resource: &Resource<'a>| Tree::Node(resource.node());
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
             keep(dest, member.moves_to(), run, counts)?;
-            // A role whose line goes alone takes no comment along.
-            if dest.without_role().is_none() {
-                run.tell_lost(member.sides, &[])?;
-            }
-            Some(After::Kept(dest))
+            run.tell_lost(member.sides, &[])?;
+            Some(of(dest))
         }
         (Becomes::Arrived(tree), _, Some(updated), _) => {
             upstream.came.push(updated);
@@ -153,7 +111,7 @@ fn settle<'r, 'a>(
                 run.add(updated, tree, stand)?;
                 counts.added += 1;
             }
-            tree.map(After::Made)
+            tree
         }
         // Upstream deleted it. If dest changed it, that is a conflict, and it stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
@@ -167,7 +125,7 @@ fn settle<'r, 'a>(
                 run.tell_lost(member.sides, &[])?;
             }
             upstream.left.push((original, left));
-            (left == LeftUpstream::Kept).then_some(After::Kept(dest))
+            (left == LeftUpstream::Kept).then_some(of(dest))
         }
         // Dest deleted it, and it stays deleted. If upstream changed it, that is a conflict. While the conflict is open, the resource may
         // come back.
@@ -179,10 +137,10 @@ fn settle<'r, 'a>(
             if let Some(back) = back {
                 run.bring_back(updated, back, stand)?;
             }
-            back.map(After::Kept)
+            back.map(of)
         }
         (Becomes::Merged(merged, changed), _, Some(updated), Some(dest)) => {
-            upgrade(member, [dest, updated], (merged, changed), run, counts)?.map(After::Made)
+            upgrade(member, [dest, updated], (merged, changed), run, counts)?
         }
         (Becomes::Gone, original, ..) => {
             upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere)));
@@ -193,9 +151,9 @@ fn settle<'r, 'a>(
 }
 
 /// Reports that a resource has another place or another identity in updated.
-fn tell_moves<'i, 'a: 'i>(
-    member: &Member<'_, 'i>,
-    [dest, updated]: [&Resource<'i>; 2],
+fn tell_moves<'a>(
+    member: &Member<'_, 'a>,
+    [dest, updated]: [&Resource<'a>; 2],
     run: &mut Run<'a>,
 ) -> Result<(), Box<Outcome>> {
     match member.moves {
@@ -213,13 +171,13 @@ fn tell_moves<'i, 'a: 'i>(
 }
 
 /// Merges a resource that updated and dest have, and returns what it becomes.
-fn upgrade<'i, 'a: 'i>(
-    member: &Member<'_, 'i>,
-    [dest, updated]: [&Resource<'i>; 2],
-    (mut merged, upstream): (Merging<'i>, layout::Upstream),
+fn upgrade<'a>(
+    member: &Member<'_, 'a>,
+    [dest, updated]: [&Resource<'a>; 2],
+    (mut merged, upstream): (Merging<'a>, layout::Upstream),
     run: &mut Run<'a>,
     counts: &mut Counts,
-) -> Result<Option<Tree<'i>>, Box<Outcome>> {
+) -> Result<Option<Tree<'a>>, Box<Outcome>> {
     tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     let comment = match ItemComment::of(member.sides.map(|side| side.map(Resource::node))) {
