@@ -21,9 +21,9 @@ use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{MergeAll, Merged, one_by_one};
 use krm_merge::policy::Treatment;
-use krm_merge::resource::{self, Head, Resource, paths_in_sub_packages};
+use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Error, NodeRef, Outline};
+use krm_merge::yaml::{Document, Error, NodeRef};
 
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
@@ -64,44 +64,16 @@ pub fn run(stdin: &str) -> Output {
 
 /// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
-    edited_keeping(stdin, if stdin.len() < SMALL { Kept::Nodes } else { Kept::Places })
-}
-
-/// The size of stdin below which the nodes of all items take less memory than the program itself.
-const SMALL: usize = 1 << 20;
-
-/// What is kept of an item until it is merged. The output is the same.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Its nodes: as much memory as its text.
-    Nodes,
-    /// Its place, if nothing in it is unusual: an item that is merged is read twice.
-    Places,
-}
-
-/// Same as [`run`], whatever the size of stdin: tests compare both ways.
-#[doc(hidden)]
-pub fn run_keeping(stdin: &str, kept: Kept) -> Output {
-    let Output { stdout, stderr, verdict } = edited_keeping(stdin, kept);
-    Output { stdout: stdout.into_text(), stderr, verdict }
-}
-
-fn edited_keeping(stdin: &str, kept: Kept) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
-    let outline = match kept {
-        Kept::Nodes => Outline::whole(stdin).map(|outline| (outline, Vec::new())),
-        Kept::Places => resource::outline(stdin),
-    };
-    let (outline, heads) = match outline {
-        Ok(read) => read,
+    let document = match Document::parse(stdin) {
+        Ok(document) => document,
         Err(e) => return unreadable(e),
     };
-    let list = match ResourceList::read(&outline) {
+    let list = match ResourceList::read(&document) {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    match merge_list(stdin, &list, heads) {
+    match merge_list(stdin, &list) {
         Ok(output) => output,
         Err(error) => write(stdin, &list, Written::default(), vec![*error], usual(stdin)),
     }
@@ -185,11 +157,7 @@ fn written<'s>(
     Ok(sorted(edited.into_text(), &order, &Budget::new(limit))?.into())
 }
 
-fn merge_list<'a, 's>(
-    stdin: &'s str,
-    list: &ResourceList<'a>,
-    heads: Vec<Head<'a>>,
-) -> Result<Output<Edited<'s>>, Box<Outcome>> {
+fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
@@ -199,7 +167,7 @@ fn merge_list<'a, 's>(
     };
     let config = Config::read(node).map_err(in_stdin)?;
     let limit = config.limit;
-    let items = list.resources(heads);
+    let items = list.resources();
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
     let items = items.into_iter().enumerate().map(|(number, item)| match paths.get(&number) {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },

@@ -47,6 +47,4 @@ pub mod target;
 
 pub mod name;
 
-#[doc(hidden)]
-pub use function::{Kept, run_keeping};
 pub use function::{Output, Verdict, edited, run};

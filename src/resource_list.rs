@@ -9,10 +9,10 @@ use krm_merge::edits::TextEdits;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
-use krm_merge::resource::{Bodies, Body, Head, Located, Origin, Resource};
+use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
-use krm_merge::yaml::{Document, Error, NodeRef, Outline, Place, Position, Style};
+use krm_merge::yaml::{Document, Error, NodeRef, Place, Position, Style};
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -20,7 +20,6 @@ const VERSIONS: [&str; 3] =
 /// A ResourceList in its text.
 #[derive(Debug)]
 pub struct ResourceList<'a> {
-    bodies: &'a dyn Bodies,
     root: NodeRef<'a>,
     items: Option<NodeRef<'a>>,
     /// The functionConfig, if there is one.
@@ -32,8 +31,7 @@ impl<'a> ResourceList<'a> {
     ///
     /// # Errors
     /// The text holds no document or several documents; it is not a ResourceList of a known version; or its items are not a list of maps.
-    pub fn read(outline: &'a Outline<'_>) -> Result<Self, Error> {
-        let doc = outline.document();
+    pub fn read(doc: &'a Document<'_>) -> Result<Self, Error> {
         let mut roots = doc.roots();
         let Some(root) = roots.next() else {
             return Err(doc.error(0, "stdin must hold a ResourceList, but it is empty"));
@@ -66,32 +64,26 @@ impl<'a> ResourceList<'a> {
             return Err(item.error(format!("`items[{i}]` must be a map")));
         }
         let function_config = root.get("functionConfig").filter(|c| !c.is_null());
-        Ok(Self { bodies: outline, root, items, function_config })
+        Ok(Self { root, items, function_config })
     }
 
-    /// The resources in order. `heads` are those of the unread items.
+    /// The resources in order.
     ///
     /// A list among the items stands for the resources in it. The role, path and index of such a list apply to every resource in it. The
     /// resources move with the list, so none of them can move alone.
-    pub fn resources(&self, heads: Vec<Head<'a>>) -> Vec<Resource<'a>> {
+    pub fn resources(&self) -> Vec<Resource<'a>> {
         let items = self.items.into_iter().flat_map(NodeRef::elements);
         // There is one for each item, except where lists are among the items.
         let mut all: Vec<Resource<'a>> = Vec::with_capacity(items.clone().count());
-        let mut heads = heads.into_iter();
         for (i, item) in items.enumerate() {
-            let origin = match all.len() == i {
-                true => Origin::Item(i),
-                false => Origin::Listed { item: all.len(), field: format!("items[{i}]") },
-            };
-            match self.bodies.of(item) {
-                body @ Body::Place(_) => {
-                    all.extend(heads.next().map(|head| Resource::with_head(body, head, origin)));
-                }
-                Body::Nodes(node) if list::items_of(node).is_some() => {
-                    collect(Listed { node, list: None }, &format!("items[{i}]"), None, &mut all);
-                }
-                Body::Nodes(node) if list::is_open(node) => {}
-                Body::Nodes(node) => all.push(Resource::read(node, origin)),
+            if list::items_of(item).is_some() {
+                collect(Listed { node: item, list: None }, &format!("items[{i}]"), None, &mut all);
+            } else if !list::is_open(item) {
+                let origin = match all.len() == i {
+                    true => Origin::Item(i),
+                    false => Origin::Listed { item: all.len(), field: format!("items[{i}]") },
+                };
+                all.push(Resource::read(item, origin));
             }
         }
         all
@@ -109,7 +101,6 @@ impl<'a> ResourceList<'a> {
         let at = |offset: usize| Position::of(document.source(), offset);
         let is_within = |place: &Place| (at(place.lead).line..=at(place.end).line).contains(&position.line);
         let (node, place) = config.into_iter().chain(items).find(|(_, place)| is_within(place))?;
-        let node = self.bodies.of(node).node();
         let resource = Resource::read(node, Origin::Item(0));
         let is_first = node.style() == Style::Block && resource.index.is_none_or(|index| index == "0");
         let path = resource.path.filter(|_| is_first)?;

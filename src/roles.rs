@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::config::{Config, From, Input, Keep, Mode, Role};
 use crate::results::{Outcome, Severity};
 use crate::target::Target;
+use krm_merge::alias;
 use krm_merge::host::ROLE;
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
@@ -81,8 +82,8 @@ impl<'a> Roles<'a> {
         let others: Vec<&Resource<'_>> =
             self.others.iter().flat_map(|(_, items)| items).filter(|item| is_gone(item)).collect();
         for item in &others {
-            let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.holds(*alias));
-            if let Some(alias) = item.aliases_elsewhere().find(stays) {
+            let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.node().holds(*alias));
+            if let Some(alias) = alias::from_elsewhere(item.node()).find(stays) {
                 return Err(Outcome::apart(item, alias));
             }
         }

@@ -7,7 +7,6 @@
 mod scope;
 mod selector;
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -146,18 +145,17 @@ impl Target {
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
         });
-        self.fits(identity, || resource.node())
+        self.fits(identity, resource.node())
     }
 
-    /// The items that each of these targets selects, by their numbers. The nodes of an item are read at most once, and only for labels and
-    /// annotations. A target does not select items that are not resources, for example a kustomization without a name.
+    /// The items that each of these targets selects, by their numbers. A target does not select items that are not resources, for example a
+    /// kustomization without a name.
     pub fn selected(targets: &[Rc<Self>], items: &[Resource<'_>]) -> Vec<Vec<usize>> {
         let mut selected = vec![Vec::new(); targets.len()];
         for (number, item) in items.iter().enumerate() {
             let Some(identity) = item.identity else { continue };
-            let nodes = OnceCell::new();
             for (target, selected) in targets.iter().zip(&mut selected) {
-                if target.fits(identity, || nodes.get_or_init(|| item.nodes()).node()) {
+                if target.fits(identity, item.node()) {
                     selected.push(number);
                 }
             }
@@ -165,8 +163,8 @@ impl Target {
         selected
     }
 
-    /// Whether it selects the resource with this identity. Only labels and annotations need its nodes.
-    fn fits<'n>(&self, identity: Identity<'_>, resource: impl Fn() -> NodeRef<'n>) -> bool {
+    /// Whether it selects the resource with this identity.
+    fn fits(&self, identity: Identity<'_>, resource: NodeRef<'_>) -> bool {
         let Identity { api_version, kind, namespace, name } = identity;
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let fits = |(field, pattern): &(Field, Pattern)| match field {
@@ -184,7 +182,7 @@ impl Target {
             }
         };
         let selects = |selector: &Option<Selector>, map: &str| {
-            selector.as_ref().is_none_or(|s| s.fits(|key| resource().at(&["metadata", map, key])?.as_str()))
+            selector.as_ref().is_none_or(|s| s.fits(|key| resource.at(&["metadata", map, key])?.as_str()))
         };
         self.fields.iter().all(fits) && selects(&self.labels, "labels") && selects(&self.annotations, "annotations")
     }

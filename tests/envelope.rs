@@ -2,6 +2,7 @@
 
 mod support;
 
+use krm_merge::yaml::Document;
 use support::{items_of, passes, resource_list, results};
 
 /// A ResourceList in the order in which kpt writes it, functionConfig last.
@@ -391,5 +392,52 @@ fn what_a_source_brings_is_looked_at_whether_it_is_an_item_or_a_text() {
     for stdin in [as_item, as_text] {
         let messages: Vec<String> = results(&passes(&stdin).stdout).into_iter().map(|result| result.1).collect();
         assert!(messages.iter().any(|message| message == told), "{messages:?}");
+    }
+}
+
+#[test]
+fn an_item_that_goes_leaves_a_block_scalar_above_it_alone() {
+    let source = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n    annotations:\n      config.kubernetes.io/merge-source: source\n";
+    for (header, blank) in
+        [("|", "\n"), ("|", "          \n"), ("|-", "          \n"), ("|+", "\n"), (">+", "          \n")]
+    {
+        let dest = |name: &str| {
+            format!(
+                "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: {name}\n  data:\n    text: {header}\n      c\n"
+            )
+        };
+        let items = format!("{}{}{source}{blank}{}{source}{blank}{}", dest("x"), dest("a"), dest("b"), dest("c"));
+        let stdin = resource_list(&items, "mode: TwoWay\n");
+        let output = passes(&stdin).stdout;
+        let texts = |text: &str| {
+            let document = Document::parse(text.to_owned()).expect("YAML");
+            let items = document.roots().next().and_then(|list| list.get("items")).expect("items");
+            let data = items.elements().filter_map(|item| item.at(&["data", "text"]));
+            data.map(|text| text.string().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&output), texts(&stdin), "{output}");
+    }
+}
+
+#[test]
+fn blanks_below_a_scalar_of_an_item_that_goes_are_no_content_of_the_block_scalar_above_it() {
+    let of_role = |role: &str, rest: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n      config.kubernetes.io/merge-source: {role}\n{rest}"
+        )
+    };
+    let block = "  data:\n    t: |\n      text\n";
+    for (plain, blank) in [
+        ("  x: a\n    b\n", "         \n"),
+        ("  x: \"a\n    b\"\n", "         \n"),
+        ("  x: [a,\n    b]\n", "         \n"),
+    ] {
+        let package = |role: &str, blank: &str| {
+            let item = |rest: &str| of_role(role, rest);
+            [item(&format!("{plain}{blank}")).replace("name: a", "name: b"), item(block)].concat()
+        };
+        let items = [package("dest", ""), package("original", blank), package("updated", "")].concat();
+        let output = passes(&resource_list(&items, "mode: ThreeWay\n"));
+        assert!(output.stdout.contains("      text\nfunctionConfig:"), "{}", output.stdout);
     }
 }

@@ -1,9 +1,8 @@
 //! Any bytes as the stdin of the function, or as the config file and the stdin of a legacy exec plugin.
 
-use krm_merge::resource;
 use krm_merge::yaml::Document;
 use krm_merge_function::resource_list::ResourceList;
-use krm_merge_function::{Kept, Output, Verdict, exec_plugin, run, run_keeping};
+use krm_merge_function::{Output, Verdict, exec_plugin, run};
 
 /// What is between the config file and stdin of an exec plugin.
 const BETWEEN: char = '\u{1}';
@@ -30,7 +29,6 @@ fn of_exec_plugin(config: &str, documents: &str) {
 
 fn of_function(text: &str) {
     let output = run(text);
-    assert_eq!(output, run_keeping(text, Kept::Places), "it makes no difference what is kept of an item");
     if output.stdout.is_empty() {
         assert_eq!(output.verdict, Verdict::Failed, "an empty stdout means an error");
     }
@@ -62,7 +60,7 @@ fn readable(output: &Output) {
 
 /// The text of each item.
 fn items(text: &str) -> Vec<String> {
-    let (outline, heads) = resource::outline(text).expect("YAML");
-    let list = ResourceList::read(&outline).expect("a ResourceList");
-    list.resources(heads).iter().map(|item| item.node().text().to_owned()).collect()
+    let document = Document::parse(text).expect("YAML");
+    let list = ResourceList::read(&document).expect("a ResourceList");
+    list.resources().iter().map(|item| item.node().text().to_owned()).collect()
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use krm_merge_function::{Kept, Output, Verdict, run_keeping};
+pub use krm_merge_function::run;
+use krm_merge_function::{Output, Verdict};
 use proptest::test_runner::{Config, RngSeed};
 
 pub use texts::{indent, items, items_of, outside_of_lists, resource, resource_list, results, side, value_of};
@@ -45,18 +46,6 @@ pub fn files_below(folder: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     walk(folder, "", &mut out);
     out
-}
-
-/// An item that shows how deep maps are indented. The function may keep only the places of the items after it.
-const FIRST: &str = "- kind: First\n  spec:\n    a: 1\n";
-
-/// Runs, and checks that the output does not depend on which items stay unread.
-pub fn run(stdin: &str) -> Output {
-    let with_first = stdin.replacen("\nitems:\n-", &format!("\nitems:\n{FIRST}-"), 1);
-    for text in [stdin, &with_first] {
-        assert!(run_keeping(text, Kept::Places) == run_keeping(text, Kept::Nodes), "{text}");
-    }
-    krm_merge_function::run(stdin)
 }
 
 /// Runs, expecting success.

@@ -110,5 +110,3 @@ mod sequence;
 pub mod shown;
 #[doc(hidden)]
 pub mod sides;
-#[doc(hidden)]
-pub mod sieve;

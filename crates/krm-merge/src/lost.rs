@@ -10,7 +10,6 @@ use crate::edits::TextEdits;
 use crate::hashed::HashSet;
 use crate::path::{FieldPath, Step};
 use crate::schema::{Cursor, list_kind};
-use crate::sieve::{Known, Sieve};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, line_end, trim_end};
@@ -34,12 +33,10 @@ pub fn lost_comments<'a>(
     if lost.is_empty() {
         return Vec::new();
     }
-    // Mostly few comments are lost, and most of the others are none of them.
     let mut gone: HashSet<&str> = lost.iter().map(|(_, text)| *text).collect();
-    let sieve: Sieve = gone.iter().copied().collect();
     let upstream = upstream.iter().flat_map(|node| comments_of(*node));
     let written = edits.iter().flat_map(|edit| ends_like_comments(&edit.text));
-    for stays in upstream.chain(written).filter(|text| sieve.knows(text.as_bytes()) == Known::Maybe) {
+    for stays in upstream.chain(written) {
         gone.remove(stays);
     }
     lost.retain(|(_, text)| gone.contains(text));

@@ -151,12 +151,6 @@ impl<'a> Member<'_, 'a> {
         (dest.package_identity() != updated.package_identity()).then_some([dest, updated])
     }
 
-    /// Whether upstream left it as it was, so that a merge changes nothing in dest. See [`Resource::is_untouched`].
-    pub fn is_untouched(&self) -> bool {
-        let Sides { original, updated, dest } = self.sides;
-        original.zip(updated).zip(dest).is_some_and(|((old, new), dest)| Resource::is_untouched(old, new, dest))
-    }
-
     /// Merges the sides of the resource.
     ///
     /// # Errors

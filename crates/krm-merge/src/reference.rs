@@ -210,17 +210,6 @@ impl<'a> Named<'a> {
         })
     }
 
-    /// The name of a resource with this apiVersion, kind, namespace and name.
-    pub fn of_identity([api_version, kind, namespace, name]: [&'a str; 4]) -> Self {
-        let [kind, namespace, name] = [kind, namespace, name].map(Cow::Borrowed);
-        Self { group: group_of(Cow::Borrowed(api_version)), kind, namespace, name }
-    }
-
-    /// Whether other resources may be made of this one; see [`made_of`].
-    pub fn may_make_others(&self) -> bool {
-        MAKERS.iter().any(|maker| maker.of.contains(&(&*self.group, &*self.kind)))
-    }
-
     /// Whether both may be one resource. A package may get its namespace only when it is applied, so an absent namespace may be any.
     pub fn may_be(&self, other: &Self) -> bool {
         let any = self.namespace.is_empty() || other.namespace.is_empty();

@@ -1,27 +1,14 @@
 //! Resources: their identity, their place, and which of them belong together.
 
-mod body;
-mod head;
-mod heads;
-mod seen;
-
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::alias;
-use crate::edits::{Edit, TextEdits};
 use crate::hashed::{Empty, HashMap};
+use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
-use crate::tree::Tree;
-use crate::yaml::NodeRef;
-use seen::{Leaves, Lines};
-
-pub use body::{Bodies, Body, Nodes, Unread};
-pub use head::Head;
-pub use heads::outline;
-pub use seen::Seen;
+use crate::yaml::{NodeRef, Place, comment_text};
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +39,9 @@ impl Identity<'_> {
 
 /// The fields that make up an identity.
 pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
+
+/// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
+const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 
 /// Where a resource was found, for messages.
 #[derive(Clone, Debug)]
@@ -120,8 +110,8 @@ pub enum Located {
 /// A resource, and the contents of its head: apiVersion, kind and metadata.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
-    /// Its map, or where its map is.
-    pub body: Body<'a>,
+    /// Its map.
+    pub node: NodeRef<'a>,
     /// Where it was found.
     pub origin: Origin,
     /// Its identity; `None` if apiVersion, kind or name is missing, as in a Kustomization.
@@ -138,8 +128,6 @@ pub struct Resource<'a> {
     pub known_as: Option<&'a str>,
     /// The list that it is an item of; `None` for a document, and for an item of the host.
     pub list: Option<NodeRef<'a>>,
-    /// What was seen of it, if only its place is kept and nothing in it is unusual.
-    pub seen: Option<Seen>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
     /// The source of its path.
@@ -168,123 +156,69 @@ impl<'a> Resource<'a> {
 
     /// Reads the head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
-        Self { list: listed.list, ..Self::with_head(Body::Nodes(listed.node), Head::of(listed), origin) }
-    }
-
-    /// A resource whose head was read before.
-    pub fn with_head(body: Body<'a>, head: Head<'a>, origin: Origin) -> Self {
-        let Head { identity, path, index, package, role, known_as, seen } = head;
-        let located = if path.is_some() { Located::ByAnnotation } else { Located::Nowhere };
+        // Of fields with one name the first counts, as for `NodeRef::get`.
+        let (mut api_version, mut kind, mut metadata) = (None, None, None);
+        for (key, value) in listed.node.fields() {
+            match key.string() {
+                "apiVersion" => _ = api_version.get_or_insert(value),
+                "kind" => _ = kind.get_or_insert(value),
+                "metadata" => _ = metadata.get_or_insert((key, value)),
+                _ => {}
+            }
+        }
+        let (mut name, mut namespace, mut annotations) = (None, None, None);
+        for (key, value) in metadata.into_iter().flat_map(|(_, metadata)| metadata.fields()) {
+            match key.string() {
+                "name" => _ = name.get_or_insert(value),
+                "namespace" => _ = namespace.get_or_insert(value),
+                "annotations" => _ = annotations.get_or_insert(value),
+                _ => {}
+            }
+        }
+        let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
+        let (mut package, mut role) = (None, None);
+        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
+            match key.string() {
+                PATH => _ = path.get_or_insert(value),
+                LEGACY_PATH => _ = legacy_path.get_or_insert(value),
+                INDEX => _ = index.get_or_insert(value),
+                LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
+                PACKAGE => _ = package.get_or_insert(value),
+                ROLE => _ = role.get_or_insert(value),
+                _ => {}
+            }
+        }
+        let text = |value: Option<NodeRef<'a>>| value.and_then(NodeRef::as_str);
+        let (api_version, kind) = match (text(api_version), text(kind), listed.type_of_list()) {
+            (None, None, Some((of_list, kind))) => (Some(of_list), Some(kind)),
+            (api_version, kind, _) => (api_version, kind),
+        };
+        let identity = match (api_version, kind, text(name)) {
+            (Some(api_version), Some(kind), Some(name)) => {
+                Some(Identity { api_version, kind, namespace: text(namespace).unwrap_or_default(), name })
+            }
+            _ => None,
+        };
+        let path = text(path).or(text(legacy_path));
         Self {
-            body,
+            node: listed.node,
             origin,
             identity,
             path,
-            index,
-            package,
-            role,
-            known_as,
-            list: None,
-            seen,
+            index: text(index).or(text(legacy_index)),
+            package: text(package),
+            role: role.map(NodeRef::string),
+            known_as: metadata.and_then(|(key, value)| known_as(key, value)),
+            list: listed.list,
             relative_path: path,
-            located,
+            located: if path.is_some() { Located::ByAnnotation } else { Located::Nowhere },
             target: None,
         }
     }
 
-    /// Its map. If only its place is kept, this reads it.
+    /// Its map.
     pub fn node(&self) -> NodeRef<'a> {
-        self.body.node()
-    }
-
-    /// Whether only its place is kept.
-    pub fn is_unread(&self) -> bool {
-        matches!(self.body, Body::Place(_))
-    }
-
-    /// Its nodes for a while: dropped with the result, unless the resource keeps them or many items need them.
-    pub fn nodes(&self) -> Nodes<'a> {
-        match self.body {
-            Body::Place(place) if self.target.is_none() => place.read(),
-            body => Nodes::Kept(body.node()),
-        }
-    }
-
-    /// The resource with the nodes that [`Resource::nodes`] gave.
-    #[must_use]
-    pub fn with<'i>(&self, read: &'i Nodes<'a>) -> Resource<'i> {
-        Resource { body: Body::Nodes(read.node()), ..self.clone() }
-    }
-
-    /// The place of the resource and what was seen of it, if its nodes were dropped and nothing in it is unusual.
-    fn unread(&self) -> Option<(&'a dyn Unread, Seen)> {
-        match self.body {
-            Body::Place(place) => Some((place, self.seen?)),
-            Body::Nodes(_) => None,
-        }
-    }
-
-    /// Whether upstream left a resource as it was, so that a merge changes nothing in dest. This reads no nodes, and is `false` if only
-    /// nodes can tell.
-    pub fn is_untouched(original: &Self, updated: &Self, dest: &Self) -> bool {
-        let lines = |side: &Self| side.unread().and_then(|(place, seen)| Lines::of(place, seen));
-        // If dest's role does not go alone, a merge tells what goes with it.
-        let goes_alone = |seen: Seen| dest.role.is_none() || seen.role == Leaves::Alone;
-        dest.unread().is_some_and(|(_, seen)| goes_alone(seen))
-            && lines(original).zip(lines(updated)).is_some_and(|(a, b)| a == b)
-    }
-
-    /// Its text, with the comments around it, if its nodes were dropped. It is a list with the resource as its only element.
-    pub fn unread_text(&self) -> Option<&'a str> {
-        match self.body {
-            Body::Place(place) => place.source().get(place.lines()),
-            Body::Nodes(_) => None,
-        }
-    }
-
-    /// Same as [`Resource::unread_text`], with edits, which are all in this text.
-    pub fn edited_text(&self, edits: &TextEdits) -> Option<String> {
-        match self.body {
-            Body::Place(place) => Some(edits.apply(place.source(), place.lines())),
-            Body::Nodes(_) => None,
-        }
-    }
-
-    /// The edit that removes the annotation of dest's role, if no nodes are needed for it.
-    pub fn without_role(&self) -> Option<TextEdits> {
-        let (place, seen) = self.unread()?;
-        let range = seen.line_of_role(place.source())?;
-        TextEdits::of(vec![Edit { range, text: String::new() }]).ok()
-    }
-
-    /// An alias that connects the resource with another one. An unread item has no aliases.
-    pub fn shared_alias(&self) -> Option<NodeRef<'a>> {
-        match self.body {
-            Body::Nodes(node) => alias::shared(node),
-            Body::Place(_) => None,
-        }
-    }
-
-    /// An alias in another resource that would mean something else if this one becomes a tree, or goes: see [`alias::breaks_elsewhere`].
-    pub fn broken_elsewhere(&self, becomes: Option<&Tree<'a>>) -> Option<NodeRef<'a>> {
-        match self.body {
-            Body::Nodes(node) => alias::breaks_elsewhere(node, becomes),
-            Body::Place(_) => None,
-        }
-    }
-
-    /// The aliases in other resources whose anchors are in this one.
-    pub fn aliases_elsewhere(&self) -> impl Iterator<Item = NodeRef<'a>> {
-        let read = match self.body {
-            Body::Nodes(node) => Some(node),
-            Body::Place(_) => None,
-        };
-        read.into_iter().flat_map(alias::from_elsewhere)
-    }
-
-    /// Whether a node is in the resource.
-    pub fn holds(&self, node: NodeRef<'_>) -> bool {
-        matches!(self.body, Body::Nodes(own) if own.holds(node))
+        self.node
     }
 
     /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
@@ -334,6 +268,12 @@ impl<'a> Resource<'a> {
             (origin, None) => origin.to_string(),
         }
     }
+}
+
+/// The `namespace/name` in the comment `# kpt-merge: namespace/name` on `metadata`.
+fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
+    let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
+    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
 }
 
 /// The paths of items that are in sub-packages, by their numbers, relative to the package that the function runs on. An item that already

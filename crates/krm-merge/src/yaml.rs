@@ -14,7 +14,6 @@ mod foreign_anchor;
 mod foreign_break;
 mod line;
 mod node;
-mod outline;
 mod parse;
 mod place;
 mod quote;
@@ -29,14 +28,11 @@ pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
-pub use fast::{Keep, Keeps, Moves};
 pub(crate) use line::split_after_feeds;
 pub use line::{
-    LineStarts, ends_line, find_byte, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
-    without_break,
+    LineStarts, ends_line, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines, without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style};
-pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
 pub use place::{

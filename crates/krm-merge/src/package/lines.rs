@@ -24,8 +24,7 @@ impl Lines {
     /// The lines of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
         let mut lines = Vec::new();
-        let nodes = resource.nodes();
-        for (key, value) in nodes.node().entries() {
+        for (key, value) in resource.node().entries() {
             match key.string() {
                 "apiVersion" | "kind" => {}
                 "metadata" => add_metadata(value, &mut lines),

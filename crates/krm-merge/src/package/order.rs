@@ -105,7 +105,7 @@ impl File {
             numbers.sort_by_key(|number| side(&members[*number]));
         };
         fn place(resource: &Resource<'_>) -> (u64, usize) {
-            (number_of(resource), resource.body.start())
+            (number_of(resource), resource.node.start())
         }
         let of_dest: fn(&Member<'_, '_>) -> Option<(u64, usize)> = |member| member.sides.dest.map(place);
         sort(&mut self.own, of_dest);

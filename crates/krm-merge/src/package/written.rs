@@ -8,6 +8,7 @@ use super::fault::{Fault, Why};
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Settled};
 use super::places::Places;
 use super::{Becomes, Spot};
+use crate::alias;
 use crate::documents::Item;
 use crate::edits::{Edit, TextEdits};
 use crate::file_path;
@@ -311,7 +312,7 @@ impl<'r, 'a> Writer<'r, 'a> {
 
     /// Moves a resource of dest to another file. Returns the new values of its path annotations, if it has some.
     fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Fault<'a>>> {
-        if let Some(alias) = dest.shared_alias() {
+        if let Some(alias) = alias::shared(dest.node()) {
             return Err(Fault::of(dest, Why::Apart(alias)));
         }
         if let Some(item) = dest.origin.item() {
@@ -471,7 +472,7 @@ fn after_of<'r, 'a>(dest: &'r Resource<'a>, tree: Tree<'a>) -> After<'r, 'a> {
 /// # Errors
 /// An alias would mean something else.
 pub fn leaves_anchors<'a>(resource: &Resource<'a>, becomes: Option<&Tree<'a>>) -> Result<(), Box<Fault<'a>>> {
-    match resource.broken_elsewhere(becomes) {
+    match alias::breaks_elsewhere(resource.node(), becomes) {
         Some(alias) => Err(Fault::of(resource, Why::Apart(alias))),
         None => Ok(()),
     }

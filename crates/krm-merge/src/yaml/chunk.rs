@@ -35,12 +35,6 @@ impl Chunk {
         Marks(!self.equal(byte).0)
     }
 
-    /// Marks the bytes that another chunk has not in their places.
-    #[inline(always)]
-    pub fn differing(self, other: Self) -> Marks {
-        Marks(!self.0.simd_eq(other.0))
-    }
-
     /// Marks the control characters: bytes below a blank.
     #[inline(always)]
     pub fn controls(self) -> Marks {
@@ -90,10 +84,6 @@ mod tests {
                     agrees(chunk.equal(other).or(chunk.equal(byte)), &|one| one == other || one == byte);
                 }
                 agrees(chunk.controls(), &|byte| byte < b' ');
-                let (mut others, last) = ([b'a'; Chunk::LEN], bytes[Chunk::LEN - 1]);
-                others[Chunk::LEN - 1] = last;
-                let is_other = bytes[at] != others[at];
-                assert_eq!(chunk.differing(Chunk::of(&others)).first(), is_other.then_some(at), "{bytes:?}");
             }
         }
     }

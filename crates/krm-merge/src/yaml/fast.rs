@@ -5,10 +5,9 @@
 //! both arenas bit for bit.
 //!
 //! It decides once for each line (`line.rs`), with a stack of open blocks that mirrors the library's stack of indentation. The library
-//! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). Of usual items, it may keep only where they are, and read them
-//! again when they are needed (`part.rs`). An item that repeats an earlier one is not even read (`repeat.rs`). This reader refuses on
-//! purpose: directives, `...`, a scalar at the root, a lone CR, tabs outside of comments and block scalars, characters that are not
-//! printable, and those that some readers take for line breaks.
+//! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). This reader refuses on purpose: directives, `...`, a scalar at
+//! the root, a lone CR, tabs outside of comments and block scalars, characters that are not printable, and those that some readers take
+//! for line breaks.
 
 #[cfg(any(test, fuzzing))]
 pub mod agreement;
@@ -17,21 +16,14 @@ mod crlf;
 mod flow;
 mod item;
 mod line;
-mod part;
 mod plain;
 mod quoted;
-mod repeat;
 mod scan;
-
-use std::ops::Range;
 
 use super::blank::is_blank;
 use super::node::{Document, Kind, NONE, Node, Style};
 use super::parse::MAX_DEPTH;
-pub use part::{Keep, Keeps};
-pub(super) use part::{Place, outline, reread};
-pub use repeat::Moves;
-pub(super) use scan::Text;
+use scan::Text;
 
 /// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.
 const MAX_OPEN: usize = MAX_DEPTH - 1;
@@ -59,9 +51,9 @@ enum Last {
     Whole,
 }
 
-struct Reader<'t, 'd> {
+struct Reader<'t> {
     text: Text<'t>,
-    doc: Document<'d>,
+    doc: Document<'static>,
     open: Vec<Open>,
     last: Last,
     /// The end of the last token.
@@ -74,12 +66,6 @@ struct Reader<'t, 'd> {
     merge_key: Option<u32>,
     /// The budget for single items that the library may still read.
     library: item::Budget,
-    /// The start of the line that is being read.
-    here: usize,
-    /// The start of the line after the last token; `None` if the library read that token.
-    after: Option<usize>,
-    /// The items whose nodes are dropped.
-    parts: part::Parts<'t>,
 }
 
 /// The arena of a usual text, without its source.
@@ -106,67 +92,43 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     (last == 0 || !is_blank(text.get(last..)?)).then_some(doc)
 }
 
-/// Whether any line of a text has blanks and nothing else.
-fn has_lines_of_blanks(text: &str) -> bool {
-    text.lines().any(|line| !line.is_empty() && line.bytes().all(|byte| byte == b' '))
-}
-
-fn read<'d>(text: Text<'_>, doc: Document<'d>) -> Option<Document<'d>> {
-    let mut reader = Reader::new(text, doc);
-    reader.read_lines(0..text.len())?;
-    reader.end_text();
+fn read(text: Text<'_>, doc: Document<'static>) -> Option<Document<'static>> {
+    let mut reader = Reader {
+        text,
+        doc,
+        open: Vec::with_capacity(32),
+        last: Last::Whole,
+        cursor: 0,
+        roots_before: 0,
+        is_marked: false,
+        merge_key: None,
+        library: item::Budget::of(text),
+    };
+    reader.read_lines()?;
+    reader.end_document();
+    reader.doc.has_merges = reader.merge_key.is_some();
     Some(reader.doc)
 }
 
-impl<'t, 'd> Reader<'t, 'd> {
-    fn new(text: Text<'t>, doc: Document<'d>) -> Self {
-        Self {
-            text,
-            doc,
-            open: Vec::with_capacity(32),
-            last: Last::Whole,
-            cursor: 0,
-            roots_before: 0,
-            is_marked: false,
-            merge_key: None,
-            library: item::Budget::of(text),
-            here: 0,
-            after: None,
-            parts: part::Parts::none(),
-        }
-    }
-
-    /// Reads the lines of a part of the text.
+impl Reader<'_> {
+    /// Reads all lines of the text.
     ///
     /// It is a function of its own, so that all registers are for this loop.
     #[inline(never)]
-    fn read_lines(&mut self, part: Range<usize>) -> Option<()> {
+    fn read_lines(&mut self) -> Option<()> {
         let text = self.text;
-        let mut line = part.start;
-        while line < part.end {
+        let mut line = 0;
+        while line < text.len() {
             let at = text.skip_blanks(line);
             line = match text.at(at) {
-                b'\n' => {
-                    self.parts.has_lines_of_blanks |= at > line;
-                    at + 1
-                }
+                b'\n' => at + 1,
                 b'#' => self.comment(at),
-                first => {
-                    self.here = line;
-                    let next = self.line(line, at, first);
-                    self.after = next;
-                    match next {
-                        Some(next) => next,
-                        None => {
-                            let next = self.item_by_library(line)?;
-                            self.parts.has_lines_of_blanks |= has_lines_of_blanks(text.slice(line..next));
-                            next
-                        }
-                    }
-                }
+                first => match self.line(line, at, first) {
+                    Some(next) => next,
+                    None => self.item_by_library(line)?,
+                },
             };
         }
-        self.here = line;
         Some(())
     }
 
@@ -210,7 +172,6 @@ impl<'t, 'd> Reader<'t, 'd> {
     fn sees_merge_key(&mut self) {
         let id = self.next_id();
         self.merge_key.get_or_insert(id);
-        self.parts.is_odd = true;
     }
 
     /// Appends what line breaks between lines of a scalar mean: a single one is a blank, and of several, all but the first stay line
@@ -262,9 +223,6 @@ impl<'t, 'd> Reader<'t, 'd> {
     /// Closes the innermost block.
     fn close(&mut self) {
         self.end_value();
-        if self.open.len() == self.parts.depth {
-            self.end_part(self.here);
-        }
         self.last = Last::Whole;
         if let Some(open) = self.open.pop() {
             let next = self.next_id();
@@ -284,12 +242,6 @@ impl<'t, 'd> Reader<'t, 'd> {
 
     fn has_root(&self) -> bool {
         self.doc.roots.len() > self.roots_before
-    }
-
-    /// Ends the last document of the text.
-    fn end_text(&mut self) {
-        self.end_document();
-        self.doc.has_merges = self.merge_key.is_some();
     }
 
     /// Ends the document. If it begins with `---`, it has a root even if it is empty.

@@ -50,7 +50,7 @@ fn first_of(bytes: &[u8], among: impl Fn(&[u8; Chunk::LEN]) -> Marks, is_meant: 
 }
 
 /// The offset of the first byte of a text that is this one, as `str::find`, which is slower where the byte is near.
-pub fn find_byte(text: &str, byte: u8) -> Option<usize> {
+fn find_byte(text: &str, byte: u8) -> Option<usize> {
     first_of(text.as_bytes(), |chunk| Chunk::of(chunk).equal(byte), |other| other == byte)
 }
 

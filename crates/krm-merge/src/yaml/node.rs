@@ -6,13 +6,12 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::error::{Error, Position};
 use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
 use crate::hashed::{Empty, HashMap};
-use crate::sieve::{Known, Sieve};
 
 /// The kinds of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +102,8 @@ pub struct Document<'s> {
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
     /// The keys of long maps, each after its map, sorted by map and text, computed on first use.
     pub(super) keys_of_long_maps: OnceLock<Vec<(u32, u32)>>,
-    /// Where the lines of the text begin, computed on first use for a long line. The documents of one text share it.
-    pub(super) line_starts: Arc<OnceLock<LineStarts>>,
+    /// Where the lines of the text begin, computed on first use for a long line.
+    pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
     /// The block scalars, in order, each with the indentation of its content.
     pub(super) blocks: Vec<(u32, u32)>,
@@ -129,28 +128,23 @@ pub(super) fn line_break(text: &str) -> &'static str {
 impl Document<'static> {
     /// An empty document for a text, without the text.
     pub(super) fn empty(text: &str) -> Self {
-        // A manifest has about one node in 14 bytes. The system never has to provide memory for unused capacity.
-        Self::with_room(text.len() / 14 + 1, line_break(text))
-    }
-
-    /// An empty document with room for this many nodes, for a text with this line break, without the text.
-    pub(super) fn with_room(nodes: usize, line_break: &'static str) -> Self {
         Self {
             source: Cow::Borrowed(""),
-            nodes: Vec::with_capacity(nodes),
+            // A manifest has about one node in 14 bytes. The system never has to provide memory for unused capacity.
+            nodes: Vec::with_capacity(text.len() / 14 + 1),
             roots: Vec::new(),
             comments: Vec::new(),
             props: Vec::new(),
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
             keys_of_long_maps: OnceLock::new(),
-            line_starts: Arc::default(),
+            line_starts: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
             buffer: String::new(),
             has_merges: false,
             may_have_questions: false,
-            line_break,
+            line_break: line_break(text),
             nulls: Vec::new(),
         }
     }
@@ -373,7 +367,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether another node is this one or is below it.
-    pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
+    pub fn holds(self, other: NodeRef<'_>) -> bool {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.subtree().contains(&other.id)
     }
 
@@ -621,15 +615,6 @@ impl<'a> NodeRef<'a> {
         self.doc.has_merges && self.entries().any(|(key, _)| key.is_merge_key())
     }
 
-    /// Whether a comment is between the scalars around the entry of this key: above it, on one of its lines, or below it.
-    pub(crate) fn has_comments_around(self, value: Self) -> bool {
-        let is_scalar = |id: &u32| !matches!(self.doc.nodes[*id as usize].kind, Kind::Map | Kind::List);
-        let before = (0..self.id).rfind(is_scalar).map_or(0, |id| self.doc.nodes[id as usize].end);
-        let after = (value.next_id()..self.doc.nodes.len() as u32).find(is_scalar);
-        let end = after.map_or(self.doc.source.len(), |id| self.doc.nodes[id as usize].start as usize);
-        self.doc.comments_in(before as usize..end).next().is_some()
-    }
-
     /// Whether any map of the subtree has a `<<` entry.
     pub(crate) fn has_merge_entries(self) -> bool {
         let maps = || (self.id..self.next_id()).map(|id| NodeRef { doc: self.doc, id });
@@ -736,12 +721,8 @@ impl<'a> NodeRef<'a> {
 
     /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
-        let keys = || self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
-        let mut sieve = Sieve::<8>::default();
-        if keys().all(|k| sieve.add(k.bytes()) == Known::No) {
-            return None;
-        }
-        let mut keys: Vec<(&str, NodeRef<'a>)> = keys().map(|k| (k.string(), k)).collect();
+        let keys = self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
+        let mut keys: Vec<(&str, NodeRef<'a>)> = keys.map(|k| (k.string(), k)).collect();
         keys.sort_unstable_by_key(|k| (k.0, k.1.id));
         keys.windows(2).filter(|w| w[0].0 == w[1].0).map(|w| w[1].1).min_by_key(|k| k.id)
     }

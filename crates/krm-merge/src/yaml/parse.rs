@@ -50,8 +50,8 @@ struct Anchor {
     closed: bool,
 }
 
-struct Builder<'b, 'd> {
-    doc: &'b mut Document<'d>,
+struct Builder<'b> {
+    doc: &'b mut Document<'static>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
     /// The end of the last token. The next token begins after it.
@@ -68,19 +68,10 @@ pub fn parsed() -> usize {
     PARSED.get()
 }
 
-/// Counts a text that is parsed; see [`parsed`].
-pub(super) fn count() {
-    PARSED.set(PARSED.get() + 1);
-}
-
-/// Whether each offset of a text has a number that is not [`NONE`].
-pub(super) fn is_short_enough(text: &str) -> bool {
-    text.len() < NONE as usize
-}
-
 pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
-    count();
-    if !is_short_enough(&source) {
+    PARSED.set(PARSED.get() + 1);
+    // Each offset must have a number that is not `NONE`.
+    if source.len() >= NONE as usize {
         return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
     }
     let read = fast::parse(&source).map_or_else(|| library(&source), Ok);
@@ -124,7 +115,7 @@ pub(super) struct Behind {
 
 /// Appends the next item of a list to the arena. `part` of the text begins with the line of the item's dash. `None` if the library cannot
 /// read this part alone; then the arena may already hold nodes of it.
-pub(super) fn item(doc: &mut Document<'_>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
+pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
     let Around { list, depth, expanded } = *around;
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
     let dash = skip(text.as_bytes(), part.start, b"");
@@ -183,7 +174,7 @@ fn sort_comments(doc: &mut Document<'_>, first: usize) {
     }
 }
 
-impl Builder<'_, '_> {
+impl Builder<'_> {
     /// Moves the cursor past the dash of the next list element, if there is a dash.
     fn pass_dash(&mut self, text: &str) {
         let Some(open) = self.open.last() else { return };

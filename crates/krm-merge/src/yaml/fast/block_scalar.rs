@@ -20,7 +20,7 @@ struct Content {
     indent: usize,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads the block scalar whose `|` or `>` is at an offset. Returns the offset of the line after it.
     pub(super) fn block_scalar(&mut self, at: usize) -> Option<usize> {
         let parent = self.indent()?;
@@ -86,7 +86,6 @@ impl Reader<'_, '_> {
                 if chomping == Chomping::Keep {
                     end = at;
                 }
-                self.parts.has_lines_of_blanks |= at > line;
                 breaks += 1;
                 line = at + 1;
                 continue;

@@ -7,7 +7,7 @@ use super::{KEY, MAX_OPEN, Reader};
 /// The column of the innermost block around a flow collection; `None` at the root. The further lines of the collection must be deeper.
 type Around = Option<usize>;
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads the flow collection that begins at an offset, inside of this number of maps and lists. Returns the offset of its end.
     pub(super) fn flow(&mut self, at: usize, depth: usize, around: Around) -> Option<usize> {
         if depth >= MAX_OPEN {

@@ -38,7 +38,7 @@ impl Budget {
     }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads the item that contains this line. Returns the offset of the line after the item.
     #[cold]
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
@@ -50,7 +50,6 @@ impl Reader<'_, '_> {
                 continue;
             }
             self.library.bytes = self.library.bytes.checked_sub(part.len())?;
-            self.parts.is_odd = true;
             self.forget(mark);
             self.open.truncate(depth);
             if let Some(next) = self.read_item(part) {
@@ -76,22 +75,16 @@ impl Reader<'_, '_> {
 
     /// Drops everything that was read of the last item of a list.
     fn forget(&mut self, mark: Mark) {
-        self.drop_nodes(mark.node, mark.decoded);
         let doc = &mut self.doc;
+        doc.nodes.truncate(mark.node as usize);
+        doc.nulls.truncate(doc.nulls.partition_point(|id| *id < mark.node));
+        doc.blocks.truncate(doc.blocks.partition_point(|(id, _)| *id < mark.node));
+        doc.decoded.truncate(mark.decoded as usize);
+        doc.buffer.truncate(doc.decoded.last().map_or(0, |(_, end)| *end as usize));
         doc.props.truncate(doc.props.partition_point(|props| props.node < mark.node));
         doc.aliases.truncate(doc.aliases.partition_point(|id| *id < mark.node));
         doc.comments.truncate(doc.comments.partition_point(|(start, _)| *start < mark.line));
         self.merge_key = self.merge_key.filter(|id| *id < mark.node);
-    }
-
-    /// Drops the nodes from a number on, and the decoded texts from a number on.
-    pub(super) fn drop_nodes(&mut self, node: u32, decoded: u32) {
-        let doc = &mut self.doc;
-        doc.nodes.truncate(node as usize);
-        doc.nulls.truncate(doc.nulls.partition_point(|id| *id < node));
-        doc.blocks.truncate(doc.blocks.partition_point(|(id, _)| *id < node));
-        doc.decoded.truncate(decoded as usize);
-        doc.buffer.truncate(doc.decoded.last().map_or(0, |(_, end)| *end as usize));
     }
 
     /// Reads a part of the text by the library: the next item of the innermost list.

@@ -15,7 +15,7 @@ struct Spot {
     is_first: bool,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads a line. `first`, at the offset `at`, is its first byte that is not a blank. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn line(&mut self, line: usize, at: usize, first: u8) -> Option<usize> {
@@ -48,14 +48,6 @@ impl Reader<'_, '_> {
                 Some(_) if self.waits_for(spot, Kind::List) => self.start(Kind::List, spot.column, spot.at)?,
                 None if !self.has_root() => self.start(Kind::List, spot.column, spot.at)?,
                 _ => return None,
-            }
-            if self.open.len() == self.parts.depth && spot.is_first {
-                self.end_part(line);
-                self.begin_part();
-                if let Some(next) = self.repeated_item(line) {
-                    // Only the line break of its last line is left.
-                    return Some(Spot { at: next - 1, first: b'\n', is_first: false, ..spot });
-                }
             }
             let mark = Mark { line: line as u32, node: self.next_id(), decoded: self.doc.decoded.len() as u32 };
             if let Some(list) = self.open.last_mut().filter(|_| spot.is_first) {

@@ -72,7 +72,7 @@ pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
     }
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Appends a plain scalar.
     #[inline(always)]
     pub(super) fn plain(&mut self, start: usize, end: usize) {
@@ -118,7 +118,6 @@ impl Reader<'_, '_> {
             let at = text.skip_blanks(line);
             if text.at(at) == b'\n' {
                 // Blank lines after the last line of the scalar are not a part of it.
-                self.parts.has_lines_of_blanks |= at > line;
                 line = at + 1;
                 continue;
             }

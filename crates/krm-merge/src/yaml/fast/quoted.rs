@@ -14,7 +14,7 @@ pub(super) struct Quoted {
     link: u32,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Reads the quoted scalar whose opening quote is at an offset. Its further lines must be deeper than `indent`; if there is no
     /// `indent`, it must be one line.
     #[inline(always)]

@@ -3,7 +3,6 @@
 //! All scans rely on one promise, which [`Text::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
 //! end counts as a line break, too, so a mistake of a reader cannot go further than that.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::super::chunk::Chunk;
@@ -12,12 +11,6 @@ use super::super::chunk::Chunk;
 /// each `\n`, and nowhere else.
 #[derive(Clone, Copy)]
 pub struct Text<'t>(&'t str);
-
-impl fmt::Debug for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.0.len())
-    }
-}
 
 impl<'t> Text<'t> {
     /// A text, if it is usual.
@@ -105,23 +98,6 @@ impl<'t> Text<'t> {
             at -= 1;
         }
         at
-    }
-
-    /// How many bytes from the start of a range on are the same as those from another offset on.
-    pub fn same_bytes(self, range: Range<usize>, other: usize) -> usize {
-        let one = self.bytes(range);
-        let two = self.bytes(other..self.len());
-        let many =
-            one.as_chunks::<256>().0.iter().zip(two.as_chunks::<256>().0).take_while(|(a, b)| a == b).count() * 256;
-        let (one, two) = (&one[many..], &two[many..]);
-        let (chunks, others) = (one.as_chunks::<{ Chunk::LEN }>().0, two.as_chunks::<{ Chunk::LEN }>().0);
-        let differing = |(a, b)| Chunk::of(a).differing(Chunk::of(b)).first();
-        let found = chunks.iter().zip(others).enumerate().find_map(|(n, pair)| Some(n * Chunk::LEN + differing(pair)?));
-        let few = || {
-            let done = chunks.len().min(others.len()) * Chunk::LEN;
-            done + one[done..].iter().zip(&two[done..]).take_while(|(a, b)| a == b).count()
-        };
-        many + found.unwrap_or_else(few)
     }
 
     /// The offset of the first byte that matches: among many bytes, by its number, or one by one.
