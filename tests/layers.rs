@@ -1,6 +1,7 @@
 //! Imports point down only: no file uses a file that uses it, directly or through others. That holds in each crate, for each `use` line.
 //!
-//! A name counts for the file that defines it, wherever it is published again. A module that is declared is not used by that alone.
+//! A name counts for the file that defines it, wherever it is published again. A file and those of its own folder are one room: these may use
+//! what the file above them defines.
 
 #[path = "support/run.rs"]
 mod run;
@@ -66,11 +67,12 @@ impl Crate {
 
     /// For each module the modules that it uses.
     fn uses(&self) -> BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> {
-        let of = |module: &Module| -> BTreeSet<&Vec<String>> {
+        let of = |own: &[String], module: &Module| -> BTreeSet<&Vec<String>> {
             let used = module.imports.iter().filter(|import| !import.is_published);
-            used.filter_map(|import| self.home(&import.path, 8)).collect()
+            let used = used.filter_map(|import| self.home(&import.path, 8));
+            used.filter(|used| !used.is_empty() && !own.starts_with(used)).collect()
         };
-        self.modules.iter().map(|(path, module)| (path, of(module))).collect()
+        self.modules.iter().map(|(path, module)| (path, of(path, module))).collect()
     }
 }
 
@@ -79,7 +81,9 @@ impl Module {
         let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         while let Some(line) = lines.next() {
             let line = line.trim();
-            let bare = line.strip_prefix("pub ").or_else(|| line.split_once(") ").filter(|(p, _)| p.starts_with("pub(")).map(|(_, l)| l));
+            let bare = line
+                .strip_prefix("pub ")
+                .or_else(|| line.split_once(") ").filter(|(p, _)| p.starts_with("pub(")).map(|(_, l)| l));
             let (rest, is_published) = (bare.unwrap_or(line), bare.is_some());
             if let Some(first) = rest.strip_prefix("use ") {
                 let mut all = first.to_owned();
@@ -138,7 +142,8 @@ fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
         parts.last_mut().expect("a part").push(c);
     }
     let whole = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
-    let paths = whole.map(|part| if part == "self" { before.trim_end_matches("::").to_owned() } else { format!("{before}{part}") });
+    let paths = whole
+        .map(|part| if part == "self" { before.trim_end_matches("::").to_owned() } else { format!("{before}{part}") });
     paths.flat_map(|path| leaves(&path)).collect()
 }
 
@@ -150,17 +155,25 @@ fn imports_point_down_only() {
         let mut uses = all.uses();
         assert!(uses.len() > 5, "{folder}");
         // What uses nothing that is left is below the rest.
-        while let Some(bottom) = uses.iter().find(|(own, used)| used.iter().all(|used| used == *own)).map(|(own, _)| *own) {
+        while let Some(bottom) =
+            uses.iter().find(|(own, used)| used.iter().all(|used| used == *own)).map(|(own, _)| *own)
+        {
             uses.remove(bottom);
             uses.values_mut().for_each(|used| _ = used.remove(bottom));
         }
         // What nobody uses is above the circle.
-        while let Some(top) = uses.keys().find(|own| !uses.iter().any(|(other, used)| other != *own && used.contains(*own))).copied() {
+        while let Some(top) =
+            uses.keys().find(|own| !uses.iter().any(|(other, used)| other != *own && used.contains(*own))).copied()
+        {
             uses.remove(top);
         }
         let file = |path: &Vec<String>| all.modules[path].file.clone();
         circles.extend(uses.iter().map(|(own, used)| {
-            format!("{} uses {}", file(own), used.iter().filter(|used| *used != own).map(|used| file(used)).collect::<Vec<_>>().join(", "))
+            format!(
+                "{} uses {}",
+                file(own),
+                used.iter().filter(|used| *used != own).map(|used| file(used)).collect::<Vec<_>>().join(", ")
+            )
         }));
     }
     assert!(circles.is_empty(), "\n{}", circles.join("\n"));

@@ -1,6 +1,6 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
-use super::{Entry, Key, Tree, View};
+use super::{Entry, Key, Tree};
 use crate::child::{By, ChildId, Index, Keyed};
 use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
@@ -108,7 +108,7 @@ impl<'a> Branch<'a> {
     }
 
     /// The places of the entries with this identity.
-    fn places<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
+    pub(super) fn places<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
         let mut indexed = self.index.as_ref().map(|index| index.find(id));
         let mut compared = self.entries.iter().enumerate();
         std::iter::from_fn(move || match &mut indexed {
@@ -155,22 +155,11 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not removed. Elements are known only if there is an index.
-    pub fn first(&self, id: &ChildId<'_>) -> Option<View<'_, 'a>> {
-        let found = self.places(id).find_map(|at| self.entries.get(at)?.value.as_ref());
-        found.and_then(Tree::view)
-    }
-
     /// The merge keys of the elements that are not removed and have the same first merge key as this one, each once. Empty if elements are
     /// not looked up yet.
     pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         let Some(index) = &self.index else { return Vec::new() };
         index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
-    }
-
-    /// A field of the map itself, not of a `<<`, that is not removed.
-    pub(super) fn field(&self, name: &str) -> Option<View<'_, 'a>> {
-        self.first(&ChildId::Field(name))
     }
 
     /// The entries with their numbers. Removed ones do not count.

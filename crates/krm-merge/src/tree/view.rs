@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use super::{Branch, Key, Made, Tree, fields_in};
-use crate::child::{By, Elements, Keyed, MergeKey, Value};
+use crate::child::{By, ChildId, Elements, Keyed, MergeKey, Value};
 use crate::hashed::{Empty, HashMap};
 use crate::leaves::hash;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
@@ -227,5 +227,18 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
 
     fn fields(self) -> impl Iterator<Item = (&'a str, Self)> {
         View::fields(self).into_iter()
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// The first child of this identity that is not removed. Elements are known only if there is an index.
+    pub fn first(&self, id: &ChildId<'_>) -> Option<View<'_, 'a>> {
+        let found = self.places(id).find_map(|at| self.entries.get(at)?.value.as_ref());
+        found.and_then(Tree::view)
+    }
+
+    /// A field of the map itself, not of a `<<`, that is not removed.
+    pub(super) fn field(&self, name: &str) -> Option<View<'_, 'a>> {
+        self.first(&ChildId::Field(name))
     }
 }

@@ -21,8 +21,7 @@ mod quoted;
 mod scan;
 
 use super::blank::is_blank;
-use super::node::{Document, Kind, NONE, Node, Style};
-use super::parse::MAX_DEPTH;
+use super::node::{Document, Kind, MAX_DEPTH, NONE, Node, Style};
 use scan::Text;
 
 /// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.

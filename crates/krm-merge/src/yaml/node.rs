@@ -89,6 +89,10 @@ pub(super) struct Props {
 /// The prefix of the tags of YAML's own types.
 pub(super) const CORE: &str = "tag:yaml.org,2002:";
 
+/// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
+/// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
+pub(super) const MAX_DEPTH: usize = 200;
+
 /// A parsed text: every node and every comment by its place.
 #[derive(Debug)]
 pub struct Document<'s> {

@@ -15,13 +15,9 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 use super::block_scalar::BlockScalar;
 use super::error::Error;
 use super::fast;
-use super::node::{Document, Kind, NONE, Node, Props, Style};
+use super::node::{Document, Kind, MAX_DEPTH, NONE, Node, Props, Style};
 use super::{foreign_anchor, foreign_break, unresolved};
 use crate::hashed::{Empty, HashMap};
-
-/// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
-/// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
-pub(super) const MAX_DEPTH: usize = 200;
 
 /// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
 const MAX_EXPANDED: usize = 1_000_000;
