@@ -20,7 +20,8 @@ const FUNCTION: &[&[&str]] = &[
 /// The modules of the merge, in the same way.
 const MERGE: &[&[&str]] = &[
     &["api"],
-    &["package", "documents"],
+    &["package"],
+    &["documents"],
     &["rules"],
     &["layout", "extract"],
     &["transport"],

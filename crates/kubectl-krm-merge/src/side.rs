@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
 use krm_merge::list;
+use krm_merge::package::TextFile;
 use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
@@ -447,6 +448,13 @@ impl Held {
         }
     }
 
+    /// The file as the engine sees it. `text` is its text if it holds no resources.
+    pub fn as_text<'h>(&'h self, text: &'h str) -> TextFile<'h> {
+        let document = self.document();
+        let text = document.map_or(text, Document::source);
+        TextFile { path: &self.path, name: &self.name, text, document }
+    }
+
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(of_document)
@@ -469,11 +477,6 @@ impl Held {
             }
         }
     }
-}
-
-/// The maps of a document that are resources: its roots, or the elements of lists.
-pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
-    document.roots().flat_map(list::resources).map(|listed| listed.node)
 }
 
 #[cfg(unix)]

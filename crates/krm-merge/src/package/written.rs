@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
+use super::file::{NewResource, without_header};
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Settled};
 use super::places::Places;
 use super::{Becomes, Spot};
@@ -116,6 +117,17 @@ impl Added<'_> {
     /// The errors of [`splice::standalone`].
     pub fn text(&self, budget: &Budget) -> Result<String, Unwritable> {
         splice::standalone(&self.tree, budget)
+    }
+
+    /// The resource as a new one of a file, without the comments that belong to the file that it comes from.
+    ///
+    /// # Errors
+    /// Same as [`Added::text`].
+    pub fn in_file(&self, budget: &Budget) -> Result<NewResource, Unwritable> {
+        let text = self.text(budget)?;
+        let own = self.tree.like().map(|like| without_header(&text, like));
+        let (path, origin) = (self.path.clone(), self.origin.clone());
+        Ok(NewResource { path, origin, text: own.unwrap_or(text), spot: self.spot })
     }
 }
 
@@ -296,8 +308,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         let is_file = matches!(source.origin, Origin::File { .. });
         let tree = match source.relative_path.filter(|_| !is_file) {
             Some(path) => {
-                file_path::of_new_file(path)
-                    .map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
+                file_path::of_new_file(path).map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
                 let in_file = self.number(number);
                 transport::with_path(tree, path, in_file.or_else(|| self.places.numbering.next(path)))
             }
@@ -452,11 +463,7 @@ impl<'r, 'a> Writer<'r, 'a> {
     }
 
     /// Writes what a list of dest says besides its items.
-    fn list(
-        &mut self,
-        list: &MergedList<'a>,
-        tree: Option<Tree<'a>>,
-    ) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
+    fn list(&mut self, list: &MergedList<'a>, tree: Option<Tree<'a>>) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
         let dest = &list.sides.dest;
         let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(None) };
         let (edits, _) = self.edits(dest, &tree, None)?;

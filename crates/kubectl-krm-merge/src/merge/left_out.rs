@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
+use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::Role;
@@ -11,10 +12,8 @@ use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
 
 use super::placed::path_of;
-use super::is_conflict;
+use super::{is_conflict, is_empty, is_original};
 use crate::carry::{is_unread, not_added, not_read, unread};
-use crate::edit::Added;
-use crate::moved::in_the_way;
 use crate::side::{Held, Part, Root, Side};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
@@ -76,7 +75,7 @@ impl LeftOut {
 
     /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
     /// was not read.
-    pub fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
+    pub fn found(&mut self, dest: &Side, added: &[NewResource], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
         for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
@@ -112,7 +111,12 @@ impl LeftOut {
 
     /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
     /// read.
-    pub fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], written: &Written<'_, '_>) -> Result<Found> {
+    pub fn found_moves(
+        &mut self,
+        dest: &Side,
+        given: &[(Role, Vec<Side>)],
+        written: &Written<'_, '_>,
+    ) -> Result<Found> {
         let before = self.unmoved.len();
         let moved = if dest.is_folder() { written.moved.iter().collect() } else { Vec::new() };
         let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
@@ -147,4 +151,21 @@ impl LeftOut {
 fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
     let i = resource.identity?;
     Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
+}
+
+/// The reason why dest cannot move a resource to the path to which upstream moved it; `None` if it can.
+///
+/// # Errors
+/// A file cannot be read.
+fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<&'static str>> {
+    let Root::Folder(tree) = &dest.root else { return Ok(None) };
+    if tree.ignores(path) {
+        return Ok(Some("`.krmignore` leaves that file out"));
+    }
+    if is_unread(dest, path) {
+        return Ok(Some("that file is not read here"));
+    }
+    let plain = dest.at(path).filter(|held| held.document().is_none());
+    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
+    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| "that file of dest holds something else"))
 }
