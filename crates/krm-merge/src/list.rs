@@ -4,7 +4,7 @@
 
 use crate::child::By;
 use crate::tree::{Branch, Tree};
-use crate::yaml::NodeRef;
+use crate::yaml::{Document, NodeRef};
 
 /// The kinds of lists that do not name the type of their items.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
@@ -31,6 +31,11 @@ fn kind_of(document: NodeRef<'_>) -> Option<&str> {
 
 fn text<'a>(document: NodeRef<'a>, field: &str) -> Option<&'a str> {
     document.get(field).and_then(NodeRef::as_str)
+}
+
+/// The maps of a text that are resources: its documents, or the elements of lists.
+pub fn nodes<'a>(text: &'a Document<'_>) -> impl Iterator<Item = NodeRef<'a>> {
+    text.roots().flat_map(resources).map(|listed| listed.node)
 }
 
 /// A resource, and the list that contains it.

@@ -2,9 +2,13 @@
 //!
 //! Conflicts stay open: the caller that writes the result decides who wins. Source: semantics.md, section 1.
 
+mod comment_documents;
 mod fault;
+mod file;
+mod files;
 mod lines;
 mod merged;
+mod moved;
 mod moves;
 mod numbering;
 mod order;
@@ -25,8 +29,12 @@ use moves::MovedFiles;
 use renames::{follow, follow_in_file};
 use triples::{Triple, triples};
 
+pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
+pub use file::{Edited, FileFault, FileItem, NewResource, TextFile, edited, extents};
+pub use files::{FileChange, FileMerge, FilePart, Files};
 pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled, Sourced};
+pub use moved::ItemsOfFiles;
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use krm_merge::list;
+use krm_merge::package::TextFile;
 use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
@@ -120,6 +121,13 @@ impl Held {
         }
     }
 
+    /// The file as the engine sees it. `text` is its text if it holds no resources.
+    pub fn as_text<'h>(&'h self, text: &'h str) -> TextFile<'h> {
+        let document = self.document();
+        let text = document.map_or(text, Document::source);
+        TextFile { path: &self.path, name: &self.name, text, document }
+    }
+
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(of_document)
@@ -142,11 +150,6 @@ impl Held {
             }
         }
     }
-}
-
-/// The maps of a document that are resources: its roots, or the elements of lists.
-pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
-    document.roots().flat_map(list::resources).map(|listed| listed.node)
 }
 
 /// Whether a file of a folder holds resources.

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
-use krm_merge::package::{Done, Member, one_by_one};
+use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
@@ -24,7 +24,6 @@ use krm_merge_function::results::{Outcome, Severity};
 
 use crate::End;
 use crate::cores;
-use crate::edit::Added;
 use crate::held::{Content, Held, is_kustomization};
 use crate::side::{Part, Root, Side};
 use left_out::LeftOut;
@@ -194,7 +193,7 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
 ///
 /// # Errors
 /// A source is dest itself; or dest has none of its resources; or a new resource would go to the file of the source.
-fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
+fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[NewResource]) -> Result<()> {
     let mut sources = given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
     if let Some(itself) = sources.find(|side| side.place().is_some() && side.place() == dest.place()) {
         bail!("{}: the source must not be dest itself", itself.name);
@@ -204,11 +203,12 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
         let Some(held) = side.place().filter(|place| place.starts_with(&tree.root)).and(side.files.first()) else {
             continue;
         };
-        let is_of_side = |added: &&Added| matches!(&added.origin, Origin::File { name, .. } if *name == held.name);
+        let is_of_side =
+            |added: &&NewResource| matches!(&added.origin, Origin::File { name, .. } if *name == held.name);
         let new = added.iter().filter(is_of_side).count();
         let all: HashSet<_> = side.files.iter().flat_map(Held::identities).collect();
         let is_there =
-            |added: &Added| Ok::<_, anyhow::Error>(side.place() == Some(&tree.root.join(path_of(dest, added)?)));
+            |added: &NewResource| Ok::<_, anyhow::Error>(side.place() == Some(&tree.root.join(path_of(dest, added)?)));
         let comes_back = added.iter().filter(is_of_side).map(is_there).collect::<Result<Vec<_>>>()?.contains(&true);
         if new > 0 && !side.is_folder() && (new == all.len() || comes_back) {
             bail!(

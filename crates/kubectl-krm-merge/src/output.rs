@@ -6,17 +6,15 @@ use anyhow::{Result, anyhow};
 use krm_merge::documents::{Item, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::package::Spot;
+use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::shown;
 use krm_merge::splice::exact_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
-use crate::edit::{Fate, edited};
 use crate::held::{Content, Held, holds, is_local};
 use crate::merge::Merge;
-use crate::notes::Notes;
 use crate::place;
 use crate::side::{Root, Side};
 
@@ -42,17 +40,18 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
     let left = texts.into_iter().map(|text| {
         let held = Held::of_text(text)?;
         let resources: Vec<_> = held.resources().collect();
-        let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
-        let fates = resources.iter().enumerate().map(|(i, resource)| {
-            let (node, item) = (resource.node(), fate(resource));
-            Fate { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) }
+        let becomes = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
+        let items = resources.iter().enumerate().map(|(i, resource)| {
+            let (node, item) = (resource.node(), becomes(resource));
+            FileItem { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) }
         });
-        let fates: Vec<Fate<'_>> = fates.collect();
+        let items: Vec<FileItem<'_>> = items.collect();
         // If all resources of a file are left out, its text is left out, too.
-        if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
+        if !items.is_empty() && items.iter().all(|own| *own.item == Item::Goes) {
             return Ok(None);
         }
-        Ok(edited(&held, &fates, &[], &Notes::default(), &budget)?.map(|edited| edited.text))
+        let file = held.as_text("");
+        Ok(edited(&file, &items, &[], &CommentDocuments::default(), &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
+use super::file::{NewResource, without_header};
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Settled};
 use super::places::Places;
 use super::{Becomes, Spot};
@@ -117,6 +118,17 @@ impl Added<'_> {
     /// The errors of [`splice::standalone`].
     pub fn text(&self, budget: &Budget) -> Result<String, Unwritable> {
         splice::standalone(&self.tree, budget)
+    }
+
+    /// The resource as a new one of a file, without the comments that belong to the file that it comes from.
+    ///
+    /// # Errors
+    /// Same as [`Added::text`].
+    pub fn in_file(&self, budget: &Budget) -> Result<NewResource, Unwritable> {
+        let text = self.text(budget)?;
+        let own = self.tree.like().map(|like| without_header(&text, like));
+        let (path, origin) = (self.path.clone(), self.origin.clone());
+        Ok(NewResource { path, origin, text: own.unwrap_or(text), spot: self.spot })
     }
 }
 

@@ -7,7 +7,7 @@ use krm_merge::alias;
 use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
-use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
+use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, extents, members_of_file, orders};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
@@ -27,7 +27,6 @@ use super::halves::{Asked, Halves, Why};
 use super::hunks::by_line;
 use super::part::{Choice, Grain, Part};
 use super::versions::{Here, Spot};
-use crate::edit::extents;
 
 /// A merged file.
 pub struct Merge<'r, 'a> {

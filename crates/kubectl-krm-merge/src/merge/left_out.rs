@@ -4,18 +4,17 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
+use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::Role;
 use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
 
-use super::is_conflict;
 use super::placed::path_of;
+use super::{is_conflict, is_empty, is_original};
 use crate::carry::{is_unread, not_added, not_read, unread};
-use crate::edit::Added;
 use crate::held::Held;
-use crate::moved::in_the_way;
 use crate::side::{Part, Root, Side};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
@@ -77,7 +76,7 @@ impl LeftOut {
 
     /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
     /// was not read.
-    pub fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
+    pub fn found(&mut self, dest: &Side, added: &[NewResource], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
         for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
@@ -153,4 +152,21 @@ impl LeftOut {
 fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
     let i = resource.identity?;
     Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
+}
+
+/// The reason why dest cannot move a resource to the path to which upstream moved it; `None` if it can.
+///
+/// # Errors
+/// A file cannot be read.
+fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<&'static str>> {
+    let Root::Folder(tree) = &dest.root else { return Ok(None) };
+    if tree.ignores(path) {
+        return Ok(Some("`.krmignore` leaves that file out"));
+    }
+    if is_unread(dest, path) {
+        return Ok(Some("that file is not read here"));
+    }
+    let plain = dest.at(path).filter(|held| held.document().is_none());
+    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
+    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| "that file of dest holds something else"))
 }

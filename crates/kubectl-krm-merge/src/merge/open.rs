@@ -1,9 +1,10 @@
 //! [`Open`]: a merge of sides whose conflicts are open, and from which changes of files are drawn, once or several times.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use anyhow::{Error, Result, bail};
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::package::{FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge::policy::{OnConflict, Policy, Treatment};
 use krm_merge::schema::{ListRule, Types};
 use krm_merge::tree::Pick;
@@ -12,7 +13,7 @@ use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
 
-use super::files::of_files;
+use super::files::{PlainTexts, SideFiles, changes};
 use super::left_out::{Found, LeftOut};
 use super::placed::{Placed, place};
 use super::{
@@ -21,8 +22,6 @@ use super::{
 use crate::beside;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
-use crate::edit::{Added, Fate, without_header};
-use crate::moved::Moved;
 use crate::side::{Part, Side};
 use crate::told;
 
@@ -45,7 +44,7 @@ pub struct Open<'m> {
 }
 
 /// What the engine writes, the texts of the new resources, and the results.
-type Engine<'w> = (Written<'w, 'w>, Vec<Added>, Vec<Outcome>);
+type Engine<'w> = (Written<'w, 'w>, Vec<NewResource>, Vec<Outcome>);
 
 /// Why a merge is not drawn.
 pub enum Stop {
@@ -142,16 +141,17 @@ impl<'m> Open<'m> {
         if !has_failed(&results) {
             check_sources(dest, given, &added)?;
         }
-        let added = match place(dest, given, &added) {
+        let added = match place(dest, given, added) {
             // The results already have a better error.
             Err(_) if has_failed(&results) => Placed::new(),
             placed => placed?,
         };
-        let of_file = self.of_file(&written);
+        let plain = PlainTexts::of(dest, given, &added)?;
+        let files = SideFiles::of(dest, given, &plain);
         let budget = Budget::new(self.limit);
-        let moved = Moved::of(dest, given, &of_file, &budget)?;
-        let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
-        let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
+        let files = FileMerge::of(files.view(), self.items(&written), added, &budget).map_err(Error::from)?;
+        let placed = files.receiving();
+        let left = files.left().iter().copied().filter(|path| !placed.contains(path)).collect();
         let taken = Taken { placed, left };
         let mut carried = carry(dest, given, &self.combiner(open, &budget), &taken)?;
         if has_failed(&results) || has_failed(&carried.results) {
@@ -173,8 +173,8 @@ impl<'m> Open<'m> {
         // A list that all its items leave is still there, but not if upstream's text comes to its path.
         let paths = merge.changes.iter().map(|change| &change.path);
         let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
-        let of_files = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
-        merge.changes.extend(of_files.into_iter().filter(|change| !replaced.contains(&change.path)));
+        let changes = changes(dest, given, &files, &mut merge.made)?;
+        merge.changes.extend(changes.into_iter().filter(|change| !replaced.contains(&change.path)));
         Ok(in_order(merge)?)
     }
 
@@ -186,11 +186,7 @@ impl<'m> Open<'m> {
         let merged = self.merged.as_ref().map_err(Clone::clone)?;
         let (written, results) = merged.write(self.treatment(open, self.on_conflict), budget)?;
         let texts = Budget::new(self.limit);
-        let added = written.added.iter().map(|new| {
-            let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&texts)?);
-            let own = new.tree.like().map(|like| without_header(&text, like));
-            Ok(Added { path, origin, text: own.unwrap_or(text), spot: new.spot })
-        });
+        let added = written.added.iter().map(|new| Ok(new.in_file(&texts)?));
         let added = added.collect::<Result<_, Box<Outcome>>>()?;
         Ok((written, added, results))
     }
@@ -211,26 +207,25 @@ impl<'m> Open<'m> {
     }
 
     /// Checks that the merge goes to no file that dest leaves out.
-    fn check_left_out(&self, written: &Written<'_, '_>, added: &[Added], results: &[Outcome]) -> Result<(), Stop> {
+    fn check_left_out(
+        &self,
+        written: &Written<'_, '_>,
+        added: &[NewResource],
+        results: &[Outcome],
+    ) -> Result<(), Stop> {
         let mut left_out = self.left_out.clone();
         let found = [left_out.found(self.dest, added, results)?, left_out.found_moves(self.dest, self.given, written)?];
         if found == [Found::Nothing; 2] { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
     }
 
-    /// The fate of each resource of dest, by the number of its file.
-    fn of_file<'w>(&'w self, written: &'w Written<'_, '_>) -> BTreeMap<usize, Vec<Fate<'w>>> {
-        let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
-        for (i, (item, (owner, node))) in written.items.iter().zip(self.items).enumerate() {
-            of_file.entry(*owner).or_default().push(Fate {
-                node: *node,
-                item,
-                to: written.moved.get(&i).copied().filter(|_| self.dest.is_folder()),
-                followed: written.followed.get(&i),
-                list: written.lists.get(&i),
-                spot: written.spot(i),
-            });
+    /// What happens to each resource of dest, by the number of its file.
+    fn items<'w>(&'w self, written: &'w Written<'_, '_>) -> ItemsOfFiles<'w> {
+        let mut items = ItemsOfFiles::new();
+        for (number, (owner, node)) in self.items.iter().enumerate() {
+            let item = FileItem::of(written, number, *node);
+            items.entry(*owner).or_default().push(FileItem { to: item.to.filter(|_| self.dest.is_folder()), ..item });
         }
-        of_file
+        items
     }
 }
 

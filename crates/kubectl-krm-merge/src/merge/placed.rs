@@ -2,28 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use krm_merge::file_path;
-use krm_merge::resource::Resource;
+use krm_merge::package::NewResource;
 use krm_merge::shown;
-use krm_merge::yaml::Document;
 use krm_merge_function::config::Role;
 
 use super::{is_empty, is_original};
-use crate::edit::Added;
 use crate::side::{Root, Side};
 
 /// New resources by their new file.
-pub(super) type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
+pub(super) type Placed = BTreeMap<String, Vec<NewResource>>;
 
 /// Assigns each new resource to a file. A resource in a file that `.krmignore` leaves out is dropped.
 ///
 /// # Errors
 /// Two new resources from different places would be in one file; or a path leads out of dest.
-pub(super) fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<Placed<'m>> {
+pub(super) fn place(dest: &Side, given: &[(Role, Vec<Side>)], added: Vec<NewResource>) -> Result<Placed> {
     let mut by_file = Placed::new();
     for added in added {
-        let path = path_of(dest, added)?;
+        let path = path_of(dest, &added)?;
         if dest.is_folder()
             && let Err(fault) = file_path::of_new_file(&path)
         {
@@ -55,21 +53,13 @@ pub(super) fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Ad
 }
 
 /// The file of dest for a new resource.
-pub(super) fn path_of(dest: &Side, added: &Added) -> Result<String> {
+pub(super) fn path_of(dest: &Side, added: &NewResource) -> Result<String> {
     match (&dest.root, &added.path) {
         (Root::Folder(_) | Root::Cluster, Some(path)) => Ok(path.strip_prefix("./").unwrap_or(path).to_owned()),
-        (Root::Folder(_) | Root::Cluster, None) => default_path(added),
+        (Root::Folder(_) | Root::Cluster, None) => {
+            added.default_path().ok_or_else(|| anyhow!("{}: a new resource must have a name", added.origin))
+        }
         // If dest is a single file or a stream, all resources go there.
         _ => Ok(dest.files.first().map(|f| f.path.clone()).unwrap_or_default()),
     }
-}
-
-/// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt.
-fn default_path(added: &Added) -> Result<String> {
-    let document = Document::parse(added.text.as_str())?;
-    let root = document.roots().next().context("a new resource must be a map")?;
-    let resource = Resource::read(root, added.origin.clone());
-    let identity = resource.identity.ok_or_else(|| anyhow!("{}: a new resource must have a name", added.origin))?;
-    let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
-    Ok(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
 }

@@ -1,26 +1,39 @@
-//! The text of a file after a merge: its documents edited, removed and added, and every other byte unchanged.
+//! [`TextFile`]: a file of a side. And the text of a file of dest after a merge: its documents edited, removed and added, and every other
+//! byte unchanged.
 
-use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::Range;
 
-use anyhow::{Result, bail};
-use krm_merge::child::By;
-use krm_merge::documents::{Item, below_header, changes, ended, sorted};
-use krm_merge::edits::{Edit, TextEdits};
-use krm_merge::limit::Budget;
-use krm_merge::list;
-use krm_merge::package::Spot;
-use krm_merge::resource::Origin;
-use krm_merge::splice::{self, Unwritable, standalone};
-use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
-use krm_merge::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
+use super::Spot;
+use super::comment_documents::CommentDocuments;
+use super::written::Written;
+use crate::child::By;
+use crate::documents::{Item, below_header, changes, ended, sorted};
+use crate::edits::{Edit, Overlap, TextEdits};
+use crate::hashed::{Empty, HashMap, HashSet};
+use crate::limit::Budget;
+use crate::list;
+use crate::resource::{Origin, Resource};
+use crate::splice::{self, Unwritable, standalone};
+use crate::tree::{Branch, Entry, Key, Layout, Tree};
+use crate::yaml::{self, Document, NodeRef, extent, lines, next_line, without_break};
 
-use crate::held::Held;
-use crate::notes::Notes;
+/// A file of a side of a merge.
+#[derive(Clone, Copy, Debug)]
+pub struct TextFile<'f> {
+    /// Its path in the folder of its side.
+    pub path: &'f str,
+    /// Its name in messages, by which the [`Origin`] of its resources knows it.
+    pub name: &'f str,
+    /// Its text. The host may leave it out if the file holds no resources and gets none.
+    pub text: &'f str,
+    /// Its documents, if it holds resources.
+    pub document: Option<&'f Document<'f>>,
+}
 
-/// A new resource.
+/// A new resource of a file.
 #[derive(Clone, Debug)]
-pub struct Added {
+pub struct NewResource {
     /// Its file, relative to the folder of its role.
     pub path: Option<String>,
     /// The item, field or file that it came from.
@@ -31,16 +44,67 @@ pub struct Added {
     pub spot: Spot,
 }
 
-impl Added {
+impl NewResource {
+    /// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt. `None` if it has no name.
+    pub fn default_path(&self) -> Option<String> {
+        let document = Document::parse(self.text.as_str()).ok()?;
+        let identity = Resource::read(document.roots().next()?, self.origin.clone()).identity?;
+        let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
+        Some(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
+    }
+
     /// The same resource with documents below it.
     fn with(&self, documents: &str) -> Self {
         Self { text: ended(self.text.clone()) + documents, ..self.clone() }
     }
 }
 
-/// The fate of a resource of dest.
-#[derive(Clone, Copy)]
-pub struct Fate<'m> {
+/// Why a file cannot get the text that a merge asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileFault {
+    /// The file of this name is JSON, so it holds one resource, and it would get another one.
+    Json(String),
+    /// New text cannot be written.
+    Unwritable(Unwritable),
+    /// New text is not YAML. This is a fault of the program, and it must not become a fault of the file.
+    Unreadable(yaml::Error),
+}
+
+impl fmt::Display for FileFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(name) => {
+                write!(f, "{name}: a JSON file must hold one resource, so another one cannot be added to it")
+            }
+            Self::Unwritable(unwritable) => unwritable.fmt(f),
+            Self::Unreadable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FileFault {}
+
+impl From<Unwritable> for FileFault {
+    fn from(unwritable: Unwritable) -> Self {
+        Self::Unwritable(unwritable)
+    }
+}
+
+impl From<Overlap> for FileFault {
+    fn from(overlap: Overlap) -> Self {
+        Self::Unwritable(Unwritable::Overlap(overlap))
+    }
+}
+
+impl From<yaml::Error> for FileFault {
+    fn from(error: yaml::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// A resource of a file of dest, and what the merge does to it.
+#[derive(Clone, Copy, Debug)]
+pub struct FileItem<'m> {
     /// The resource.
     pub node: NodeRef<'m>,
     /// What the merge does to it.
@@ -55,6 +119,26 @@ pub struct Fate<'m> {
     pub spot: Spot,
 }
 
+impl TextFile<'_> {
+    pub(super) fn is_json(&self) -> bool {
+        self.path.ends_with(".json")
+    }
+}
+
+impl<'m> FileItem<'m> {
+    /// The item of dest with this number, which is at this node.
+    pub fn of(written: &'m Written<'_, '_>, number: usize, node: NodeRef<'m>) -> Self {
+        Self {
+            node,
+            item: written.items.get(number).unwrap_or(&Item::Stays),
+            to: written.moved.get(&number).copied(),
+            followed: written.followed.get(&number),
+            list: written.lists.get(&number),
+            spot: written.spot(number),
+        }
+    }
+}
+
 /// The text of a file of dest after a merge.
 #[derive(Clone, Debug)]
 pub struct Edited {
@@ -64,66 +148,68 @@ pub struct Edited {
     pub edits: Option<TextEdits>,
 }
 
-/// The text of a file of dest after the merge; `None` if the file has no resources left. `fates` has an entry for each resource of the
-/// file, in the order of the text. `added` are the new resources of the file, in order.
+/// The text of a file of dest after the merge; `None` if the file has no resources left. `items` are all resources of the file, in
+/// the order of the text. `added` are the new resources of the file, in order.
 ///
 /// # Errors
 /// The file is JSON, and a resource would have to be added to it; or the text takes more than is left of the budget.
 pub fn edited(
-    held: &Held,
-    fates: &[Fate<'_>],
-    added: &[&Added],
-    notes: &Notes,
+    file: &TextFile<'_>,
+    items: &[FileItem<'_>],
+    added: &[NewResource],
+    comments: &CommentDocuments,
     budget: &Budget,
-) -> Result<Option<Edited>> {
-    let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
-    let going = fates.iter().filter(|fate| *fate.item == Item::Goes);
-    let going: HashSet<usize> = going.map(|fate| fate.node.start()).collect();
+) -> Result<Option<Edited>, FileFault> {
+    let Some(document) = file.document else {
+        return Ok(Some(Edited { text: file.text.to_owned(), edits: Some(TextEdits::default()) }));
+    };
+    let going = items.iter().filter(|own| *own.item == Item::Goes);
+    let going: HashSet<usize> = going.map(|own| own.node.start()).collect();
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
-        let text = || with_header(document.source(), &joined(added), document.line_break());
+        let text = || with_header(document.source(), &joined(added.iter()), document.line_break());
         return Ok((!added.is_empty()).then(|| Edited { text: text(), edits: None }));
     }
-    let with_notes = notes.behind.iter().filter_map(|(number, text)| Some((*number, added.get(*number)?.with(text))));
-    let with_notes: HashMap<usize, Added> = with_notes.collect();
-    let mut new: HashMap<Option<usize>, Vec<&Added>> = HashMap::new();
+    let commented = comments.behind.iter().filter_map(|(number, text)| Some((*number, added.get(*number)?.with(text))));
+    let commented: HashMap<usize, NewResource> = commented.collect();
+    let mut new: HashMap<Option<usize>, Vec<&NewResource>> = HashMap::new();
     for (number, added) in added.iter().enumerate() {
-        let added = with_notes.get(&number).unwrap_or(added);
-        new.entry(home(&roots, fates, added.spot)).or_default().push(added);
+        let added = commented.get(&number).unwrap_or(added);
+        new.entry(home(&roots, items, added.spot)).or_default().push(added);
     }
-    let mut of_roots: Vec<Vec<&Fate<'_>>> = vec![Vec::new(); roots.len()];
-    for fate in fates {
-        if let Some(root) = root_of(&roots, fate.node) {
-            of_roots[root].push(fate);
+    let mut of_roots: Vec<Vec<&FileItem<'_>>> = vec![Vec::new(); roots.len()];
+    for item in items {
+        if let Some(root) = root_of(&roots, item.node) {
+            of_roots[root].push(item);
         }
     }
-    let (mut order, mut items) = (Vec::new(), Vec::new());
-    for (i, (root, fates)) in roots.iter().zip(of_roots).enumerate() {
+    let (mut order, mut becomes) = (Vec::new(), Vec::new());
+    for (i, (root, items)) in roots.iter().zip(of_roots).enumerate() {
         let new = new.remove(&Some(i)).unwrap_or_default();
-        let left = fates.iter().filter(|fate| *fate.item != Item::Goes);
-        order.extend(left.map(|fate| fate.spot).chain(new.iter().map(|added| added.spot)));
+        let left = items.iter().filter(|own| *own.item != Item::Goes);
+        order.extend(left.map(|own| own.spot).chain(new.iter().map(|added| added.spot)));
         let of_items =
-            fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits.clone()) } else { None });
+            items.iter().filter_map(|own| if let Item::Edited(edits) = own.item { Some(edits.clone()) } else { None });
         let of_items = of_items.chain(edits_of_list(*root, &gone, &new, budget)?);
         // What is new at the end of the items comes before what is new below them.
-        let all: Vec<TextEdits> = of_items.chain(fates.iter().filter_map(|fate| fate.list.cloned())).collect();
-        items.push(match all.is_empty() {
+        let all: Vec<TextEdits> = of_items.chain(items.iter().filter_map(|own| own.list.cloned())).collect();
+        becomes.push(match all.is_empty() {
             _ if gone(*root) => Item::Goes,
             true => Item::Stays,
             false => Item::Edited(TextEdits::default().union(all)?),
         });
     }
-    let (source, ranges) = (document.source(), extents(&roots, &items));
-    let own = changes(source, ranges.into_iter().zip(&items)).union([TextEdits::of(notes.edits.clone())?])?;
+    let (source, ranges) = (document.source(), extents(&roots, &becomes));
+    let own = changes(source, ranges.into_iter().zip(&becomes)).union([TextEdits::of(comments.edits.clone())?])?;
     let mut text = own.apply(source, 0..source.len());
     let mut edits = Some(own);
     if let Some(new) = new.remove(&None) {
-        if held.path.ends_with(".json") {
-            bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
+        if file.is_json() {
+            return Err(FileFault::Json(file.name.to_owned()));
         }
         let before = text.clone();
-        append(&mut text, &new, document.line_break());
+        append(&mut text, new.iter().copied(), document.line_break());
         order.extend(new.iter().map(|added| added.spot));
         // Appending may have changed the end of the text, where a block scalar ended. Then `before` is not a prefix of the text.
         let tail =
@@ -139,14 +225,14 @@ pub fn edited(
 
 /// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
 /// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
-fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> {
+fn home(roots: &[NodeRef<'_>], items: &[FileItem<'_>], spot: Spot) -> Option<usize> {
     let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
-    let left = || fates.iter().filter(|fate| *fate.item != Item::Goes);
-    if left().all(|fate| fate.spot < spot) {
+    let left = || items.iter().filter(|own| *own.item != Item::Goes);
+    if left().all(|own| own.spot < spot) {
         return roots.iter().position(|root| is_list(*root));
     }
-    let behind = left().filter(|fate| fate.spot < spot).max_by_key(|fate| fate.spot);
-    let beside = behind.or_else(|| left().min_by_key(|fate| fate.spot))?;
+    let behind = left().filter(|own| own.spot < spot).max_by_key(|own| own.spot);
+    let beside = behind.or_else(|| left().min_by_key(|own| own.spot))?;
     root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
 }
 
@@ -154,9 +240,9 @@ fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> 
 fn edits_of_list<'a>(
     root: NodeRef<'a>,
     gone: &dyn Fn(NodeRef<'a>) -> bool,
-    added: &[&Added],
+    added: &[&NewResource],
     budget: &Budget,
-) -> Result<Option<TextEdits>> {
+) -> Result<Option<TextEdits>, FileFault> {
     let Some(items) = list::items_of(root) else {
         if added.is_empty() {
             return Ok(None);
@@ -194,7 +280,7 @@ fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'
 }
 
 /// The text of new resources as the `items` of a list.
-fn elements(added: &[&Added]) -> String {
+fn elements(added: &[&NewResource]) -> String {
     let mut out = String::from("items:\n");
     for added in added {
         for (i, line) in added.text.lines().enumerate() {
@@ -235,7 +321,7 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
 }
 
 /// The text of a resource that comes from another file, without the comments that belong to that file.
-pub fn without_header(text: &str, resource: NodeRef<'_>) -> String {
+pub(super) fn without_header(text: &str, resource: NodeRef<'_>) -> String {
     let first = resource.document().roots().find(|root| !root.is_null());
     let is_first = first.is_some_and(|first| first.is(resource));
     text[if is_first { below_header(text) } else { 0 }..].to_owned()
@@ -250,7 +336,7 @@ fn with_header(of: &str, documents: &str, line_break: &str) -> String {
 }
 
 /// Appends new resources to the text of a file.
-pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
+pub(super) fn append<'n>(text: &mut String, added: impl Iterator<Item = &'n NewResource>, line_break: &str) {
     let is_empty = text.trim().is_empty();
     if !is_empty {
         *text = ended(std::mem::take(text));
@@ -260,8 +346,8 @@ pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
 }
 
 /// The text of new resources, one document each.
-fn joined(added: &[&Added]) -> String {
-    added.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("---\n")
+fn joined<'n>(added: impl Iterator<Item = &'n NewResource>) -> String {
+    added.map(|new| new.text.as_str()).collect::<Vec<_>>().join("---\n")
 }
 
 /// The text of a new file. If the file has all resources of a source file, unchanged, it gets the text of that file. Otherwise it gets only
@@ -269,48 +355,44 @@ fn joined(added: &[&Added]) -> String {
 ///
 /// # Errors
 /// Cannot occur: a resource of the source file cannot be written.
-pub fn created(added: &[&Added], source: Option<&Held>) -> Result<String> {
-    let Some(document) = source.and_then(Held::document) else { return Ok(joined(added)) };
+pub(super) fn created(added: &[NewResource], source: Option<&TextFile<'_>>) -> Result<String, FileFault> {
+    let Some(document) = source.and_then(|source| source.document) else { return Ok(joined(added.iter())) };
     let text = |root| Ok::<_, Unwritable>(without_header(&standalone(&Tree::Node(root), &Budget::default())?, root));
     let texts = document.roots().filter(|root| !root.is_null()).map(text).collect::<Result<Vec<_>, _>>()?;
     let source = document.source();
-    if texts.iter().eq(added.iter().map(|added| &added.text)) {
+    if texts.iter().eq(added.iter().map(|new| &new.text)) {
         return Ok(source.to_owned());
     }
     let header = source[..below_header(source)].trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    Ok(with_header(&header, &joined(added), "\n"))
+    Ok(with_header(&header, &joined(added.iter()), "\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::held::{Content, resource_nodes};
-    use krm_merge::resource::Origin;
-    use krm_merge::yaml::same;
+    use crate::yaml::same;
 
-    fn held(path: &str, text: &str) -> Held {
-        let document = Document::parse(text.to_owned()).expect("valid");
-        Held {
-            path: path.into(),
-            name: path.into(),
-            disk: None,
-            blob: None,
-            content: Content::Resources(Box::new(document)),
-        }
+    fn document(text: &str) -> Document<'static> {
+        Document::parse(text.to_owned()).expect("valid")
     }
 
-    fn added(text: &str) -> Added {
-        Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned(), spot: Spot::last(0) }
+    fn file<'f>(path: &'f str, document: &'f Document<'f>) -> TextFile<'f> {
+        TextFile { path, name: path, text: document.source(), document: Some(document) }
+    }
+
+    fn added(text: &str) -> NewResource {
+        NewResource { path: None, origin: Origin::Field(String::new()), text: text.to_owned(), spot: Spot::last(0) }
     }
 
     /// The edited text; checks that the edits turn the old text into it.
-    fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
-        let mut fates = Vec::new();
-        for (i, &(node, item)) in items.iter().enumerate() {
-            fates.push(Fate { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) });
+    fn text_of(document: &Document<'_>, becomes: &[(NodeRef<'_>, &Item)], added: &[NewResource]) -> Option<String> {
+        let mut items = Vec::new();
+        for (i, &(node, item)) in becomes.iter().enumerate() {
+            items.push(FileItem { node, item, to: None, followed: None, list: None, spot: Spot::of_item(i) });
         }
-        let edited = edited(held, &fates, added, &Notes::default(), &Budget::default()).expect("edited")?;
-        let source = held.document().expect("resources").source();
+        let file = file("x.yaml", document);
+        let edited = edited(&file, &items, added, &CommentDocuments::default(), &Budget::default()).expect("edited")?;
+        let source = document.source();
         if let Some(edits) = edited.edits {
             assert_eq!(edits.apply(source, 0..source.len()), edited.text);
         }
@@ -319,15 +401,15 @@ mod tests {
 
     /// The text without the documents of these numbers, and with one new document.
     fn without(text: &str, gone: &[usize], new: Option<&str>) -> Option<String> {
-        let held = held("x.yaml", text);
-        let roots: Vec<NodeRef<'_>> = held.document().expect("resources").roots().filter(|r| !r.is_null()).collect();
+        let document = document(text);
+        let roots: Vec<NodeRef<'_>> = document.roots().filter(|r| !r.is_null()).collect();
         let items: Vec<(NodeRef<'_>, &Item)> = roots
             .iter()
             .enumerate()
             .map(|(i, r)| (*r, if gone.contains(&i) { &Item::Goes } else { &Item::Stays }))
             .collect();
-        let added: Vec<Added> = new.map(added).into_iter().collect();
-        text_of(&held, &items, &added.iter().collect::<Vec<_>>())
+        let added: Vec<NewResource> = new.map(added).into_iter().collect();
+        text_of(&document, &items, &added)
     }
 
     #[test]
@@ -396,12 +478,12 @@ mod tests {
     #[test]
     fn a_list_loses_and_gets_elements() {
         let text = "apiVersion: v1\nkind: List\nitems:\n- a: 1\n# two\n- b: 2\n";
-        let held = held("x.yaml", text);
-        let root = held.document().expect("resources").roots().next().expect("a root");
+        let document = document(text);
+        let root = document.roots().next().expect("a root");
         let elements: Vec<NodeRef<'_>> = list::items_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
         let added = added("n: 1\n");
-        let out = text_of(&held, &items, &[&added]);
+        let out = text_of(&document, &items, &[added]);
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
     }
 
@@ -409,9 +491,9 @@ mod tests {
     fn an_empty_list_gets_elements() {
         let added = added("# new\nn: |\n  x\n\n  y\n");
         for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
-            let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
-            let out = text_of(&held, &[], &[&added]).expect("left");
-            let document = Document::parse(out.clone()).expect("valid");
+            let list = document(&format!("apiVersion: v1\nkind: List\n{items}"));
+            let out = text_of(&list, &[], std::slice::from_ref(&added)).expect("left");
+            let document = document(&out);
             let list = list::items_of(document.roots().next().expect("a root")).expect("a list");
             assert_eq!(
                 list.elements().map(|e| e.get("n").map(|n| n.string())).collect::<Vec<_>>(),
@@ -429,30 +511,30 @@ mod tests {
             format!("apiVersion: v1\nkind: List\nitems:\n{items}")
         };
         let text = format!("x: 1\n---\n{}---\ny: 1\n---\n{}", list(&["a", "b"]), list(&["c", "d"]));
-        let held = held("x.yaml", &text);
-        let nodes: Vec<NodeRef<'_>> = held.document().expect("resources").roots().collect();
+        let document = document(&text);
+        let nodes: Vec<NodeRef<'_>> = document.roots().collect();
         let (a, d) = (list::items_of(nodes[1]).expect("a list"), list::items_of(nodes[3]).expect("a list"));
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = added("n: 1\n");
-        assert_eq!(text_of(&held, &gone, &[]), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
-        let out = text_of(&held, &gone, &[&added]);
+        assert_eq!(text_of(&document, &gone, &[]), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
+        let out = text_of(&document, &gone, &[added]);
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 
     #[test]
     fn a_json_file_takes_no_second_resource() {
-        let held = held("x.json", "{\"a\": 1}\n");
-        let added = added("n: 1\n");
-        let error = edited(&held, &[], &[&added], &Notes::default(), &Budget::default()).expect_err("refused");
+        let document = document("{\"a\": 1}\n");
+        let file = file("x.json", &document);
+        let comments = CommentDocuments::default();
+        let error = edited(&file, &[], &[added("n: 1\n")], &comments, &Budget::default()).expect_err("refused");
         assert!(error.to_string().starts_with("x.json: "), "{error}");
     }
 
     /// The text of resources with these names after new ones are added; the rest keeps the order of the spots.
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
-        let held = held("x.yaml", text);
-        let nodes = resource_nodes(held.document().expect("resources"));
-        let fates = nodes.zip(spots).map(|(node, spot)| Fate {
+        let document = document(text);
+        let items = list::nodes(&document).zip(spots).map(|(node, spot)| FileItem {
             node,
             item: &Item::Stays,
             to: None,
@@ -460,9 +542,9 @@ mod tests {
             list: None,
             spot: *spot,
         });
-        let fates: Vec<Fate<'_>> = fates.collect();
-        let new: Vec<Added> = new.iter().map(|(text, spot)| Added { spot: *spot, ..added(text) }).collect();
-        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Notes::default(), &Budget::default())
+        let items: Vec<FileItem<'_>> = items.collect();
+        let new: Vec<NewResource> = new.iter().map(|(text, spot)| NewResource { spot: *spot, ..added(text) }).collect();
+        edited(&file("x.yaml", &document), &items, &new, &CommentDocuments::default(), &Budget::default())
             .expect("edited")
             .expect("left")
             .text

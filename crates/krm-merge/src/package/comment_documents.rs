@@ -2,20 +2,18 @@
 //!
 //! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
 
-use std::collections::{HashMap, HashSet};
-
-use krm_merge::documents::{Item, below_header};
-use krm_merge::edits::Edit;
-use krm_merge::list;
-use krm_merge::resource::{Origin, Resource};
-use krm_merge::sides::Sides;
-use krm_merge::yaml::{Document, NodeRef, ends_line, extent};
-
-use crate::edit::{Added, Fate};
+use super::file::{FileItem, NewResource};
+use crate::documents::{Item, below_header};
+use crate::edits::Edit;
+use crate::hashed::{Empty, HashMap, HashSet};
+use crate::list;
+use crate::resource::{Origin, Resource};
+use crate::sides::Sides;
+use crate::yaml::{Document, NodeRef, ends_line, extent};
 
 /// What becomes of the documents of comments of a file of dest.
 #[derive(Debug, Default)]
-pub struct Notes {
+pub struct CommentDocuments {
     /// The edits of dest's text.
     pub edits: Vec<Edit>,
     /// The documents that follow a new resource, as one text, by the number of that resource among the new ones.
@@ -47,16 +45,17 @@ enum At {
     New(usize),
 }
 
-impl Notes {
-    /// Merges the documents of comments of a file. `fates` are those of dest's resources in it, and `added` the resources that are new.
-    pub fn merged(documents: Sides<&Document<'static>>, fates: &[Fate<'_>], added: &[&Added]) -> Self {
+impl CommentDocuments {
+    /// Merges the documents of comments of a file. `items` are dest's resources in it, and `added` the resources
+    /// that are new.
+    pub fn merged(documents: Sides<&Document<'_>>, items: &[FileItem<'_>], added: &[NewResource]) -> Self {
         if !documents.original.roots().chain(documents.updated.roots()).any(|root| comments(root).is_some()) {
             return Self::default();
         }
         let mut parts = documents.map(|document| document.roots().map(part).collect::<Vec<_>>());
-        let followed = fates.iter().filter_map(|fate| {
-            let own = name(&Resource::read(fate.node, Origin::Field(String::new())))?;
-            Some((fate.followed?.map(str::to_owned), own))
+        let followed = items.iter().filter_map(|item| {
+            let own = name(&Resource::read(item.node, Origin::Field(String::new())))?;
+            Some((item.followed?.map(str::to_owned), own))
         });
         let followed: HashMap<Name, Name> = followed.collect();
         [&mut parts.original, &mut parts.updated].into_iter().for_each(|parts| rename(parts, &followed));
@@ -69,7 +68,7 @@ impl Notes {
             updated: keys(&parts.updated, &in_result),
             dest: keys(&parts.dest, &in_upstream),
         };
-        let mut here = Here::of(documents.dest, fates, &keys);
+        let mut here = Here::of(documents.dest, items, &keys);
         let has_list = documents.dest.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
         let mut at = At::Top;
         let mut out = Self::default();
@@ -124,7 +123,7 @@ impl Notes {
 
 /// Dest's file, and which of its documents of comments upstream has.
 struct Here<'d> {
-    document: &'d Document<'static>,
+    document: &'d Document<'d>,
     roots: Vec<NodeRef<'d>>,
     /// The documents of resources that go.
     leaving: HashSet<usize>,
@@ -135,10 +134,10 @@ struct Here<'d> {
 }
 
 impl<'d> Here<'d> {
-    fn of(document: &'d Document<'static>, fates: &[Fate<'_>], keys: &Sides<HashMap<usize, Key<'d>>>) -> Self {
+    fn of(document: &'d Document<'d>, items: &[FileItem<'_>], keys: &Sides<HashMap<usize, Key<'d>>>) -> Self {
         let roots: Vec<NodeRef<'d>> = document.roots().collect();
         let goes: HashSet<usize> =
-            fates.iter().filter(|fate| *fate.item == Item::Goes).map(|fate| fate.node.start()).collect();
+            items.iter().filter(|own| *own.item == Item::Goes).map(|own| own.node.start()).collect();
         let leaving = (0..roots.len()).filter(|number| goes.contains(&roots[*number].start())).collect();
         let (mut was, is) = (counted(&keys.original), counted(&keys.updated));
         let mut known: HashMap<Key<'d>, Vec<Option<usize>>> = HashMap::new();
