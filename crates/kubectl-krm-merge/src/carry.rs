@@ -33,12 +33,12 @@ use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 
+use crate::change::Change;
 use crate::combine::Combiner;
 use crate::held::{AsText, Content, Held};
-use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
-use crate::side::{Root, Side};
+use crate::side::{Root, Side, paths};
 use crate::walk::Tree;
 
 /// The result for the files that hold no resources.
@@ -120,7 +120,7 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
 fn is_ours(path: &str, sides: [Option<&Held>; 3], taken: &Taken<'_>) -> Result<bool> {
     Ok(match sides.map(Has::of) {
         [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
-            Some(here) => !taken.placed.contains(path) && !is_empty(here)?,
+            Some(here) => !taken.placed.contains(path) && !here.is_empty()?,
             None => false,
         },
         [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
@@ -263,7 +263,7 @@ impl Carried {
         let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|c| is(c)).count();
         let changed = count(|c| c.old.is_some() && c.new.is_some());
         let (added, deleted) = (count(|c| c.old.is_none()), count(|c| c.new.is_none()));
-        let conflicts = self.results.iter().filter(|r| is_conflict(r)).count();
+        let conflicts = self.results.iter().filter(|r| r.is_conflict()).count();
         let message = format!(
             "files without resources: {changed} changed, {added} added, {deleted} deleted; {}",
             counted(conflicts, "conflict")
@@ -432,4 +432,12 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], treatme
     let more = if why.is_empty() { String::new() } else { format!(", for {why}") };
     let clash = Clash { place: "the whole file".to_owned(), what, settled, more };
     Outcome { file, ..Outcome::conflict(severity(treatment), clash) }
+}
+
+/// The severity of a conflict with this treatment.
+fn severity(treatment: Treatment) -> Severity {
+    match treatment {
+        Treatment::By(OnConflict::Fail) => Severity::Error,
+        Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Treatment::Open(_) => Severity::Warning,
+    }
 }

@@ -20,17 +20,17 @@ use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::results::to_yaml;
 
 use crate::End;
+use crate::change::Change;
 use crate::cli::{Compared, Diff};
 use crate::diff;
 use crate::difference::differences;
 use crate::given;
 use crate::held::{Held, parse};
-use crate::merge::{Change, paths};
 use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::{Part, Side};
+use crate::side::{Part, Side, paths};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.

@@ -10,8 +10,9 @@ use krm_merge::yaml::Document;
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
+use crate::change::Change;
 use crate::clash::{self, Line, Shown, Values};
-use crate::merge::{Change, Merge, is_conflict};
+use crate::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
 use crate::side::Side;
@@ -300,7 +301,7 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
 /// A block for each conflict, and the number of conflicts.
 pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     let mut page = Page::new(reader);
-    let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| is_conflict(r)).collect();
+    let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| r.is_conflict()).collect();
     conflicts.iter().for_each(|conflict| of_conflict(dest, conflict, &mut page));
     if !conflicts.is_empty() {
         let files: HashSet<&str> = conflicts.iter().filter_map(|r| r.file.as_ref()).map(|f| f.path.as_str()).collect();

@@ -128,6 +128,15 @@ impl Held {
         TextFile { path: &self.path, name: &self.name, text, document }
     }
 
+    /// Whether it has no document, only comments or nothing.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_empty(&self) -> Result<bool> {
+        let Ok(text) = String::from_utf8(self.bytes()?.into_owned()) else { return Ok(false) };
+        Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
+    }
+
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(of_document)

@@ -13,8 +13,8 @@ use krm_merge::schema::Types;
 use krm_merge_function::results::Outcome;
 use sha2::{Digest, Sha256};
 
+use crate::change::Change;
 use crate::markdown::headline;
-use crate::merge::Change;
 use crate::side::Side;
 use crate::told::{self, counted};
 use card::{Card, Rank, cards};

@@ -44,7 +44,7 @@ use crate::github::github;
 use crate::given;
 use crate::html::html;
 use crate::markdown::markdown;
-use crate::merge::{Merge, is_conflict, merge};
+use crate::merge::{Merge, merge};
 use crate::output::{self, Printed};
 use crate::progress::Progress;
 use crate::run::report;
@@ -230,17 +230,17 @@ fn being_deleted(local: &Local) -> Option<Outcome> {
 fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.server_side {
         // With `--server-side`, the server decides by owners. `claim.rs` handles these.
-        merged.results.retain(|r| !is_conflict(r));
+        merged.results.retain(|r| !r.is_conflict());
     }
     if args.on_conflict != Some(OnConflict::KeepDest) {
-        merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
+        merged.results.retain(|r| !(r.is_conflict() && drift::is_default_only(r)));
     }
     if args.on_conflict == Some(OnConflict::Fail) {
-        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(Outcome::leave_open);
+        merged.results.iter_mut().filter(|r| r.is_conflict()).for_each(Outcome::leave_open);
     }
     for (local, dest) in locals.iter().filter_map(|local| Some((local, local.dest.as_ref()?))) {
         let path = local.address.to_string();
-        let is_of_it = |r: &&mut Outcome| is_conflict(r) && r.file.as_ref().is_some_and(|f| f.path == path);
+        let is_of_it = |r: &&mut Outcome| r.is_conflict() && r.file.as_ref().is_some_and(|f| f.path == path);
         drift::sign_conflicts(merged.results.iter_mut().filter(is_of_it), dest, &local.owners)?;
     }
     merged.results.iter_mut().for_each(secret::mask_fields);
@@ -303,7 +303,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     }
     merged.results.extend(locals.iter().filter_map(being_deleted));
     settle_conflicts(args, locals, &mut merged)?;
-    let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
+    let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| r.is_conflict()).collect();
     let mut told = Page::new(reader);
     drifts.iter().for_each(|(address, found)| drift::show(address, found, &conflicts, &mut told));
     if merged.has_failed() {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod carry;
+mod change;
 mod clash;
 mod cli;
 mod combine;

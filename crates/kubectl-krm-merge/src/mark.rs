@@ -19,12 +19,13 @@ use krm_merge::yaml::{
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
 
+use crate::change::{Change, Made};
 use crate::git::choices::{Lines, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
 use crate::held::{Content, Held};
-use crate::merge::{self, Change, Conflicts, Made, Merge, Open, Stop, is_conflict};
+use crate::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked};
 use crate::side::Side;
 
@@ -103,7 +104,7 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
 
 /// Whether nobody has decided a conflict.
 fn is_open(result: &Outcome) -> bool {
-    is_conflict(result) && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
+    result.is_conflict() && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
 }
 
 /// The merged files in case one side wins.

@@ -8,11 +8,9 @@ mod placed;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anyhow::{Result, bail};
-use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, NewResource, one_by_one};
-use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
@@ -23,6 +21,7 @@ use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, Severity};
 
 use crate::End;
+use crate::change::{Change, Made};
 use crate::cores;
 use crate::held::{Content, Held, is_kustomization};
 use crate::side::{Part, Root, Side};
@@ -56,32 +55,10 @@ pub enum Conflicts {
     Marked,
 }
 
-/// The change of one file.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// Its path in dest.
-    pub path: String,
-    /// The old bytes; `None` if the file is new.
-    pub old: Option<Vec<u8>>,
-    /// The new bytes; `None` if the file is deleted.
-    pub new: Option<Vec<u8>>,
-    /// Whether anyone may execute it; `None` if that stays as it is.
-    pub executable: Option<bool>,
-}
-
-/// How a new text is made by edits of a file of dest.
-#[derive(Clone, Debug)]
-pub struct Made {
-    /// The path of the file of dest.
-    pub from: String,
-    /// The edits of that file's text.
-    pub edits: TextEdits,
-}
-
 impl Merge {
     /// Whether any result is an error that stops the merge.
     pub fn has_failed(&self) -> bool {
-        let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && is_conflict(r);
+        let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && r.is_conflict();
         self.results.iter().any(|r| r.severity == Severity::Error && !is_marked(r))
     }
 
@@ -93,20 +70,15 @@ impl Merge {
 
     /// Whether any result is a conflict.
     pub fn is_in_conflict(&self) -> bool {
-        self.results.iter().any(is_conflict)
+        self.results.iter().any(Outcome::is_conflict)
     }
 
     /// How a run ends if its merge failed; `None` if the merge did not fail. Open conflicts alone are not bad input.
     pub fn failure(&self) -> Option<End> {
         let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
         errors.peek()?;
-        Some(if errors.all(is_conflict) { End::Differs } else { End::Bad })
+        Some(if errors.all(|result| result.is_conflict()) { End::Differs } else { End::Bad })
     }
-}
-
-/// Whether a result is a conflict.
-pub fn is_conflict(result: &Outcome) -> bool {
-    result.is_conflict()
 }
 
 /// How many resources a merge must have to use more than one core. To start the threads takes as long as the merge of a few resources.
@@ -159,7 +131,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
 
 /// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.
 fn count_nothing(results: &mut Vec<Outcome>, dest: &Side, budget: &Budget) {
-    let is_bad = results.iter().any(|result| result.severity == Severity::Error && !is_conflict(result));
+    let is_bad = results.iter().any(|result| result.severity == Severity::Error && !result.is_conflict());
     results.retain(|result| result.counts.is_none() || !is_bad);
     for result in results {
         if let Some(Counts { conflicts, .. }) = result.counts {
@@ -227,23 +199,4 @@ pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
         return Ok(false);
     };
     Ok(original.bytes()? == held.bytes()?)
-}
-
-/// Whether a file has no document, only comments or nothing.
-pub fn is_empty(held: &Held) -> Result<bool> {
-    let Ok(text) = String::from_utf8(held.bytes()?.into_owned()) else { return Ok(false) };
-    Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
-}
-
-/// The paths of all files of some sides, in order.
-pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str> {
-    sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
-}
-
-/// The severity of a conflict with this treatment.
-pub fn severity(treatment: Treatment) -> Severity {
-    match treatment {
-        Treatment::By(OnConflict::Fail) => Severity::Error,
-        Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Treatment::Open(_) => Severity::Warning,
-    }
 }

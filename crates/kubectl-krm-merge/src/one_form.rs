@@ -16,7 +16,7 @@ use krm_merge_function::config::Role;
 
 use crate::cores;
 use crate::held::{AsText, Content, Held};
-use crate::merge::is_empty;
+
 use crate::side::Side;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
@@ -124,7 +124,7 @@ fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
             let is_merged = was != Some(theirs.source()) && was != Some(ours.source());
             // After a first run, dest has updated's form, and its resources.
             let had_another_form = new.identities().eq(here.identities())
-                && old.filter(|old| old.document().is_none()).map(is_empty).transpose()? == Some(false);
+                && old.filter(|old| old.document().is_none()).map(Held::is_empty).transpose()? == Some(false);
             let is_any_twice = || [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice);
             return Ok(is_merged && (had_another_form || is_any_twice()));
         }
@@ -132,7 +132,7 @@ fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
     };
     let is_as = |side: &Held| Ok::<_, anyhow::Error>(old.map(Held::bytes).transpose()? == Some(side.bytes()?));
     let is_replaced = here.document().is_none() && is_as(here)?;
-    Ok(!is_empty(plain)? && !is_as(new)? && !is_replaced)
+    Ok(!plain.is_empty()? && !is_as(new)? && !is_replaced)
 }
 
 /// Whether a map in a file has a duplicate key. The API server does not accept such a resource, and nobody knows which of the values

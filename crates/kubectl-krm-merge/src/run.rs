@@ -9,6 +9,7 @@ use krm_merge::shown;
 use krm_merge_function::results::{Outcome, Severity};
 
 use crate::End;
+use crate::change::Change;
 use crate::cli::{Common, Output};
 use crate::diff;
 use crate::disk::{self, Replacement};
@@ -19,7 +20,7 @@ use crate::given::STDIN_ONCE;
 use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
-use crate::merge::{Change, Conflicts, Merge, is_conflict, merge};
+use crate::merge::{Conflicts, Merge, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
@@ -219,7 +220,7 @@ pub fn format(common: &Common) -> Option<Output> {
 /// Prints errors and warnings to stderr, one on a line. Settled conflicts are left out if the output shows them to people.
 pub fn report(results: &[Outcome], format: Option<Output>) {
     let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
-    let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
+    let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && r.is_conflict();
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
     told.for_each(|result| screen::tell(&told::line(result)));
 }

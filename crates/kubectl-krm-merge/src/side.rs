@@ -1,5 +1,6 @@
 //! One side of a merge: the resources, and the other files, of a file, a folder, a release in git or stdin.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -276,4 +277,9 @@ pub enum Part {
     Role,
     /// A side in the role of a source, such as a patch for a whole package.
     Source,
+}
+
+/// The paths of all files of some sides, in order.
+pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str> {
+    sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
 }

@@ -9,8 +9,8 @@ use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
 
 use super::markup::Markup;
 use super::rows::{self, Block, Fate, Piece, Row, blocks};
+use crate::change::Change;
 use crate::clash::{Line, Shown, Values, public_values};
-use crate::merge::Change;
 use crate::place;
 use crate::side::Side;
 use crate::told::counted;

@@ -14,7 +14,7 @@ use krm_merge::yaml::{Document, Place, extent};
 use krm_merge_function::results::{ResourceRef, holds_secrets};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
-use crate::merge::Change;
+use crate::change::Change;
 use crate::spot::spots;
 
 /// How many lines around a change are shown.

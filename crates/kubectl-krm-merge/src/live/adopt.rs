@@ -29,7 +29,7 @@ use crate::End;
 use crate::cli::{Live, OnConflict, Output};
 use crate::config_file::ConfigFile;
 use crate::disk;
-use crate::merge::{Merge, is_conflict, merge};
+use crate::merge::{Merge, merge};
 use crate::output::Printed;
 use crate::run::{self, report};
 use crate::screen::{Page, Reader};
@@ -222,7 +222,7 @@ fn sign(results: &mut [Outcome], dest: &Side, states: &[&States<'_>]) -> Result<
         let (object, live) = (&states.updated, &states.local.dest);
         let is_of_it = |r: &&mut Outcome| {
             let is_named = r.resource_ref.as_ref().is_some_and(|r| r.kind == object.kind() && r.name == object.name());
-            is_named && is_conflict(r) && r.file.as_ref().is_some_and(|file| file.path == *path)
+            is_named && r.is_conflict() && r.file.as_ref().is_some_and(|file| file.path == *path)
         };
         if let Some(live) = live {
             drift::sign_conflicts(results.iter_mut().filter(is_of_it), live, &states.local.owners)?;

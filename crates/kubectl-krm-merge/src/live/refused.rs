@@ -13,7 +13,7 @@ use krm_merge::yaml::Document;
 use krm_merge_function::report::Report;
 use krm_merge_function::results::Outcome;
 
-use crate::merge::Change;
+use crate::change::Change;
 
 /// The warnings for changed objects.
 ///

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::drift::Drift;
 use super::text;
-use crate::merge::Change;
+use crate::change::Change;
 use crate::side::Side;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];

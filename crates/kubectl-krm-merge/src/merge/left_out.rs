@@ -11,8 +11,8 @@ use krm_merge_function::config::Role;
 use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
 
+use super::is_original;
 use super::placed::path_of;
-use super::{is_conflict, is_empty, is_original};
 use crate::carry::{is_unread, not_added, not_read, unread};
 use crate::held::Held;
 use crate::side::{Part, Root, Side};
@@ -79,7 +79,7 @@ impl LeftOut {
     pub fn found(&mut self, dest: &Side, added: &[NewResource], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
-        for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
+        for result in results.iter().filter(|r| r.is_conflict() && r.field.is_none()) {
             if let (Some(file), Some(r)) = (&result.file, &result.resource_ref)
                 && is_unread(dest, &file.path)
             {
@@ -167,6 +167,6 @@ fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Op
         return Ok(Some("that file is not read here"));
     }
     let plain = dest.at(path).filter(|held| held.document().is_none());
-    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
+    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !held.is_empty()?));
     Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| "that file of dest holds something else"))
 }

@@ -16,9 +16,7 @@ use krm_merge_function::results::{self, Outcome, Severity};
 use super::files::{PlainTexts, SideFiles, changes};
 use super::left_out::{Found, LeftOut};
 use super::placed::{Placed, place};
-use super::{
-    Conflicts, Merge, check_sources, count_nothing, is_conflict, kustomizations, on_all_cores, playing, unreached,
-};
+use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing, unreached};
 use crate::beside;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
@@ -158,7 +156,7 @@ impl<'m> Open<'m> {
             carried.changes.clear();
         }
         results.extend(carried.summary());
-        carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
+        carried.results.retain(|told| results.iter().all(|r| r.message != told.message || told.is_conflict()));
         results.append(&mut carried.results);
         if has_failed(&results) {
             count_nothing(&mut results, dest, &budget);

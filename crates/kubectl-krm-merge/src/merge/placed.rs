@@ -8,7 +8,7 @@ use krm_merge::package::NewResource;
 use krm_merge::shown;
 use krm_merge_function::config::Role;
 
-use super::{is_empty, is_original};
+use super::is_original;
 use crate::side::{Root, Side};
 
 /// New resources by their new file.
@@ -36,7 +36,7 @@ pub(super) fn place(dest: &Side, given: &[(Role, Vec<Side>)], added: Vec<NewReso
         }
         if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
             && !is_original(held, given)?
-            && !is_empty(held)?
+            && !held.is_empty()?
         {
             let here = "this file of dest holds something else, and is not original's";
             bail!("{path}: a resource of {} is new, but {here}", added.origin);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::record::{Place, Record, Upstream, as_in_dest, with_record, without_record};
+use crate::change::Change;
 use crate::held::{Held, parse};
-use crate::merge::Change;
 use crate::regular;
 use crate::release::program;
 use crate::side::Side;
