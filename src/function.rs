@@ -6,6 +6,7 @@
 
 mod apart;
 mod lints;
+mod output;
 mod run;
 mod sources;
 mod three_way;
@@ -28,30 +29,12 @@ use krm_merge::yaml::{Document, Error, NodeRef};
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
 pub use krm_merge::package::{Added, Written};
+use output::verdict;
+pub use output::{Output, Verdict};
 use run::Run;
 use sources::merge_sources;
 use three_way::three_way;
 use two_way::merge_alike;
-
-/// The output of the function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Output<Text = String> {
-    /// The ResourceList to write; empty only if the input was not a ResourceList.
-    pub stdout: Text,
-    /// The errors and warnings, one line each; an error in a text also has the line of that text, with a caret.
-    pub stderr: Vec<String>,
-    /// Whether any result is an error.
-    pub verdict: Verdict,
-}
-
-/// Whether a run went through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No result is an error: exit 0.
-    Passed,
-    /// Some result is an error, and the items are unchanged: exit 1.
-    Failed,
-}
 
 /// The name of the input text in messages. Source: `Origin::text`.
 const STDIN: &str = "stdin";
@@ -77,23 +60,6 @@ pub fn edited(stdin: &str) -> Output<Edited<'_>> {
         Ok(output) => output,
         Err(error) => write(stdin, &list, Written::default(), vec![*error], usual(stdin)),
     }
-}
-
-impl<Text> Output<Text> {
-    /// The output with this text, and with the stderr and the exit code that the results call for. If a conflict stops the run, stderr also
-    /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
-    pub fn of(stdout: Text, results: &[Outcome]) -> Self {
-        let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
-        let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.is_idle_rule()));
-        let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
-        let lines = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat());
-        let stderr = lines.chain(stop.map(results::next_step)).collect();
-        Self { stdout, stderr, verdict: verdict(results) }
-    }
-}
-
-fn verdict(results: &[Outcome]) -> Verdict {
-    if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
 /// The default limit. An error is reported within this limit, whatever limit the user has set.

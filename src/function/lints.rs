@@ -20,7 +20,7 @@ use krm_merge::sides::Sides;
 use krm_merge::tree::Tree;
 use krm_merge::yaml::NodeRef;
 
-use super::Verdict;
+use super::output::Verdict;
 use crate::config::Config;
 use crate::decision::Decisions;
 use crate::report::Report;

@@ -10,7 +10,8 @@ use krm_merge::rules::Rules;
 use krm_merge::splice;
 
 use super::lints::{self, Package, Subject};
-use super::{Verdict, three_way};
+use super::output::Verdict;
+use super::three_way;
 use crate::config::{Config, Mode, Role};
 use crate::decision::{Clash, Decisions};
 use crate::report::{Counts, Report};

@@ -12,7 +12,8 @@ use krm_merge::package::After;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references as references_of};
 use krm_merge::tree::View;
 
-use super::{Package, Subject, Verdict};
+use super::super::output::Verdict;
+use super::{Package, Subject};
 use crate::config::Role;
 use crate::report::{Cause, Report};
 
