@@ -30,7 +30,7 @@ use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::{Part, Side, paths};
+use crate::side::{Side, SidePart, paths};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.
@@ -64,7 +64,7 @@ pub fn diff(args: &Diff) -> Result<End> {
 
 /// The resources of a side, and the documents of its files without resources.
 fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)]) -> Vec<Resource<'s>> {
-    let mut all: Vec<Resource<'s>> = side.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect();
+    let mut all: Vec<Resource<'s>> = side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
     for (path, name, document) in plain {
         let origin = || Origin::File { name: name.clone(), item: None };
         all.extend(document.roots().map(|root| {

@@ -23,7 +23,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
 use crate::cores;
-use crate::folder::root::Root;
+use crate::folder::root::FolderRoot;
 use crate::folder::{Folder, most_open};
 use crate::walk::shown;
 use krm_merge::file_path::RULES;
@@ -52,7 +52,7 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     if leftovers.is_empty() {
         return Ok(());
     }
-    let root = Root::open(root)?;
+    let root = FolderRoot::open(root)?;
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
         if is_taken(folder, None) {
@@ -65,13 +65,13 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-fn remove(root: &Root, file: &Path) -> Result<()> {
+fn remove(root: &FolderRoot, file: &Path) -> Result<()> {
     let (path, name) = parts(file)?;
     Ok(entered(root, path)?.remove(name)?)
 }
 
 /// Enters a folder that must exist.
-fn entered(root: &Root, path: &Path) -> Result<Folder> {
+fn entered(root: &FolderRoot, path: &Path) -> Result<Folder> {
     root.enter(path)?.ok_or_else(|| Error::from(io::Error::from(ErrorKind::NotFound)))
 }
 
@@ -93,7 +93,7 @@ const TRIES: usize = 20;
 ///
 /// # Errors
 /// Another run has locked the folder, or a folder that contains it.
-fn lock(root: &Root) -> Result<Option<File>> {
+fn lock(root: &FolderRoot) -> Result<Option<File>> {
     let other = || anyhow!("another run is writing in this folder");
     if root.path().parent().is_some_and(|above| is_taken(above, None)) {
         return Err(other());
@@ -126,7 +126,7 @@ fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
 pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> Result<()>) -> Result<()> {
     let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
     let lock = told(lock(&root), &first.file)?;
-    let mut run = Run::new(root, lock);
+    let mut run = DiskRun::new(root, lock);
     for batch in replacements.chunks(batch()) {
         let mut staged = Vec::with_capacity(batch.len());
         for replacement in batch {
@@ -169,9 +169,9 @@ pub fn look(root: &Path, replacements: &[Replacement<'_>]) -> Result<()> {
 }
 
 /// The folder of the package and the first replacement, if all replacements can be carried out there; `None` without replacements.
-fn checked<'r>(root: &Path, replacements: &'r [Replacement<'r>]) -> Result<Option<(Root, &'r Replacement<'r>)>> {
+fn checked<'r>(root: &Path, replacements: &'r [Replacement<'r>]) -> Result<Option<(FolderRoot, &'r Replacement<'r>)>> {
     let Some(first) = replacements.first() else { return Ok(None) };
-    let root = told(Root::open(root), &first.file)?;
+    let root = told(FolderRoot::open(root), &first.file)?;
     for replacement in replacements {
         told(check(&root, replacement), &replacement.file)?;
     }
@@ -183,7 +183,7 @@ fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
 }
 
 /// Checks that a file still has the content that was read. Returns its folder, or `None` if the folder does not exist yet.
-fn check(root: &Root, replacement: &Replacement<'_>) -> Result<Option<Folder>> {
+fn check(root: &FolderRoot, replacement: &Replacement<'_>) -> Result<Option<Folder>> {
     let (path, name) = parts(&replacement.file)?;
     let Some(old) = &replacement.old else {
         let folder = root.enter(path)?;
@@ -214,9 +214,9 @@ fn check(root: &Root, replacement: &Replacement<'_>) -> Result<Option<Folder>> {
 }
 
 /// The work of a run so far.
-struct Run<'r> {
+struct DiskRun<'r> {
     /// The folder of the package.
-    root: Root,
+    root: FolderRoot,
     /// The lock on it.
     _lock: Option<File>,
     /// The folders that contain a file of the run. The run holds as many open as the system allows, so that it still finds them if they
@@ -238,8 +238,8 @@ struct Staged<'r> {
     was: Option<fs::Metadata>,
 }
 
-impl<'r> Run<'r> {
-    fn new(root: Root, lock: Option<File>) -> Self {
+impl<'r> DiskRun<'r> {
+    fn new(root: FolderRoot, lock: Option<File>) -> Self {
         Self {
             root,
             _lock: lock,
@@ -376,7 +376,7 @@ impl<'r> Run<'r> {
     }
 }
 
-impl Drop for Run<'_> {
+impl Drop for DiskRun<'_> {
     fn drop(&mut self) {
         for file in &self.temporary {
             let _ = self.remove(file);
@@ -528,7 +528,7 @@ mod tests {
             replacement(root.join("gone"), Some("old"), None),
             replacement(root.join("z"), Some("old"), None),
         ];
-        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
+        let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
         all.iter().for_each(|replacement| drop(run.stage(replacement).expect("staged")));
         // An editor was faster.
         fs::write(root.join("z"), "mine").expect("written");
@@ -671,7 +671,7 @@ mod tests {
                 replacement(root.join("a"), Some("old"), Some("new")),
                 replacement(root.join("a/b"), None, Some("new")),
             ];
-            let mut run = Run::new(Root::open(&root).expect("a folder"), None);
+            let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
             run.stage(&all[0]).expect("staged");
             run.commit().expect("committed");
             assert_eq!(mode("a"), want);
@@ -689,7 +689,7 @@ mod tests {
     fn a_file_that_someone_made_meanwhile_is_not_overwritten() {
         let root = folder("made");
         let all = [replacement(root.join("new"), None, Some("new"))];
-        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
+        let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
         run.stage(&all[0]).expect("staged");
         fs::write(root.join("new"), "mine").expect("written");
         run.commit().expect_err("it is there");
@@ -740,7 +740,7 @@ mod tests {
         let root = folder("left");
         fs::write(root.join("gone"), "old").expect("written");
         let all = [replacement(root.join("gone"), Some("old"), None)];
-        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
+        let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
         run.stage(&all[0]).expect("staged");
         run.commit().expect("committed");
         fs::remove_file(root.join(&run.committed[0].temporary)).expect("removed");

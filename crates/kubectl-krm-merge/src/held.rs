@@ -41,7 +41,7 @@ pub enum Content {
     /// Resources. But the file is merged as text.
     AsText(AsText, Box<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template.
-    NoYaml(Fault),
+    NoYaml(YamlFault),
     /// Anything else. It is read only if it has to be compared.
     Other,
 }
@@ -178,7 +178,7 @@ fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Reso
 
 /// Why a file is not YAML. It has nothing of the text, because that may be secret.
 #[derive(Debug)]
-pub struct Fault {
+pub struct YamlFault {
     /// The file, and the position if it is one of the text: `web.yaml:3:5`.
     pub place: String,
     /// The reason.
@@ -210,15 +210,15 @@ fn content(name: &str, bytes: Vec<u8>) -> Content {
     }
 }
 
-pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
-    let fault = |why: String| Fault { place: name.to_owned(), why };
+pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {
+    let fault = |why: String| YamlFault { place: name.to_owned(), why };
     if let Some(encoding) = utf_16_or_32(&bytes) {
         return Err(fault(format!("the text must be UTF-8, not {encoding}: save it again as UTF-8")));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         fault(format!("the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to()))
     })?;
-    Document::parse(text).map_err(|e| Fault { place: format!("{name}:{}", e.position), why: e.message })
+    Document::parse(text).map_err(|e| YamlFault { place: format!("{name}:{}", e.position), why: e.message })
 }
 
 /// Parses a file.
@@ -226,7 +226,7 @@ pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, Fault> 
 /// # Errors
 /// The text is not UTF-8, or not YAML. The error has the file and the place, but not the text, because it may be secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
-    document(name, bytes).map_err(|Fault { place, why }| anyhow!("{place}: {why}"))
+    document(name, bytes).map_err(|YamlFault { place, why }| anyhow!("{place}: {why}"))
 }
 
 /// Whether someone may execute a file.

@@ -24,7 +24,7 @@ use crate::End;
 use crate::change::{Change, Made};
 use crate::cores;
 use crate::held::{Content, Held, is_kustomization};
-use crate::side::{Part, Root, Side};
+use crate::side::{Root, Side, SidePart};
 use left_out::LeftOut;
 pub use open::{Open, Stop, drawn};
 use placed::path_of;
@@ -151,7 +151,7 @@ fn kustomizations(dest: &Side, given: &[(Role, Vec<Side>)]) -> Result<Vec<Docume
 /// The resources of each role that take part in the merge.
 fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Role, Vec<Resource<'g>>)> {
     let of_role = |(role, sides): &'g (Role, Vec<Side>)| {
-        let part = if *role == Role::Source { Part::Source } else { Part::Role };
+        let part = if *role == Role::Source { SidePart::Source } else { SidePart::Role };
         let all = sides.iter().flat_map(move |side| side.resources(part)).map(|(_, resource)| resource);
         let all = all.filter(|resource| !left_out.has(resource));
         let all = all.map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });

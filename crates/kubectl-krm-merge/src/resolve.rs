@@ -32,23 +32,23 @@ use crate::told::counted;
 use crate::walk::{shown, there};
 
 use about::about;
-use answers::Place;
+use answers::AnsweredPlace;
 use changes::changes;
-use find::{File, Files, Unmarked, What, Why, book_of, files, staged};
-use marked::{Answer, Fault, Marked, Wrong};
+use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
+use marked::{Answer, Marked, MarkerFault, Wrong};
 use record::record;
 use rule::{Book, Rule};
 use session::Case;
 
 /// A file with conflicts.
-struct Held {
+struct MarkedFile {
     file: File,
     text: Vec<u8>,
 }
 
 /// A conflict: the number of its file, and its number in this file.
 #[derive(Clone, Copy)]
-struct Spot {
+struct ConflictNumber {
     file: usize,
     conflict: usize,
 }
@@ -66,8 +66,8 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     for (held, marked) in held.iter().zip(&marked) {
         marked.faults.iter().for_each(|fault| screen::tell(&told(held, *fault)));
     }
-    let spots: Vec<Spot> = (0..held.len())
-        .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| Spot { file, conflict }))
+    let spots: Vec<ConflictNumber> = (0..held.len())
+        .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| ConflictNumber { file, conflict }))
         .collect();
     found.unmarked.iter().for_each(|unmarked| screen::tell(&told_of(unmarked)));
     let is_any_left = !found.unmarked.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
@@ -80,7 +80,7 @@ pub fn resolve(args: &Resolve) -> Result<End> {
         page.print()?;
         return Ok(End::Done);
     }
-    let run = Run { held: &held, marked: &marked, spots: &spots };
+    let run = OpenConflicts { held: &held, marked: &marked, spots: &spots };
     let signals = Signals::hold()?;
     let answers = signals.asking(|| run.answers(args, &signals))?;
     let broken = run.broken(&answers);
@@ -96,26 +96,26 @@ pub fn resolve(args: &Resolve) -> Result<End> {
 }
 
 /// The files that have markers.
-fn held(found: &Files) -> Result<Vec<Held>> {
+fn held(found: &NamedFiles) -> Result<Vec<MarkedFile>> {
     let mut held = Vec::new();
     for file in &found.files {
         let text = match fs::read(&file.disk) {
             Ok(text) => text,
             // The user did not name this file, and it may have no conflict.
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && found.why == Why::There => continue,
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && found.why == WhySearched::There => continue,
             Err(e) => return Err(e).with_context(|| shown(&file.name)),
         };
         let marked = Marked::read(&text);
         // In a file that nobody named, a single line of `<` may be something else than a marker.
-        let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
+        let is_meant = |fault: &MarkerFault| found.why == WhySearched::Named || fault.what == Wrong::Ambiguous;
         if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
-            held.push(Held { file: file.clone(), text });
+            held.push(MarkedFile { file: file.clone(), text });
         }
     }
     Ok(held)
 }
 
-fn told(held: &Held, fault: Fault) -> String {
+fn told(held: &MarkedFile, fault: MarkerFault) -> String {
     let what = match fault.what {
         Wrong::Open => "the first marker of a conflict must have a last one, with `>` and of the same length",
         Wrong::Ambiguous => {
@@ -128,10 +128,10 @@ fn told(held: &Held, fault: Fault) -> String {
 /// The message about a conflict that markers cannot show.
 fn told_of(unmarked: &Unmarked) -> String {
     let what = match unmarked.what {
-        What::Ours => "only ours has the file: run `git add` to keep it, or `git rm` to delete it",
-        What::Theirs => "only theirs has the file: run `git add` to keep it, or `git rm` to delete it",
-        What::Neither => "neither side has the file: run `git rm` to delete it",
-        What::NoText => {
+        Unshown::Ours => "only ours has the file: run `git add` to keep it, or `git rm` to delete it",
+        Unshown::Theirs => "only theirs has the file: run `git add` to keep it, or `git rm` to delete it",
+        Unshown::Neither => "neither side has the file: run `git rm` to delete it",
+        Unshown::NoText => {
             "it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`"
         }
     };
@@ -149,13 +149,13 @@ struct Recorded {
 }
 
 /// The conflicts of a run.
-struct Run<'r> {
-    held: &'r [Held],
+struct OpenConflicts<'r> {
+    held: &'r [MarkedFile],
     marked: &'r [Marked<'r>],
-    spots: &'r [Spot],
+    spots: &'r [ConflictNumber],
 }
 
-impl Run<'_> {
+impl OpenConflicts<'_> {
     /// The answer to each conflict; `None` if it has no answer.
     fn answers(&self, args: &Resolve, signals: &Signals) -> Result<Vec<Option<Answer>>> {
         if args.answers.is_none() && args.take.is_none() {
@@ -196,7 +196,7 @@ impl Run<'_> {
     fn answered<'s>(
         &'s self,
         mut answers: &'s [Option<Answer>],
-    ) -> impl Iterator<Item = (&'s Held, &'s Marked<'s>, &'s [Option<Answer>])> {
+    ) -> impl Iterator<Item = (&'s MarkedFile, &'s Marked<'s>, &'s [Option<Answer>])> {
         self.held.iter().zip(self.marked).map(move |(held, marked)| {
             let (own, rest) = answers.split_at(marked.conflicts.len());
             answers = rest;
@@ -240,7 +240,7 @@ impl Run<'_> {
         nested
     }
 
-    fn case(&self, spot: Spot) -> Case {
+    fn case(&self, spot: ConflictNumber) -> Case {
         let marked = &self.marked[spot.file];
         Case {
             place: self.place(spot),
@@ -250,19 +250,19 @@ impl Run<'_> {
     }
 
     /// The place of a conflict, in the form that editors accept.
-    fn place(&self, spot: Spot) -> String {
+    fn place(&self, spot: ConflictNumber) -> String {
         let line = self.marked[spot.file].conflicts[spot.conflict].lines.0;
         format!("{}:{line}", shown(&self.held[spot.file].file.name))
     }
 
     /// The name of a file in the form in which a user writes it. If it is not UTF-8, it is the name in messages.
-    fn name(&self, spot: Spot) -> String {
+    fn name(&self, spot: ConflictNumber) -> String {
         let name = &self.held[spot.file].file.name;
         name.to_str().map_or_else(|| shown(name), str::to_owned)
     }
 
-    fn places(&self) -> Vec<Place> {
-        let place = |spot: &Spot| Place {
+    fn places(&self) -> Vec<AnsweredPlace> {
+        let place = |spot: &ConflictNumber| AnsweredPlace {
             file: self.name(*spot),
             lines: self.marked[spot.file].conflicts[spot.conflict].lines,
         };
@@ -272,7 +272,7 @@ impl Run<'_> {
     /// The rules to record for the answers.
     fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
         let mut all: Vec<(Rule, Vec<usize>)> = Vec::new();
-        let mut told: Vec<(usize, record::Why)> = Vec::new();
+        let mut told: Vec<(usize, record::WhyNoRule)> = Vec::new();
         let mut first = 0;
         for (held, marked, own) in self.answered(answers) {
             let recorded = record(marked, own, staged(&held.file));
@@ -290,7 +290,7 @@ impl Run<'_> {
         for (rule, of) in &all {
             match takes.get(&rule.case()) {
                 Some(takes) if takes.len() > 1 => {
-                    told.extend(of.iter().map(|number| (*number, record::Why::OfSeveral)))
+                    told.extend(of.iter().map(|number| (*number, record::WhyNoRule::OfSeveral)))
                 }
                 _ if known.insert(rule.case()) => rules.push(rule.clone()),
                 _ => {}
@@ -302,19 +302,19 @@ impl Run<'_> {
     }
 
     /// The message about an answer that is not recorded, or that is recorded for some values of dest only.
-    fn not_recorded(&self, spot: Spot, why: record::Why) -> String {
+    fn not_recorded(&self, spot: ConflictNumber, why: record::WhyNoRule) -> String {
         let what = match why {
-            record::Why::NoPlace => "not recorded, because it decides no value of a resource",
-            record::Why::Secret => "not recorded, because the file would then show values of a Secret",
-            record::Why::ComesBack => "not recorded, because no rule brings back a resource that dest deleted",
-            record::Why::Mixed => {
+            record::WhyNoRule::NoPlace => "not recorded, because it decides no value of a resource",
+            record::WhyNoRule::Secret => "not recorded, because the file would then show values of a Secret",
+            record::WhyNoRule::ComesBack => "not recorded, because no rule brings back a resource that dest deleted",
+            record::WhyNoRule::Mixed => {
                 "not recorded, because the elements of the list have no keys, so no rule can say which of them take ours and which take theirs"
             }
-            record::Why::OfSeveral => {
+            record::WhyNoRule::OfSeveral => {
                 "not recorded, because another file has a resource of the same name, with the same values and another answer"
             }
-            record::Why::OfNoSide => "not recorded, because the value there is now neither side's",
-            record::Why::Own => {
+            record::WhyNoRule::OfNoSide => "not recorded, because the value there is now neither side's",
+            record::WhyNoRule::Own => {
                 "recorded for this value, which is neither side's: a rule cannot write it, so only a dest that has it is not asked again"
             }
         };
@@ -371,7 +371,7 @@ fn fault(text: Vec<u8>) -> Option<String> {
 }
 
 /// The list of conflicts: number, place, and resource and field.
-fn list(run: &Run<'_>) -> Page {
+fn list(run: &OpenConflicts<'_>) -> Page {
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     for (i, spot) in run.spots.iter().enumerate() {
         let about = about(&run.marked[spot.file], spot.conflict).map(|about| format!(" {about}")).unwrap_or_default();

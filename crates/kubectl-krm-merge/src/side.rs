@@ -9,7 +9,7 @@ use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
 use crate::cores;
-use crate::held::{Blob, Content, Fault, Held, Raw, document, is_kustomization, parse};
+use crate::held::{Blob, Content, Held, Raw, YamlFault, document, is_kustomization, parse};
 use crate::walk::{Tree, Unread};
 
 /// The origin of a side.
@@ -105,15 +105,15 @@ impl Side {
     }
 
     /// The resources of the side, each with the number of its file. Items of a package have their numbers in this order.
-    pub fn resources(&self, part: Part) -> Vec<(usize, Resource<'_>)> {
+    pub fn resources(&self, part: SidePart) -> Vec<(usize, Resource<'_>)> {
         let is_folder = matches!(self.root, Root::Folder(_) | Root::Release(_) | Root::Cluster);
         self.all()
             .enumerate()
             .map(|(i, (file, resource))| {
                 let held = &self.files[file];
-                let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
+                let origin = Origin::File { name: held.name.clone(), item: (part == SidePart::Package).then_some(i) };
                 // In a file that the user named, an item of a list or of a source gets its path from its annotation.
-                let is_apart = !is_folder && (!resource.node().is_root() || part == Part::Source);
+                let is_apart = !is_folder && (!resource.node().is_root() || part == SidePart::Source);
                 let own = if held.path.is_empty() || is_apart { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
                 let located = match own {
@@ -179,7 +179,7 @@ impl Side {
     }
 
     /// The files that should be YAML but are not, each with its path.
-    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &Fault)> {
+    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &YamlFault)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(fault) => Some((held.path.as_str(), fault)),
             Content::Resources(_) | Content::AsText(..) | Content::Other => None,
@@ -270,7 +270,7 @@ impl Side {
 
 /// The part of a side in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SidePart {
     /// The package that is merged into.
     Package,
     /// A side in another role than source.

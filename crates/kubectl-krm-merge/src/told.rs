@@ -9,7 +9,7 @@ use krm_merge::resource::Resource;
 pub use krm_merge_function::results::counted;
 use krm_merge_function::results::{At, Outcome, Severity};
 
-use crate::held::Fault;
+use crate::held::YamlFault;
 use crate::side::Side;
 
 /// The message of an error with its causes. Some libraries already put the cause into the message; then it is not repeated.
@@ -36,7 +36,7 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
 pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
     let mut paths = HashSet::new();
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (_, Fault { place, why }) in sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)) {
+    for (_, YamlFault { place, why }) in sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)) {
         match by_reason.iter_mut().find(|(reason, _)| reason == why) {
             Some((_, places)) => places.push(place),
             None => by_reason.push((why, vec![place])),

@@ -32,7 +32,7 @@ use crate::told::{self, counted};
 use crate::walk::Unread;
 pub use get::get;
 use package::{Package, new_packages};
-use plan::{Plan, Source, Stores};
+use plan::{Plan, Stores, UpstreamSource};
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,11 +301,11 @@ impl Plan {
     /// It cannot be read.
     fn side(&self, state: &State) -> Result<Side> {
         match &self.source {
-            Source::Git { store, address } => {
+            UpstreamSource::Git { store, address } => {
                 let named = release::address::Address { reference: Some(state.name.clone()), ..address.clone() };
                 release::side(store, &named, state, named.to_string())
             }
-            Source::Run(command) => command.side(state),
+            UpstreamSource::Run(command) => command.side(state),
         }
     }
 }

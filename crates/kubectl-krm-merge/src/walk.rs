@@ -40,11 +40,11 @@ pub struct Tree {
 
 /// The paths of a release that are not read, each with the reason.
 #[derive(Debug, Default)]
-pub struct Unread(BTreeMap<String, Why>);
+pub struct Unread(BTreeMap<String, WhyUnread>);
 
 /// Why a path of a release is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WhyUnread {
     /// It is a symbolic link to a file of the release, which is read at its own path.
     Link,
     /// It is a symbolic link that leads out of the release, or nowhere.
@@ -193,22 +193,22 @@ impl Tree {
 
 impl Unread {
     /// Adds a path.
-    pub fn add(&mut self, path: String, why: Why) {
+    pub fn add(&mut self, path: String, why: WhyUnread) {
         self.0.insert(path, why);
     }
 
     /// Why a path is not read; `None` if the release does not have it, or reads it.
     pub fn why(&self, path: &str) -> Option<&'static str> {
         Some(match self.0.get(path)? {
-            Why::Link | Why::LinkOut => "a symbolic link is not followed",
-            Why::Submodule => "a submodule is not fetched",
-            Why::Ignored => "`.krmignore` leaves it out there",
+            WhyUnread::Link | WhyUnread::LinkOut => "a symbolic link is not followed",
+            WhyUnread::Submodule => "a submodule is not fetched",
+            WhyUnread::Ignored => "`.krmignore` leaves it out there",
         })
     }
 
     /// The links and submodules, which could matter.
     pub fn links(&self) -> impl Iterator<Item = &str> {
-        let leads_out = |why: Why| matches!(why, Why::LinkOut | Why::Submodule);
+        let leads_out = |why: WhyUnread| matches!(why, WhyUnread::LinkOut | WhyUnread::Submodule);
         self.0.iter().filter(move |(_, why)| leads_out(**why)).map(|(path, _)| path.as_str())
     }
 }

@@ -18,7 +18,7 @@ use similar::{Algorithm, DiffTag, TextDiff};
 use crate::difference::{Difference, What, differences};
 use crate::held::parse;
 use crate::pairs::{Pair, pairs};
-use crate::side::{Part, Side};
+use crate::side::{Side, SidePart};
 use crate::spot::spots;
 
 /// A remaining difference.
@@ -30,12 +30,12 @@ pub struct Left {
     /// The resource, as `Deployment prod/web`, and the place in it.
     resource: String,
     path: String,
-    why: Why,
+    why: WhyLeft,
 }
 
 /// Why a patch cannot express a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WhyLeft {
     /// A resource is new, and the mode adds no resources.
     New,
     /// Original has several resources of this identity in one file.
@@ -70,7 +70,7 @@ pub enum Why {
     Layout,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for WhyLeft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::New => "a patch of mode Strategic adds no resource, and this one is new; `--mode two-way` adds it",
@@ -121,14 +121,14 @@ impl fmt::Display for Left {
 }
 
 /// Files by their paths.
-type Files = BTreeMap<String, Vec<u8>>;
+type LeftFiles = BTreeMap<String, Vec<u8>>;
 
 impl Left {
     /// The differences between the files that the merge made and the files of dest.
     ///
     /// # Errors
     /// A file cannot be read, or resources cannot be compared.
-    pub fn of(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode, extent: Extent) -> Result<Vec<Self>> {
+    pub fn of(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode, extent: Extent) -> Result<Vec<Self>> {
         match extent {
             Extent::Values => of_values(merged, dest, types, mode),
             Extent::Text => of_texts(merged, dest, types, mode),
@@ -136,7 +136,7 @@ impl Left {
     }
 
     /// A difference of a resource as a whole.
-    pub fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
+    pub fn of_resource(resource: &Resource<'_>, why: WhyLeft) -> Self {
         Self {
             file: resource.origin.text(),
             line: Some(resource.node().position().line),
@@ -152,26 +152,26 @@ impl Left {
         Some(Self::of_resource(
             one,
             match (one.identity, &pair.new) {
-                (None, _) => Why::Nobody,
-                (Some(_), Some(_)) if mode == Mode::Strategic => Why::New,
-                (Some(_), _) => Why::Place,
+                (None, _) => WhyLeft::Nobody,
+                (Some(_), Some(_)) if mode == Mode::Strategic => WhyLeft::New,
+                (Some(_), _) => WhyLeft::Place,
             },
         ))
     }
 
-    fn of_file(file: &str, why: Why) -> Self {
+    fn of_file(file: &str, why: WhyLeft) -> Self {
         Self { file: file.to_owned(), line: None, resource: String::new(), path: String::new(), why }
     }
 
     fn of_difference(difference: &Difference<'_>, dest: &Resource<'_>) -> Self {
         let at = difference.after().unwrap_or(dest.node());
         let why = match difference.what {
-            What::Came(new) if new.is_null() => Why::Null,
-            What::Came(_) | What::Went(_) | What::Changed(..) => Why::Value,
-            What::Order(..) => Why::Order,
-            What::FieldOrder(_) => Why::FieldOrder,
-            What::Above(_) => Why::Above,
-            What::Behind(_) => Why::Behind,
+            What::Came(new) if new.is_null() => WhyLeft::Null,
+            What::Came(_) | What::Went(_) | What::Changed(..) => WhyLeft::Value,
+            What::Order(..) => WhyLeft::Order,
+            What::FieldOrder(_) => WhyLeft::FieldOrder,
+            What::Above(_) => WhyLeft::Above,
+            What::Behind(_) => WhyLeft::Behind,
         };
         let (file, line) = (dest.origin.text(), Some(at.position().line));
         Self { file, line, resource: called(dest), path: difference.path.shown(), why }
@@ -183,7 +183,7 @@ fn called(resource: &Resource<'_>) -> String {
 }
 
 /// The differences in values. Files do not matter: a resource may be in any file.
-fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
+fn of_values(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     // A file that is not YAML holds no resources.
     let read = |(path, bytes): (&'_ String, &Vec<u8>)| Some((path.clone(), parse(path, bytes.clone()).ok()?));
     let files: Vec<(String, Document<'static>)> = merged.iter().filter_map(read).collect();
@@ -195,7 +195,8 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
         let resources = document.roots().flat_map(|root| Resource::of_document(root, origin));
         made.extend(resources.map(|resource| Resource { path: place, relative_path: place, located, ..resource }));
     }
-    let mut in_dest: Vec<Resource<'_>> = dest.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect();
+    let mut in_dest: Vec<Resource<'_>> =
+        dest.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
     made.retain(|resource| resource.identity.is_some());
     in_dest.retain(|resource| resource.identity.is_some());
     let mut all = Vec::new();
@@ -205,7 +206,7 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
                 let found = compared(old, new, types)?;
                 let left = found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new));
                 // To Kubernetes, a null is no value.
-                all.extend(left.filter(|left| left.why != Why::Null));
+                all.extend(left.filter(|left| left.why != WhyLeft::Null));
             }
             _ => all.extend(Left::of_one(&pair, mode)),
         }
@@ -214,7 +215,7 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
 }
 
 /// The differences in the bytes of each file.
-fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
+fn of_texts(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     let mut all = Vec::new();
     // Two single files may have different names, so their paths do not count.
     let key = |path: &'_ str| if dest.is_folder() { path.to_owned() } else { String::new() };
@@ -229,13 +230,13 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
         match (held.document(), text) {
             (Some(document), _) if document.source().is_empty() && !dest.is_folder() => {}
             (Some(document), Some(text)) if document.roots().len() > 0 => {
-                all.extend(Texts { name: &held.name, made: &text, dest: document }.differences(types, mode)?);
+                all.extend(LeftTexts { name: &held.name, made: &text, dest: document }.differences(types, mode)?);
             }
-            (None, _) => all.push(Left::of_file(&held.name, Why::Plain)),
-            (Some(_), _) => all.push(Left::of_file(&held.name, Why::File)),
+            (None, _) => all.push(Left::of_file(&held.name, WhyLeft::Plain)),
+            (Some(_), _) => all.push(Left::of_file(&held.name, WhyLeft::File)),
         }
     }
-    all.extend(made.keys().map(|path| Left::of_file(&shown::name(path), Why::File)));
+    all.extend(made.keys().map(|path| Left::of_file(&shown::name(path), WhyLeft::File)));
     Ok(all)
 }
 
@@ -249,13 +250,13 @@ fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) ->
 }
 
 /// A file in two versions: the merged one and dest's.
-struct Texts<'t> {
+struct LeftTexts<'t> {
     name: &'t str,
     made: &'t Document<'static>,
     dest: &'t Document<'static>,
 }
 
-impl Texts<'_> {
+impl LeftTexts<'_> {
     fn differences(&self, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
         let origin = |_| Origin::File { name: self.name.to_owned(), item: None };
         let [made, dest] = [self.made, self.dest].map(|document| {
@@ -269,7 +270,7 @@ impl Texts<'_> {
                 (Some(old), Some(new)) => {
                     if new.node().start() < last && are_in_place {
                         are_in_place = false;
-                        all.push(Left::of_resource(new, Why::Place));
+                        all.push(Left::of_resource(new, WhyLeft::Place));
                     }
                     last = last.max(new.node().start());
                     self.of_pair(old, new, types, &mut all, &mut told)?;
@@ -298,7 +299,7 @@ impl Texts<'_> {
         let whole = |resource: &Resource<'_>| resource.node().document().source()[lines_of(resource.node())].to_owned();
         if new.identity.is_none() {
             if whole(old) != whole(new) {
-                all.push(Left::of_resource(new, Why::Nobody));
+                all.push(Left::of_resource(new, WhyLeft::Nobody));
                 told.push(lines(new.node(), lines_of(new.node())));
             }
             return Ok(());
@@ -323,11 +324,11 @@ impl Texts<'_> {
             }
             let lines: Vec<&str> = made[old.clone()].iter().chain(&dest[new.clone()]).map(|line| line.trim()).collect();
             let why = if lines.iter().all(|line| line.is_empty()) {
-                Why::Blank
+                WhyLeft::Blank
             } else if lines.iter().all(|line| line.is_empty() || line.starts_with('#')) {
-                Why::Comments
+                WhyLeft::Comments
             } else {
-                Why::Layout
+                WhyLeft::Layout
             };
             let start = dest[..new.start].iter().map(|line| line.len()).sum::<usize>();
             let end = start + dest[new.clone()].iter().map(|line| line.len()).sum::<usize>();

@@ -16,12 +16,12 @@ use krm_merge::yaml::{Error, NodeRef};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::Severity;
 
-use super::left::{Left, Why};
+use super::left::{Left, WhyLeft};
 use crate::held::Held;
 use crate::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
-use crate::side::{Part, Side};
+use crate::side::{Side, SidePart};
 use crate::told;
 
 /// The name of the patch in messages.
@@ -51,7 +51,7 @@ impl Patch {
         let directives = ListDirectives::of(dest.files.iter().chain(&original.files).filter_map(Held::document));
         let extraction = Extraction { extent, directives: &directives };
         let [old, new] = [original, dest].map(|side| {
-            side.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect::<Vec<Resource<'_>>>()
+            side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect::<Vec<Resource<'_>>>()
         });
         let known: HashSet<Identity<'_>> = old.iter().filter_map(|resource| resource.identity).collect();
         let shared = repeated(&old, |resource| resource.identity);
@@ -61,8 +61,8 @@ impl Patch {
         for Pair { old, new } in pairs(old, new) {
             let is_known = |new: &Resource<'_>| new.identity.is_some_and(|identity| known.contains(&identity));
             let beyond = match (&old, &new) {
-                (Some(old), _) if is_twin(old) => Some(Left::of_resource(old, Why::Several)),
-                (None, Some(new)) if is_known(new) => Some(Left::of_resource(new, Why::Another)),
+                (Some(old), _) if is_twin(old) => Some(Left::of_resource(old, WhyLeft::Several)),
+                (None, Some(new)) if is_known(new) => Some(Left::of_resource(new, WhyLeft::Another)),
                 _ => None,
             };
             let tree = match (&old, &new) {

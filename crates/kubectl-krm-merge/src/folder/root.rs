@@ -10,7 +10,7 @@ use crate::walk::shown;
 
 /// The folder that must contain every file of a run.
 #[derive(Debug)]
-pub struct Root {
+pub struct FolderRoot {
     path: PathBuf,
     folder: Folder,
 }
@@ -22,7 +22,7 @@ enum Missing {
     Leave,
 }
 
-impl Root {
+impl FolderRoot {
     /// Opens a folder, or the nearest one above it that exists.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Root {
     /// Enters a folder, and makes it if it does not exist. The paths of all folders that it makes are added to `made`.
     ///
     /// # Errors
-    /// The errors of [`Root::enter`]; or a folder cannot be made.
+    /// The errors of [`FolderRoot::enter`]; or a folder cannot be made.
     pub fn make(&self, folder: &Path, made: &mut Vec<PathBuf>) -> Result<Folder> {
         self.walk(folder, Missing::Make, made)?.with_context(|| shown(folder))
     }

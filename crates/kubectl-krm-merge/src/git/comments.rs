@@ -8,7 +8,7 @@ use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{Document, can_end_with_comments, ends_line, line_end, line_start, lines, next_line};
 
-use super::versions::{Here, Spot};
+use super::versions::{Here, VersionsAt};
 
 /// The borders between the resources of a text and the comments around all of them.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub struct Free<'a> {
 impl<'a> Free<'a> {
     /// The comments among the children of a map or list that all sides have. Each comment is inserted above the next child that ours has,
     /// or else below the previous child. The merge itself takes those in the lines `taken` of theirs.
-    pub fn of(container: &Spot<'a>, children: &[Spot<'a>], taken: &[Range<usize>]) -> Vec<Self> {
+    pub fn of(container: &VersionsAt<'a>, children: &[VersionsAt<'a>], taken: &[Range<usize>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
         let mut all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
         all.updated.retain(|(at, _)| !taken.iter().any(|lines| lines.contains(at)));
@@ -81,7 +81,13 @@ impl<'a> Free<'a> {
         out
     }
 
-    fn anchored(at: usize, text: &'a str, theirs: Here<'a>, ours: Here<'a>, children: &[Spot<'a>]) -> Option<Self> {
+    fn anchored(
+        at: usize,
+        text: &'a str,
+        theirs: Here<'a>,
+        ours: Here<'a>,
+        children: &[VersionsAt<'a>],
+    ) -> Option<Self> {
         let source = theirs.value.document().source();
         let document = ours.value.document();
         let both = || children.iter().filter_map(|spot| Some((spot.here.updated?.place?, spot)));
@@ -118,7 +124,7 @@ impl<'a> Free<'a> {
 }
 
 /// The comments in a map or list that belong to no child, in order: the offset and the text of each.
-fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usize, &'a str)> {
+fn free<'a>(container: Here<'a>, side: Side, children: &[VersionsAt<'a>]) -> Vec<(usize, &'a str)> {
     let mut owned: Vec<Range<usize>> = children.iter().filter_map(|spot| Some(spot.here[side]?.lines())).collect();
     owned.sort_by_key(|lines| lines.start);
     let is_owned = |at: usize| {
@@ -129,7 +135,7 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usiz
 }
 
 /// The offset after the last child of a map or list on a side.
-fn end_of_children(side: Side, children: &[Spot<'_>]) -> usize {
+fn end_of_children(side: Side, children: &[VersionsAt<'_>]) -> usize {
     children.iter().filter_map(|spot| Some(spot.here[side]?.lines().end)).max().unwrap_or_default()
 }
 

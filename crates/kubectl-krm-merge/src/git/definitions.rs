@@ -41,7 +41,7 @@ pub struct Index {
 
 /// A YAML file in the index: the name of its blob, and the types that it defines, as `group/Kind`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Blob {
+struct IndexedBlob {
     name: String,
     types: Vec<String>,
 }
@@ -52,12 +52,12 @@ struct Listing {
     checksum: Option<String>,
     /// How many files could not be read, if nobody was told of them.
     missing: usize,
-    blobs: Vec<Blob>,
+    blobs: Vec<IndexedBlob>,
 }
 
 /// The definitions of some types in the index.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Definitions {
     /// The documents that define them, in the order of the index.
     pub documents: Vec<Document<'static>>,
     /// How many files of the index are not here, if one of them may define a type, and nobody was told of them.
@@ -65,7 +65,7 @@ pub struct Found {
 }
 
 /// The documents of the index that define a type in `wanted` (`group/Kind`).
-pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Found {
+pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Definitions {
     let known = Listing::kept(&index.cache);
     let is_known = known.is_some();
     let mut listing = Listing::of(index, known.unwrap_or_default());
@@ -81,7 +81,7 @@ pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Found {
         // If this fails, the user is told again.
         let _ = Listing { missing: 0, ..listing }.keep(&index.cache);
     }
-    Found { documents: documents.unwrap_or_default(), missing }
+    Definitions { documents: documents.unwrap_or_default(), missing }
 }
 
 impl Listing {
@@ -100,8 +100,8 @@ impl Listing {
         }
         // A blob that cannot be read now is not listed, because the next run may find it.
         let count = names.len();
-        let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| Blob { name, types }));
-        let blobs: Vec<Blob> = blobs.collect();
+        let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| IndexedBlob { name, types }));
+        let blobs: Vec<IndexedBlob> = blobs.collect();
         let listing = Self { checksum: checksum.clone(), missing: count - blobs.len(), blobs };
         if checksum == self::checksum(&index.file) {
             // If this fails, the next run only takes longer.
@@ -112,8 +112,8 @@ impl Listing {
 
     /// The documents that define one of these types; `None` if the list names a definition that does not exist.
     fn defining(&self, wanted: &HashSet<String>) -> Option<Vec<Document<'static>>> {
-        let is_meant = |blob: &&Blob| blob.types.iter().any(|name| wanted.contains(name));
-        let blobs: Vec<&Blob> = self.blobs.iter().filter(is_meant).collect();
+        let is_meant = |blob: &&IndexedBlob| blob.types.iter().any(|name| wanted.contains(name));
+        let blobs: Vec<&IndexedBlob> = self.blobs.iter().filter(is_meant).collect();
         let names: Vec<&str> = blobs.iter().map(|blob| blob.name.as_str()).collect();
         let mut found = HashMap::new();
         for (name, bytes) in read(&names) {
@@ -139,7 +139,7 @@ impl Listing {
         let (missing, checksum) = lines.next()?.strip_prefix(FORMAT)?.trim_start().split_once(' ')?;
         let blobs = lines.map(|line| {
             let mut words = line.split(' ').map(str::to_owned);
-            let blob = Blob { name: words.next()?, types: words.collect() };
+            let blob = IndexedBlob { name: words.next()?, types: words.collect() };
             (is_name(&blob.name) && blob.types.iter().all(|name| is_type(name))).then_some(blob)
         });
         Some(Self {
@@ -151,7 +151,7 @@ impl Listing {
 
     fn text(&self) -> String {
         let mut text = format!("{FORMAT} {} {}\n", self.missing, self.checksum.as_deref().unwrap_or_default());
-        for Blob { name, types } in &self.blobs {
+        for IndexedBlob { name, types } in &self.blobs {
             text.push_str(name);
             types.iter().for_each(|name| text.extend([" ", name]));
             text.push('\n');
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_read_as_it_was_written() {
-        let blob = |digit: &str, types: &[&str]| Blob {
+        let blob = |digit: &str, types: &[&str]| IndexedBlob {
             name: digit.repeat(40),
             types: types.iter().map(|name| (*name).to_owned()).collect(),
         };

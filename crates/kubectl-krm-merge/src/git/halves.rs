@@ -15,7 +15,7 @@ use super::choices::Lines;
 use super::comments::{Free, fresh};
 use super::hunks::{Finer, Meaning};
 use super::part::Grain;
-use super::versions::{Here, Spot};
+use super::versions::{Here, VersionsAt};
 
 /// A merged resource, for each side that may win.
 pub struct Halves<'a, 'd> {
@@ -24,7 +24,7 @@ pub struct Halves<'a, 'd> {
     /// The lines of our text that a person must choose.
     pub places: Vec<Lines<'a>>,
     /// The comments that the merge would lose, so a person must choose.
-    pub asked: Vec<Asked<'a>>,
+    pub asked: Vec<AskedComment<'a>>,
     /// The comments of theirs that belong to no child and that ours lacks.
     pub free: Vec<Free<'a>>,
     /// For each side, edits with comments below a value that comes from another side, because no tree has these comments.
@@ -37,18 +37,18 @@ pub struct Halves<'a, 'd> {
 
 /// A comment that a person must choose.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct AskedComment<'a> {
     /// The place of the value that the comment belongs to, by key; empty for the resource.
     pub path: String,
     /// The lines of our text that are chosen; `None` if ours lacks the value that the comment belongs to.
     pub lines: Option<Range<usize>>,
     /// Why a person must choose it.
-    pub why: Why<'a>,
+    pub why: WhyAsked<'a>,
 }
 
 /// Why a person must choose a comment.
 #[derive(Clone, Debug)]
-pub enum Why<'a> {
+pub enum WhyAsked<'a> {
     /// Both sides changed the comment in different ways. An empty text is a missing comment.
     Contradiction(Sides<&'a str>),
     /// One side changed the comment, and the other side changed the comment or its value.
@@ -57,7 +57,7 @@ pub enum Why<'a> {
 
 impl<'a, 'd> Halves<'a, 'd> {
     /// Computes the halves of a merged resource. At decided places, each comment follows its value.
-    pub fn of(tree: &Tree<'a>, root: &Spot<'a>, decided: HashSet<&'d str>) -> Self {
+    pub fn of(tree: &Tree<'a>, root: &VersionsAt<'a>, decided: HashSet<&'d str>) -> Self {
         let mut halves = Self {
             decided,
             trees: Sides::default(),
@@ -76,7 +76,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// The halves of a value that is not itself a conflict.
-    fn value(&mut self, tree: &Tree<'a>, spot: &Spot<'a>) -> Sides<Tree<'a>> {
+    fn value(&mut self, tree: &Tree<'a>, spot: &VersionsAt<'a>) -> Sides<Tree<'a>> {
         let is_settled = spot.is_alike(Side::Original, Side::Updated) || spot.is_alike(Side::Dest, Side::Updated);
         let ours = spot.here.dest.map(|here| here.value);
         let is_ours = tree.like().zip(ours).is_some_and(|(like, ours)| like.is(ours));
@@ -93,7 +93,12 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// The halves of a map or list of ours, from the halves of its children.
-    fn children(&mut self, branch: Branch<'a>, container: &Spot<'a>, children: &[Spot<'a>]) -> Sides<Tree<'a>> {
+    fn children(
+        &mut self,
+        branch: Branch<'a>,
+        container: &VersionsAt<'a>,
+        children: &[VersionsAt<'a>],
+    ) -> Sides<Tree<'a>> {
         let new = children.iter().enumerate().filter_map(|(n, spot)| Some((spot.here.updated?.value.start(), n)));
         let new: HashMap<usize, usize> = new.collect();
         // Children of ours come first, in their order.
@@ -102,7 +107,11 @@ impl<'a, 'd> Halves<'a, 'd> {
         let taken = taken.filter_map(|entry| children.get(number(entry)?)?.here.updated?.gap());
         let free = Free::of(container, children, &taken.collect::<Vec<_>>());
         for disputed in free.iter().filter(|free| free.is_disputed) {
-            self.asked.push(Asked { path: container.path.keyed(), lines: Some(disputed.lines()), why: Why::Apart });
+            self.asked.push(AskedComment {
+                path: container.path.keyed(),
+                lines: Some(disputed.lines()),
+                why: WhyAsked::Apart,
+            });
         }
         self.free.extend(free);
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
@@ -131,12 +140,12 @@ impl<'a, 'd> Halves<'a, 'd> {
 
     /// A child that ours deleted. If theirs changed a comment in it, the child is inserted after the sibling before it in theirs, so that a
     /// person chooses.
-    fn only_theirs(&mut self, spot: &Spot<'a>, siblings: &[Spot<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
+    fn only_theirs(&mut self, spot: &VersionsAt<'a>, siblings: &[VersionsAt<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
         let Sides { original: Some(original), updated: Some(updated), dest: None } = spot.here else { return };
         if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
             return;
         }
-        self.asked.push(Asked { path: spot.path.keyed(), lines: None, why: Why::Apart });
+        self.asked.push(AskedComment { path: spot.path.keyed(), lines: None, why: WhyAsked::Apart });
         let both = siblings.iter().filter_map(|other| other.here.dest.zip(other.here.updated));
         let before = both.filter(|(_, theirs)| theirs.index < updated.index).max_by_key(|(_, theirs)| theirs.index);
         let before = before.map(|(ours, _)| ours.index);
@@ -147,7 +156,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// The halves of one child, with its comments.
-    fn entry(&mut self, entry: Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
+    fn entry(&mut self, entry: Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
         if !self.is_whole(&entry, spot) {
             if self.is_decided(spot) {
                 return Sides::of(|_| entry.clone());
@@ -178,7 +187,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// Whether each half has the side's whole child: if the child is in conflict, or if conflicts inside of it share a line.
-    fn is_whole(&self, entry: &Entry<'a>, spot: &Spot<'a>) -> bool {
+    fn is_whole(&self, entry: &Entry<'a>, spot: &VersionsAt<'a>) -> bool {
         let (Some(ours), Some(_)) = (spot.here.dest, spot.here.updated) else {
             return matches!(entry.value, Some(Tree::Conflict(_)));
         };
@@ -194,13 +203,13 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// The halves of one child with all merged changes in it.
-    fn inside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
+    fn inside(&mut self, entry: &Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
         let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
         self.value(tree, spot).map(|tree| Entry { value: Some(tree), ..entry.clone() })
     }
 
     /// The halves of one child in which a person chooses only the comments above and after it.
-    fn beside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, lost: &Lost<'a>) -> Sides<Entry<'a>> {
+    fn beside(&mut self, entry: &Entry<'a>, spot: &VersionsAt<'a>, lost: &Lost<'a>) -> Sides<Entry<'a>> {
         self.ask(spot, lost);
         if let Some(ours) = spot.here.dest.filter(|_| lost.above.is_some()) {
             self.places.push(Lines { range: ours.lines_above(), grain: Grain::Whole, finer: Finer::Comments });
@@ -219,11 +228,11 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 
     /// Adds a question to the user for comments that the merge would lose.
-    fn ask(&mut self, spot: &Spot<'a>, lost: &Lost<'a>) {
+    fn ask(&mut self, spot: &VersionsAt<'a>, lost: &Lost<'a>) {
         let ours = spot.here.dest;
         let whole = ours.map(|ours| ours.lines());
-        let mut ask = |lines: Option<Range<usize>>, why: Why<'a>| {
-            self.asked.push(Asked { path: spot.path.keyed(), lines, why });
+        let mut ask = |lines: Option<Range<usize>>, why: WhyAsked<'a>| {
+            self.asked.push(AskedComment { path: spot.path.keyed(), lines, why });
         };
         let is_beside = lost.is_beside(spot);
         let above = ours.map(|ours| ours.lines_above()).filter(|_| is_beside).or_else(|| whole.clone());
@@ -233,15 +242,15 @@ impl<'a, 'd> Halves<'a, 'd> {
         for (lines, texts) in own {
             let Some(texts) = texts.filter(is_contested) else { continue };
             is_told = true;
-            ask(lines, Why::Contradiction(texts));
+            ask(lines, WhyAsked::Contradiction(texts));
         }
         if lost.is_within || !is_told {
-            ask(whole, Why::Apart);
+            ask(whole, WhyAsked::Apart);
         }
     }
 
     /// Whether a rule has already decided a place. If so, the user is not asked about its comments, and they count as waived.
-    fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
+    fn is_decided(&mut self, spot: &VersionsAt<'a>) -> bool {
         let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
         if is_decided {
             self.waived.extend(spot.here.iter().filter_map(|(_, here)| here.as_ref()).flat_map(Here::all));
@@ -284,7 +293,7 @@ fn pick(side: Side) -> Pick {
 }
 
 /// A side's whole child in the place of a merged one. The lines above it that belong to no child are merged for all sides.
-fn whole<'a>(merged: &Entry<'a>, spot: &Spot<'a>, side: Side) -> Entry<'a> {
+fn whole<'a>(merged: &Entry<'a>, spot: &VersionsAt<'a>, side: Side) -> Entry<'a> {
     let own = spot.entry(side, merged.was);
     Entry { comments: Comments { gap: merged.comments.gap, ..*own.comments }.into(), ..own }
 }
@@ -326,7 +335,7 @@ struct Lost<'a> {
 }
 
 impl<'a> Lost<'a> {
-    fn of(entry: &Entry<'a>, spot: &Spot<'a>) -> Self {
+    fn of(entry: &Entry<'a>, spot: &VersionsAt<'a>) -> Self {
         let within = |is_within: bool| Self { above: None, behind: None, is_within };
         let Sides { original, updated, dest } = spot.here;
         let Some(ours) = dest else { return within(false) };
@@ -360,7 +369,7 @@ impl<'a> Lost<'a> {
     }
 
     /// Whether the comments can be chosen separately from the value. They cannot if a comment is inside of the value or on its line.
-    fn is_beside(&self, spot: &Spot<'_>) -> bool {
+    fn is_beside(&self, spot: &VersionsAt<'_>) -> bool {
         !self.is_within && (self.behind.is_none() || spot.children().is_some())
     }
 }
@@ -376,7 +385,7 @@ fn merged<'a>(texts: &Sides<&'a str>) -> &'a str {
 }
 
 /// The comments that a merged value keeps, if its children are not matched.
-fn comments_in<'a>(tree: &Tree<'a>, spot: &Spot<'a>) -> Vec<&'a str> {
+fn comments_in<'a>(tree: &Tree<'a>, spot: &VersionsAt<'a>) -> Vec<&'a str> {
     let of_side = |here: Option<Here<'a>>, node: NodeRef<'a>| here.filter(|here| here.value.is(node));
     match tree {
         Tree::Node(node) => {

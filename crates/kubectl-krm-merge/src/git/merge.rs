@@ -23,10 +23,10 @@ use krm_merge_function::results::{File, Outcome, contradicting, followed};
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
 use super::gap::Gap;
-use super::halves::{Asked, Halves, Why};
+use super::halves::{AskedComment, Halves, WhyAsked};
 use super::hunks::by_line;
 use super::part::{Choice, Grain, Part};
-use super::versions::{Here, Spot};
+use super::versions::{Here, VersionsAt};
 
 /// A merged file.
 pub struct Merge<'r, 'a> {
@@ -50,14 +50,14 @@ pub struct Decided<'r> {
     /// The place, by key; empty for the resource.
     path: String,
     /// The part of the place that is decided.
-    what: What,
+    what: DecidedPart,
     /// The winner, and the rule that decided.
     ruling: Ruling<'r>,
 }
 
 /// The part of a place that is decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum DecidedPart {
     /// The value.
     Value,
     /// The order of the elements.
@@ -66,7 +66,7 @@ enum What {
 
 /// The text of a merge, and what to report about it.
 #[derive(Default)]
-pub struct Told<'a> {
+pub struct DriverText<'a> {
     /// The text.
     pub parts: Vec<Part>,
     /// The results for the conflicts.
@@ -79,12 +79,12 @@ pub struct Told<'a> {
 
 /// The edits of our text for each side that may win, while they are collected.
 #[derive(Default)]
-struct Draft<'a> {
+struct FileDraft<'a> {
     /// The result for each resource of ours, by its number.
     fates: Sides<Vec<Item>>,
     places: Vec<Lines<'a>>,
     /// The comments that a person must choose, each with the name of its resource.
-    asked: Vec<(String, Asked<'a>)>,
+    asked: Vec<(String, AskedComment<'a>)>,
     free: Vec<Free<'a>>,
     feet: Sides<Vec<Edit>>,
     /// The resources that ours lacks, each by its number among all resources, with its text for each side that may win.
@@ -93,7 +93,7 @@ struct Draft<'a> {
 
 /// The position at which a resource is inserted that ours lacks.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct InsertedBefore {
     /// The nearest resource of ours before it that stays; `None` at the top.
     item: Option<usize>,
     /// Its position among the resources that ours lacks.
@@ -170,10 +170,10 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// The text of the merge and the messages about it. `name` is the name of the file, `names` those of the sides. `None` if the text
     /// takes more bytes than allowed.
-    pub fn told(&self, name: &str, names: Sides<&str>) -> Option<Told<'a>> {
-        let mut told = Told::default();
+    pub fn told(&self, name: &str, names: Sides<&str>) -> Option<DriverText<'a>> {
+        let mut told = DriverText::default();
         let ours = self.resources.iter().filter(|resource| resource.merged.member.sides.dest.is_some()).count();
-        let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
+        let mut draft = FileDraft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..FileDraft::default() };
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
         for (number, resource) in self.resources.iter().enumerate() {
             let sides = resource.merged.member.sides;
@@ -189,7 +189,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Reports the conflicts of a resource.
-    fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut Told<'a>) {
+    fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut DriverText<'a>) {
         let member = &resource.merged.member;
         let (ruling, original) = (OnConflict::Fail.into(), String::new());
         resource.merged.conflicts(&mut |conflict| {
@@ -218,13 +218,14 @@ impl<'r, 'a> Merge<'r, 'a> {
         &self,
         number: usize,
         here: Sides<Option<Here<'a>>>,
-        draft: &mut Draft<'a>,
-        told: &mut Told<'a>,
+        draft: &mut FileDraft<'a>,
+        told: &mut DriverText<'a>,
     ) -> Option<()> {
         let Merged { merged: MergedResource { member, becomes, .. }, decided, .. } = &self.resources[number];
         let item = member.sides.dest.and_then(|dest| dest.origin.item());
-        let whole_asked =
-            |lines: Option<Range<usize>>| (called(member), Asked { path: String::new(), lines, why: Why::Apart });
+        let whole_asked = |lines: Option<Range<usize>>| {
+            (called(member), AskedComment { path: String::new(), lines, why: WhyAsked::Apart })
+        };
         let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
         let is_commented = |side: Side| {
             here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
@@ -265,8 +266,9 @@ impl<'r, 'a> Merge<'r, 'a> {
                     Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
             }
             Becomes::Merged(merged, _) => {
-                let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?), self.rules.policy.renames);
-                let decided = decided.iter().filter(|decided| decided.what == What::Value);
+                let spot =
+                    VersionsAt::of_resource(here, self.rules.cursor(member.sides.updated?), self.rules.policy.renames);
+                let decided = decided.iter().filter(|decided| decided.what == DecidedPart::Value);
                 let decided = decided.map(|decided| &*decided.path).collect();
                 let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);
                 self.draft_halves(member, halves, draft, told)?;
@@ -280,8 +282,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         &self,
         member: &Member<'r, 'a>,
         halves: Halves<'a, '_>,
-        draft: &mut Draft<'a>,
-        told: &mut Told<'a>,
+        draft: &mut FileDraft<'a>,
+        told: &mut DriverText<'a>,
     ) -> Option<()> {
         let ours = member.sides.dest?;
         let item = ours.origin.item()?;
@@ -314,7 +316,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Builds the text in parts, and adds the messages about comments.
-    fn text(&self, name: &str, names: Sides<&str>, mut draft: Draft<'a>, told: &mut Told<'a>) -> Option<()> {
+    fn text(&self, name: &str, names: Sides<&str>, mut draft: FileDraft<'a>, told: &mut DriverText<'a>) -> Option<()> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
         let body = margins.body();
@@ -369,7 +371,7 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// Inserts resources before or between those of ours, as edits of ours. Each comes after the nearest resource before it that stays for
     /// both sides, or at the top. The others come after all of ours.
-    fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut Draft<'a>) -> Sides<Vec<Edit>> {
+    fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut FileDraft<'a>) -> Sides<Vec<Edit>> {
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         let top = Margins::of(self.documents.dest.source()).top;
         let fates = &draft.fates;
@@ -402,7 +404,7 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// The position of each resource that ours lacks, by its number. A new resource without an order comes after all others. A resource
     /// that ours deleted comes where theirs has it.
-    fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
+    fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, InsertedBefore> {
         let start = |number: usize| Some(self.resources[number].merged.member.sides.updated?.node().start());
         let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
         theirs.sort_by_key(|number| start(*number));
@@ -413,7 +415,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             for (turn, number) in order.iter().enumerate() {
                 match self.resources[*number].merged.member.sides.dest {
                     Some(dest) => item = dest.origin.item().filter(|item| is_left(*item)).or(item),
-                    None if is_new(*number) == is_of_new => _ = found.insert(*number, Before { item, turn }),
+                    None if is_new(*number) == is_of_new => _ = found.insert(*number, InsertedBefore { item, turn }),
                     None => {}
                 }
             }
@@ -458,7 +460,7 @@ impl<'r, 'a> Merged<'r, 'a> {
             }
             let is_order =
                 matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Order(_)));
-            let what = if is_order { What::Order } else { What::Value };
+            let what = if is_order { DecidedPart::Order } else { DecidedPart::Value };
             decided.push(Decided { path: clash.path.keyed(), what, ruling });
             Some(policy.pick())
         });
@@ -476,12 +478,12 @@ impl Decided<'_> {
     }
 }
 
-impl Asked<'_> {
+impl AskedComment<'_> {
     /// The message about the comment.
     fn told(&self, names: Sides<&str>) -> String {
         match self.why {
-            Why::Contradiction(texts) => contradicting(names, &self.path, texts),
-            Why::Apart => {
+            WhyAsked::Contradiction(texts) => contradicting(names, &self.path, texts),
+            WhyAsked::Apart => {
                 let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
                 format!("one side changed a comment{place}, and the other side changed it or what it belongs to")
             }

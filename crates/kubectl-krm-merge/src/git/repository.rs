@@ -15,7 +15,7 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 
-use super::definitions::{Found, Index, definitions};
+use super::definitions::{Definitions, Index, definitions};
 use crate::config_file::ConfigFile;
 use crate::regular;
 use crate::resolve::marked::has_markers;
@@ -82,7 +82,7 @@ impl Repository {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let Found { documents, missing } = definitions(&self.index, &wanted);
+        let Definitions { documents, missing } = definitions(&self.index, &wanted);
         if missing > 0 {
             let files = told::counted(missing, "YAML or JSON file");
             tell(&format!(

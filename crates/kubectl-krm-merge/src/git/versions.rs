@@ -21,7 +21,7 @@ use krm_merge::yaml::{
 
 /// A place in a resource, with the resource, field or element that each version has there.
 #[derive(Clone, Debug)]
-pub struct Spot<'a> {
+pub struct VersionsAt<'a> {
     /// The resource, field or element in each version that has it.
     pub here: Sides<Option<Here<'a>>>,
     /// The path in the resource; empty for the resource itself.
@@ -48,9 +48,9 @@ pub struct Here<'a> {
 }
 
 /// The identity of a child of a map or list, its key, if it is a field, and its value.
-type Child<'a> = (ChildId<'a>, Option<NodeRef<'a>>, NodeRef<'a>);
+type VersionChild<'a> = (ChildId<'a>, Option<NodeRef<'a>>, NodeRef<'a>);
 
-impl<'a> Spot<'a> {
+impl<'a> VersionsAt<'a> {
     /// The place of a resource as a whole. `cursor` has the schema of its type.
     pub fn of_resource(here: Sides<Option<Here<'a>>>, cursor: Cursor<'a>, renames: Renames) -> Self {
         Self { here, path: FieldPath::default(), cursor, renames }
@@ -73,7 +73,7 @@ impl<'a> Spot<'a> {
             _ => return None,
         };
         let containers = Sides::of(|side| self.here[side].map(|here| here.value));
-        let mut entries: Sides<Vec<Child<'a>>> = Sides::default();
+        let mut entries: Sides<Vec<VersionChild<'a>>> = Sides::default();
         for (side, container) in containers.iter().filter_map(|(side, container)| Some((side, (*container)?))) {
             for (key, value) in container.entries() {
                 entries[side].push((ChildId::Field(key.string()), Some(key), value));

@@ -24,7 +24,7 @@ use super::text;
 use super::unset::settled;
 use crate::cli::Live;
 use crate::held::is_local;
-use crate::side::{Part, Side};
+use crate::side::{Side, SidePart};
 use crate::told::whereabouts;
 
 /// The OpenAPI models of the types that are not built in, by name.
@@ -154,7 +154,7 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     let asked = args.selector.as_deref().map(labelled).transpose()?;
     let mut given = Vec::new();
     let all = sides.iter().enumerate().flat_map(|(at, side)| {
-        side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
+        side.resources(SidePart::Role).into_iter().map(move |(file, resource)| (at, file, resource))
     });
     let is_meant = |resource: &Resource<'_>| asked.as_ref().is_none_or(|asked| asked.selects(resource));
     for (side, file, resource) in all.filter(|(.., resource)| !is_local(resource) && is_meant(resource)) {

@@ -15,20 +15,20 @@ use super::is_original;
 use super::placed::path_of;
 use crate::carry::{is_unread, not_added, not_read, unread};
 use crate::held::Held;
-use crate::side::{Part, Root, Side};
+use crate::side::{Root, Side, SidePart};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
 #[derive(Clone, Default)]
 pub struct LeftOut {
-    of: HashSet<Key>,
+    of: HashSet<ResourceKey>,
     /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
-    unmoved: HashMap<Key, String>,
+    unmoved: HashMap<ResourceKey, String>,
     /// Files that a side does not read, and what dest does not get for it.
     pub warnings: Vec<Outcome>,
 }
 
 /// A resource of a side: its path in the side, and its apiVersion, kind, namespace and name.
-type Key = (Option<String>, [String; 4]);
+type ResourceKey = (Option<String>, [String; 4]);
 
 /// Whether a search found new resources to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl LeftOut {
     ) -> Result<Found> {
         let before = self.unmoved.len();
         let moved = if dest.is_folder() { written.moved.iter().collect() } else { Vec::new() };
-        let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
+        let items = if moved.is_empty() { Vec::new() } else { dest.resources(SidePart::Package) };
         let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
         let updated = updated.next();
         for (item, to) in moved {
@@ -142,14 +142,14 @@ impl LeftOut {
         Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
     }
 
-    fn push(&mut self, key: Key, why: String) {
+    fn push(&mut self, key: ResourceKey, why: String) {
         if self.of.insert(key) {
             self.warn(Some(why));
         }
     }
 }
 
-fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
+fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<ResourceKey> {
     let i = resource.identity?;
     Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
 }

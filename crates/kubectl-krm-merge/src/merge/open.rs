@@ -20,7 +20,7 @@ use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_a
 use crate::beside;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
-use crate::side::{Part, Side};
+use crate::side::{Side, SidePart};
 use crate::told;
 
 /// A merge of sides whose conflicts are open.
@@ -85,7 +85,7 @@ pub fn drawn<'c, T>(
         let types = Types::new(rules.iter().cloned(), config.inference);
         let (on_conflict, on_broken) = (config.task.on_conflict(), config.task.on_broken());
         let unreached = unreached(dest, given, &config.task)?;
-        let (owners, resources): (Vec<usize>, Vec<_>) = dest.resources(Part::Package).into_iter().unzip();
+        let (owners, resources): (Vec<usize>, Vec<_>) = dest.resources(SidePart::Package).into_iter().unzip();
         let items: Vec<_> = owners.into_iter().zip(resources.iter().map(|resource| resource.node())).collect();
         let texts = Texts::parse(&config);
         let job = texts.as_ref().map_err(Clone::clone).and_then(|texts| {

@@ -19,12 +19,12 @@ pub struct Entry {
     /// The object with its content.
     pub object: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
 }
 
 /// What a name in a tree stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A file.
     File,
     /// A file that anyone may execute.
@@ -41,7 +41,7 @@ impl Found {
         match self {
             Self::File(object) => [object.clone()].into(),
             Self::Folder(entries) => {
-                let files = entries.iter().filter(|entry| entry.kind != Kind::Submodule);
+                let files = entries.iter().filter(|entry| entry.kind != EntryKind::Submodule);
                 files.map(|entry| entry.object.clone()).collect()
             }
         }

@@ -29,12 +29,12 @@ pub struct State {
     /// Its commit.
     pub commit: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: RefKind,
 }
 
 /// What a name of a state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RefKind {
     Tag,
     Branch,
     Commit,
@@ -77,7 +77,7 @@ impl Refs {
                 );
             };
             let name = branch.clone().unwrap_or_else(|| commit.clone());
-            let kind = if branch.is_some() { Kind::Branch } else { Kind::Commit };
+            let kind = if branch.is_some() { RefKind::Branch } else { RefKind::Commit };
             return Ok(State { reference: name.clone(), name, commit: commit.clone(), kind });
         };
         let state = |reference: &str, commit: &String, kind| State {
@@ -87,16 +87,16 @@ impl Refs {
             kind,
         };
         let own = format!("{}/{name}", address.directory);
-        let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, Kind::Tag));
-        let branch = |branch: &str| self.branches.get(branch).map(|commit| state(branch, commit, Kind::Branch));
+        let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, RefKind::Tag));
+        let branch = |branch: &str| self.branches.get(branch).map(|commit| state(branch, commit, RefKind::Branch));
         let head =
-            || self.head.as_ref().filter(|_| name == "HEAD").map(|(_, commit)| state(name, commit, Kind::Commit));
+            || self.head.as_ref().filter(|_| name == "HEAD").map(|(_, commit)| state(name, commit, RefKind::Commit));
         let full = || match name.strip_prefix("refs/")?.split_once('/')? {
             ("tags", name) => tag(name),
             ("heads", name) => branch(name),
             _ => None,
         };
-        let commit = || is_commit(name).then(|| state(name, name, Kind::Commit));
+        let commit = || is_commit(name).then(|| state(name, name, RefKind::Commit));
         let found =
             tag(&own).or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(full).or_else(commit);
         match found {
@@ -129,7 +129,7 @@ impl Refs {
                 && (of_directory.is_some() || !found.contains_key(name))
             {
                 let (name, reference, commit) = (name.to_owned(), tag.clone(), commit.clone());
-                found.insert(name.clone(), (version, State { name, reference, commit, kind: Kind::Tag }));
+                found.insert(name.clone(), (version, State { name, reference, commit, kind: RefKind::Tag }));
             }
         }
         let mut all: Vec<(Version, State)> = found.into_values().collect();

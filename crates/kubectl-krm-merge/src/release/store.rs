@@ -21,7 +21,7 @@ use super::address::{Address, Repo};
 use super::found::Found;
 use super::objects::{Object, Objects};
 use super::program::{self, git};
-use super::refs::{Kind, Refs, State};
+use super::refs::{RefKind, Refs, State};
 use crate::walk::{path_of, shown};
 
 /// Whether git may use the network.
@@ -192,7 +192,7 @@ impl Store {
         git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
         let Ok(commit) = program::run(&mut git, b"") else { return found };
         let commit = String::from_utf8_lossy(commit.trim_ascii()).into_owned();
-        Ok(State { name: name.clone(), reference: commit.clone(), commit, kind: Kind::Commit })
+        Ok(State { name: name.clone(), reference: commit.clone(), commit, kind: RefKind::Commit })
     }
 
     /// Fetches commits that are not here yet, all at once. Returns those that the repository does not have.

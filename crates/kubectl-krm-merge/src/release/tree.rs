@@ -10,10 +10,10 @@ use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_merge::shown;
 
-use super::found::{Entry, Found, Kind};
+use super::found::{Entry, EntryKind, Found};
 use super::store::Store;
 use crate::held::Raw;
-use crate::walk::{Tree, Unread, Why};
+use crate::walk::{Tree, Unread, WhyUnread};
 
 /// The largest file of a release, in bytes.
 const MOST: u64 = 1 << 26;
@@ -88,19 +88,19 @@ impl Walk<'_> {
 }
 
 /// An entry of a tree, as git stores it.
-struct Line<'t> {
+struct TreeLine<'t> {
     mode: &'t [u8],
     name: &'t [u8],
     object: String,
 }
 
 /// The first entry of a tree, and what follows it: `MODE NAME`, a zero byte, and the object in `hash` bytes.
-fn first(tree: &[u8], hash: usize) -> Option<(Line<'_>, &[u8])> {
+fn first(tree: &[u8], hash: usize) -> Option<(TreeLine<'_>, &[u8])> {
     let end = tree.iter().position(|byte| *byte == 0)?;
     let space = tree[..end].iter().position(|byte| *byte == b' ')?;
     let (object, rest) = tree.get(end + 1..)?.split_at_checked(hash)?;
     let object = object.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some((Line { mode: &tree[..space], name: &tree[space + 1..end], object }, rest))
+    Some((TreeLine { mode: &tree[..space], name: &tree[space + 1..end], object }, rest))
 }
 
 /// The path of a name in a folder.
@@ -119,12 +119,12 @@ fn path(folder: &str, name: &[u8]) -> Result<String> {
 }
 
 /// What the mode of an entry says.
-fn kind(mode: &[u8], path: &str) -> Result<Kind> {
+fn kind(mode: &[u8], path: &str) -> Result<EntryKind> {
     match mode {
-        b"100644" | b"100664" => Ok(Kind::File),
-        b"100755" => Ok(Kind::Executable),
-        b"120000" => Ok(Kind::Link),
-        b"160000" => Ok(Kind::Submodule),
+        b"100644" | b"100664" => Ok(EntryKind::File),
+        b"100755" => Ok(EntryKind::Executable),
+        b"120000" => Ok(EntryKind::Link),
+        b"160000" => Ok(EntryKind::Submodule),
         _ => bail!("{}: it must be a file, a folder or a link", shown::name(path)),
     }
 }
@@ -150,9 +150,9 @@ fn check_case(entries: &[Entry]) -> Result<()> {
 /// # Errors
 /// A file is missing or too large; or a `.krmignore` is wrong.
 pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
-    let contents = contents(store, entries.iter().filter(|entry| entry.kind != Kind::Submodule))?;
+    let contents = contents(store, entries.iter().filter(|entry| entry.kind != EntryKind::Submodule))?;
     let content = |entry: &Entry| contents.get(&entry.object).map(Vec::as_slice).unwrap_or_default();
-    let is_file = |entry: &Entry| matches!(entry.kind, Kind::File | Kind::Executable);
+    let is_file = |entry: &Entry| matches!(entry.kind, EntryKind::File | EntryKind::Executable);
     let files = entries.iter().filter(|entry| is_file(entry));
     let rules = Tree::rules_in(files.map(|entry| (entry.path.as_str(), content(entry))))?;
     let paths: BTreeSet<&str> = entries.iter().map(|entry| entry.path.as_str()).collect();
@@ -160,12 +160,12 @@ pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
     for entry in entries {
         let path = entry.path.clone();
         match entry.kind {
-            _ if rules.ignores(&entry.path) => unread.add(path, Why::Ignored),
-            Kind::Submodule => unread.add(path, Why::Submodule),
-            Kind::Link if leads_within(&entry.path, content(entry), &paths) => unread.add(path, Why::Link),
-            Kind::Link => unread.add(path, Why::LinkOut),
-            Kind::File | Kind::Executable => {
-                let (bytes, is_executable) = (content(entry).to_vec(), entry.kind == Kind::Executable);
+            _ if rules.ignores(&entry.path) => unread.add(path, WhyUnread::Ignored),
+            EntryKind::Submodule => unread.add(path, WhyUnread::Submodule),
+            EntryKind::Link if leads_within(&entry.path, content(entry), &paths) => unread.add(path, WhyUnread::Link),
+            EntryKind::Link => unread.add(path, WhyUnread::LinkOut),
+            EntryKind::File | EntryKind::Executable => {
+                let (bytes, is_executable) = (content(entry).to_vec(), entry.kind == EntryKind::Executable);
                 raw.push(Raw { path, bytes, is_executable });
             }
         }
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn two_names_that_differ_only_in_case_are_refused() {
         let entries = |paths: &[&str]| -> Vec<Entry> {
-            let entry = |path: &&str| Entry { path: (*path).to_owned(), object: String::new(), kind: Kind::File };
+            let entry = |path: &&str| Entry { path: (*path).to_owned(), object: String::new(), kind: EntryKind::File };
             paths.iter().map(entry).collect()
         };
         for (paths, is_refused) in [

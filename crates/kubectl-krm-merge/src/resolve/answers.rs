@@ -9,7 +9,7 @@ use super::marked::Answer;
 
 /// The place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct AnsweredPlace {
     /// The file, by the name that the user knows.
     pub file: String,
     /// The lines of the first and the last marker.
@@ -20,7 +20,7 @@ pub struct Place {
 ///
 /// # Errors
 /// A line is not an answer, or names no conflict, or names a conflict that already has an answer.
-pub fn read(name: &str, text: &str, places: &[Place]) -> Result<Vec<Option<Answer>>> {
+pub fn read(name: &str, text: &str, places: &[AnsweredPlace]) -> Result<Vec<Option<Answer>>> {
     let mut answers = vec![None; places.len()];
     for (i, line) in text.lines().enumerate() {
         let (at, line) = (i + 1, line.trim());
@@ -62,14 +62,15 @@ fn answer(word: &str) -> Option<Answer> {
 }
 
 /// The number of the conflict that a place names: by its number from 1, or by a file and a line.
-fn number(place: &str, places: &[Place]) -> Option<usize> {
+fn number(place: &str, places: &[AnsweredPlace]) -> Option<usize> {
     if let Ok(number) = place.parse::<usize>() {
         return number.checked_sub(1).filter(|number| *number < places.len());
     }
     let (file, line) = place.rsplit_once(':')?;
     let line: usize = line.parse().ok()?;
     let bare = |file: &str| file.trim_start_matches("./").to_owned();
-    let is_meant = |place: &Place| bare(&place.file) == bare(file) && place.lines.0 <= line && line <= place.lines.1;
+    let is_meant =
+        |place: &AnsweredPlace| bare(&place.file) == bare(file) && place.lines.0 <= line && line <= place.lines.1;
     places.iter().position(is_meant)
 }
 
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     fn read_for(text: &str) -> Result<String, String> {
-        let place = |file: &str, from, to| Place { file: file.to_owned(), lines: (from, to) };
+        let place = |file: &str, from, to| AnsweredPlace { file: file.to_owned(), lines: (from, to) };
         let places = [place("a.yaml", 3, 7), place("a.yaml", 9, 13), place("./x y:1.yaml", 1, 5)];
         let answers = read("answers", text, &places).map_err(|e| e.to_string())?;
         let word = |answer: &Option<Answer>| answer.as_ref().map_or("-".to_owned(), |answer| format!("{answer:?}"));

@@ -10,14 +10,14 @@ const CONTEXT: usize = 3;
 
 /// A row of text. The session cuts it to the width of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ChangedRow {
     /// Its colour.
     pub paint: Paint,
     /// Its text.
     pub text: String,
 }
 
-impl Row {
+impl ChangedRow {
     /// A row.
     pub fn new(paint: Paint, text: impl Into<String>) -> Self {
         Self { paint, text: text.into() }
@@ -25,7 +25,7 @@ impl Row {
 }
 
 /// The changes of each side, if the tool also wrote the original. Otherwise the differences from ours to theirs.
-pub fn changes(marked: &Marked<'_>, conflict: &Conflict) -> Vec<Row> {
+pub fn changes(marked: &Marked<'_>, conflict: &Conflict) -> Vec<ChangedRow> {
     let name = |side: &str, half: &Half| match marked.shown(&half.label) {
         label if label.is_empty() || label == side => side.to_owned(),
         label => format!("{side} ({label})"),
@@ -40,16 +40,16 @@ pub fn changes(marked: &Marked<'_>, conflict: &Conflict) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     let Some(original) = &conflict.original else {
-        rows.push(Row::new(Paint::Red, format!("- {ours}")));
-        rows.push(Row::new(Paint::Green, format!("+ {theirs}")));
+        rows.push(ChangedRow::new(Paint::Red, format!("- {ours}")));
+        rows.push(ChangedRow::new(Paint::Green, format!("+ {theirs}")));
         rows.extend(diff(&lines(&conflict.ours), &lines(&conflict.theirs)));
         return rows;
     };
     for (name, half) in [(ours, &conflict.ours), (theirs, &conflict.theirs)] {
-        rows.push(Row::new(Paint::Bold, name));
+        rows.push(ChangedRow::new(Paint::Bold, name));
         let changed = diff(&lines(original), &lines(half));
         if changed.is_empty() {
-            rows.push(Row::new(Paint::Plain, "  (nothing changed)"));
+            rows.push(ChangedRow::new(Paint::Plain, "  (nothing changed)"));
         }
         rows.extend(changed);
     }
@@ -60,13 +60,13 @@ fn has_crlf_only(text: &[u8]) -> bool {
     text.split_inclusive(|byte| *byte == b'\n').all(|line| line.ends_with(b"\r\n"))
 }
 
-fn diff(old: &[String], new: &[String]) -> Vec<Row> {
+fn diff(old: &[String], new: &[String]) -> Vec<ChangedRow> {
     let [old, new] = [old, new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
     let mut rows = Vec::new();
     for (i, hunk) in diff.grouped_ops(CONTEXT).iter().enumerate() {
         if i > 0 {
-            rows.push(Row::new(Paint::Cyan, "  …"));
+            rows.push(ChangedRow::new(Paint::Cyan, "  …"));
         }
         for change in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
             let (paint, mark) = match change.tag() {
@@ -74,7 +74,7 @@ fn diff(old: &[String], new: &[String]) -> Vec<Row> {
                 ChangeTag::Delete => (Paint::Red, '-'),
                 ChangeTag::Insert => (Paint::Green, '+'),
             };
-            rows.push(Row::new(paint, format!("{mark} {}", change.value())));
+            rows.push(ChangedRow::new(paint, format!("{mark} {}", change.value())));
         }
     }
     rows

@@ -19,11 +19,11 @@ use krm_merge::file_path::RULES;
 
 /// Files to search for markers.
 #[derive(Debug)]
-pub struct Files {
+pub struct NamedFiles {
     /// The files without duplicates, in order.
     pub files: Vec<File>,
     /// Why they are searched.
-    pub why: Why,
+    pub why: WhySearched,
     /// The unmerged files among the named ones whose conflict markers cannot show.
     pub unmarked: Vec<Unmarked>,
 }
@@ -34,12 +34,12 @@ pub struct Unmarked {
     /// Its path relative to the current folder.
     pub name: PathBuf,
     /// Its conflict.
-    pub what: What,
+    pub what: Unshown,
 }
 
 /// A conflict that markers cannot show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Unshown {
     /// Only ours has the file.
     Ours,
     /// Only theirs has the file.
@@ -60,12 +60,12 @@ struct Unmerged {
 
 impl Unmerged {
     /// Its conflict, if markers cannot show it.
-    fn unmarked(&self) -> Option<What> {
+    fn unmarked(&self) -> Option<Unshown> {
         match (self.is_there.dest, self.is_there.updated) {
-            (true, true) => is_no_text(&self.name).then_some(What::NoText),
-            (true, false) => Some(What::Ours),
-            (false, true) => Some(What::Theirs),
-            (false, false) => Some(What::Neither),
+            (true, true) => is_no_text(&self.name).then_some(Unshown::NoText),
+            (true, false) => Some(Unshown::Ours),
+            (false, true) => Some(Unshown::Theirs),
+            (false, false) => Some(Unshown::Neither),
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct File {
 
 /// Why a file is searched for markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WhySearched {
     /// The user or git named it.
     Named,
     /// It is below the current folder.
@@ -118,9 +118,9 @@ pub fn book_of(record: Option<&Option<PathBuf>>, named: &[PathBuf]) -> Result<(O
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn files(named: &[PathBuf]) -> Result<Files> {
+pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     let mut files = Vec::new();
-    let mut why = Why::Named;
+    let mut why = WhySearched::Named;
     for name in named {
         let found = there("FILES", "a file or a folder", name)?;
         if found.is_dir() {
@@ -136,7 +136,7 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
         let names = unmerged.iter().map(|unmerged| &*unmerged.name);
         files = names.filter(|name| is_file(name)).map(file).collect::<Result<_>>()?;
         if unmerged.is_empty() {
-            (files, why) = (below(Path::new("."))?, Why::There);
+            (files, why) = (below(Path::new("."))?, WhySearched::There);
         }
     }
     // A file with two names is searched and written only once.
@@ -144,7 +144,7 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
     let unmarked = unmerged.into_iter().filter_map(|one| Some(Unmarked { what: one.unmarked()?, name: one.name }));
-    Ok(Files { files, why, unmarked: unmarked.collect() })
+    Ok(NamedFiles { files, why, unmarked: unmarked.collect() })
 }
 
 fn file(name: &Path) -> Result<File> {

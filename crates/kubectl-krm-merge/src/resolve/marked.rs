@@ -19,7 +19,7 @@ pub struct Marked<'t> {
     /// The conflicts, disjoint and in the order of the text.
     pub conflicts: Vec<Conflict>,
     /// Markers that cannot be read as a conflict, in the order of the text.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<MarkerFault>,
 }
 
 /// A conflict between markers.
@@ -48,7 +48,7 @@ pub struct Half {
 
 /// Markers that cannot be read as a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct MarkerFault {
     /// The line of the first marker, from 1.
     pub line: usize,
     /// The kind of the fault.
@@ -89,12 +89,12 @@ impl<'t> Marked<'t> {
             at += line.len();
         }
         open.into_iter().for_each(|left| left.give_up(&mut found));
-        found.sort_by_key(Found::line);
+        found.sort_by_key(FoundMarkers::line);
         let mut marked = Self { text, conflicts: Vec::new(), faults: Vec::new() };
         for found in found {
             match found {
-                Found::Conflict(conflict) => marked.conflicts.push(conflict),
-                Found::Fault(fault) => marked.faults.push(fault),
+                FoundMarkers::Conflict(conflict) => marked.conflicts.push(conflict),
+                FoundMarkers::Fault(fault) => marked.faults.push(fault),
             }
         }
         marked
@@ -182,12 +182,12 @@ struct Met {
 }
 
 /// A result of the search.
-enum Found {
+enum FoundMarkers {
     Conflict(Conflict),
-    Fault(Fault),
+    Fault(MarkerFault),
 }
 
-impl Found {
+impl FoundMarkers {
     fn line(&self) -> usize {
         match self {
             Self::Conflict(conflict) => conflict.lines.0,
@@ -197,35 +197,35 @@ impl Found {
 }
 
 /// A conflict whose last marker is not found yet.
-struct Open {
+struct OpenMarker {
     size: usize,
     start: usize,
     line: usize,
-    part: Part,
+    part: MarkedPart,
     ours: Half,
     original: Option<Half>,
     theirs: Half,
     is_ambiguous: bool,
     /// The conflicts and faults inside of it. They count only if this turns out not to be a conflict.
-    within: Vec<Found>,
+    within: Vec<FoundMarkers>,
 }
 
 /// The part of a conflict that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum MarkedPart {
     Ours,
     Original,
     Theirs,
 }
 
-impl Open {
+impl OpenMarker {
     fn new(met: Met) -> Self {
         let ours = Half { label: met.label, text: met.range.end..met.range.end };
         Self {
             size: met.marker.size,
             start: met.range.start,
             line: met.line,
-            part: Part::Ours,
+            part: MarkedPart::Ours,
             ours,
             original: None,
             theirs: Half::default(),
@@ -237,9 +237,9 @@ impl Open {
     /// Ends the current part.
     fn close(&mut self, at: usize) {
         match self.part {
-            Part::Ours => self.ours.text.end = at,
-            Part::Theirs => self.theirs.text.end = at,
-            Part::Original => {
+            MarkedPart::Ours => self.ours.text.end = at,
+            MarkedPart::Theirs => self.theirs.text.end = at,
+            MarkedPart::Original => {
                 if let Some(original) = &mut self.original {
                     original.text.end = at;
                 }
@@ -248,25 +248,25 @@ impl Open {
     }
 
     /// Reports an open conflict as a fault, because it has no last marker. The conflicts inside of it then count.
-    fn give_up(self, found: &mut Vec<Found>) {
-        found.push(Found::Fault(Fault { line: self.line, what: Wrong::Open }));
+    fn give_up(self, found: &mut Vec<FoundMarkers>) {
+        found.push(FoundMarkers::Fault(MarkerFault { line: self.line, what: Wrong::Open }));
         found.extend(self.within);
     }
 }
 
 /// Handles the next marker.
-fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
+fn meet(met: Met, open: &mut Vec<OpenMarker>, found: &mut Vec<FoundMarkers>) {
     if met.marker.kind == b'<' {
-        return open.push(Open::new(met));
+        return open.push(OpenMarker::new(met));
     }
     // The marker belongs to the innermost open conflict with markers of this length. Conflicts that were opened inside of it with other
     // lengths were not conflicts.
     let Some(at) = open.iter().rposition(|open| open.size == met.marker.size) else { return };
     let part = open[at].part;
     let takes = match met.marker.kind {
-        b'|' => part == Part::Ours,
-        b'=' => part != Part::Theirs,
-        _ => part == Part::Theirs,
+        b'|' => part == MarkedPart::Ours,
+        b'=' => part != MarkedPart::Theirs,
+        _ => part == MarkedPart::Theirs,
     };
     if !takes {
         // This is a second line of the same kind, so either line could be the marker.
@@ -279,17 +279,17 @@ fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
     current.close(met.range.start);
     let half = Half { label: met.label.clone(), text: met.range.end..met.range.end };
     match met.marker.kind {
-        b'|' => (current.original, current.part) = (Some(half), Part::Original),
-        b'=' => (current.theirs, current.part) = (half, Part::Theirs),
+        b'|' => (current.original, current.part) = (Some(half), MarkedPart::Original),
+        b'=' => (current.theirs, current.part) = (half, MarkedPart::Theirs),
         _ => {
             let Some(mut done) = open.pop() else { return };
             done.theirs.label = met.label;
             let done = if done.is_ambiguous {
-                Found::Fault(Fault { line: done.line, what: Wrong::Ambiguous })
+                FoundMarkers::Fault(MarkerFault { line: done.line, what: Wrong::Ambiguous })
             } else {
-                let Open { ours, original, theirs, .. } = done;
+                let OpenMarker { ours, original, theirs, .. } = done;
                 let (range, lines) = (done.start..met.range.end, (done.line, met.line));
-                Found::Conflict(Conflict { range, lines, ours, original, theirs })
+                FoundMarkers::Conflict(Conflict { range, lines, ours, original, theirs })
             };
             open.last_mut().map_or(found, |outer| &mut outer.within).push(done);
         }
@@ -335,7 +335,7 @@ mod tests {
     }
 
     /// The conflicts, with ours, the original, theirs and their labels, and the places of unreadable markers.
-    fn found(text: &str) -> (Vec<String>, Vec<Fault>) {
+    fn found(text: &str) -> (Vec<String>, Vec<MarkerFault>) {
         let marked = Marked::read(text.as_bytes());
         let half = |half: &Half| format!("{}={}", marked.shown(&half.label), marked.shown(&half.text));
         let shown = |c: &Conflict| {
@@ -346,8 +346,8 @@ mod tests {
         (marked.conflicts.iter().map(shown).collect(), marked.faults)
     }
 
-    fn fault(line: usize, what: Wrong) -> Fault {
-        Fault { line, what }
+    fn fault(line: usize, what: Wrong) -> MarkerFault {
+        MarkerFault { line, what }
     }
 
     #[test]

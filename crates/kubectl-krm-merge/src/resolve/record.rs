@@ -34,12 +34,12 @@ pub struct Recorded {
     /// The rules, each with the answers that it is for, by the numbers of their conflicts.
     pub rules: Vec<(Rule, Vec<usize>)>,
     /// The answers without a rule, or with a narrower rule, by the number of the conflict.
-    pub told: Vec<(usize, Why)>,
+    pub told: Vec<(usize, WhyNoRule)>,
 }
 
 /// Why an answer has no rule, or a narrower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WhyNoRule {
     /// The conflict touches no value of a resource.
     NoPlace,
     /// The values belong to a Secret.
@@ -59,15 +59,18 @@ pub enum Why {
 /// Makes the rules for the answers in a text. `staged` has the versions that git merged, if git has them.
 pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Sides<Option<Vec<u8>>>>) -> Recorded {
     let answered = || (0..answers.len()).filter(|number| answers[*number].is_some());
-    let nothing = || Recorded { rules: Vec::new(), told: answered().map(|number| (number, Why::NoPlace)).collect() };
-    let Some(texts) = Texts::of(marked, answers) else {
+    let nothing =
+        || Recorded { rules: Vec::new(), told: answered().map(|number| (number, WhyNoRule::NoPlace)).collect() };
+    let Some(texts) = AnsweredTexts::of(marked, answers) else {
         let plain: Vec<Option<Answer>> = answers.iter().cloned().map(|answer| answer.filter(is_plain)).collect();
         if plain == answers {
             return nothing();
         }
         // An answer that leaves no YAML must not cost the others their rules.
         let mut recorded = record(marked, &plain, staged);
-        recorded.told.extend(answered().filter(|number| plain[*number].is_none()).map(|number| (number, Why::NoPlace)));
+        recorded
+            .told
+            .extend(answered().filter(|number| plain[*number].is_none()).map(|number| (number, WhyNoRule::NoPlace)));
         return recorded;
     };
     let staged = staged.and_then(staged_sides);
@@ -81,18 +84,19 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     let mut recorded = Recorded::default();
     for number in answered() {
         let own = places.iter().filter(|place| touches(&place.spans, &texts.blocks[number]));
-        let mut whys: Vec<Option<Why>> = own.map(|place| place.why).collect();
+        let mut whys: Vec<Option<WhyNoRule>> = own.map(|place| place.why).collect();
         whys.sort_by_key(|why| why.is_none());
         match whys.first() {
-            None => recorded.told.push((number, Why::NoPlace)),
-            Some(Some(Why::OfNoSide)) if matches!(answers[number], Some(Answer::Ours | Answer::Theirs)) => {
-                recorded.told.push((number, Why::Mixed));
+            None => recorded.told.push((number, WhyNoRule::NoPlace)),
+            Some(Some(WhyNoRule::OfNoSide)) if matches!(answers[number], Some(Answer::Ours | Answer::Theirs)) => {
+                recorded.told.push((number, WhyNoRule::Mixed));
             }
             Some(Some(why)) => recorded.told.push((number, *why)),
             Some(None) => {}
         }
     }
-    let numbers = |place: &Place| answered().filter(|number| touches(&place.spans, &texts.blocks[*number])).collect();
+    let numbers =
+        |place: &DecidedPlace| answered().filter(|number| touches(&place.spans, &texts.blocks[*number])).collect();
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     recorded
 }
@@ -122,7 +126,7 @@ fn held(bytes: Vec<u8>) -> Option<Held> {
 }
 
 /// The possible results of a marked text.
-struct Texts<'s> {
+struct AnsweredTexts<'s> {
     answers: &'s [Option<Answer>],
     ours: Held,
     theirs: Held,
@@ -136,7 +140,7 @@ struct Texts<'s> {
     blocks: Vec<[Range<usize>; 2]>,
 }
 
-impl<'s> Texts<'s> {
+impl<'s> AnsweredTexts<'s> {
     fn of(marked: &Marked<'_>, answers: &'s [Option<Answer>]) -> Option<Self> {
         let with = |answer: &dyn Fn(usize) -> Answer| {
             let all: Vec<Answer> = (0..answers.len()).map(answer).collect();
@@ -173,7 +177,7 @@ impl<'s> Texts<'s> {
     }
 
     /// The decided places between these versions; `None` if the engine cannot merge them.
-    fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<Place>> {
+    fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<DecidedPlace>> {
         let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
         let types = Types::new([], Inference::On);
         let definitions = [&resources.dest, &resources.original, &resources.updated].into_iter().flatten();
@@ -214,15 +218,15 @@ fn touches(spans: &Spans, block: &[Range<usize>; 2]) -> bool {
 }
 
 /// A decided place, with its rule.
-struct Place {
+struct DecidedPlace {
     spans: Spans,
     rule: Option<Rule>,
-    why: Option<Why>,
+    why: Option<WhyNoRule>,
 }
 
 /// Removes rules that contradict each other for the same values of the same place. Such places are elements that no key tells apart.
-fn leave_out_contradictions(places: &mut [Place]) {
-    let is_contradicted = |place: &Place| {
+fn leave_out_contradictions(places: &mut [DecidedPlace]) {
+    let is_contradicted = |place: &DecidedPlace| {
         let rule = place.rule.as_ref();
         rule.is_some_and(|rule| {
             places
@@ -234,13 +238,13 @@ fn leave_out_contradictions(places: &mut [Place]) {
     let out: Vec<usize> = (0..places.len()).filter(|at| is_contradicted(&places[*at])).collect();
     for at in out {
         places[at].rule = None;
-        places[at].why = Some(Why::Mixed);
+        places[at].why = Some(WhyNoRule::Mixed);
     }
 }
 
 /// Finds the decisions for the places of one resource.
 struct Judge<'t, 'r, 'a> {
-    texts: &'t Texts<'t>,
+    texts: &'t AnsweredTexts<'t>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     has_original: bool,
@@ -249,7 +253,7 @@ struct Judge<'t, 'r, 'a> {
 }
 
 impl<'a> Judge<'_, '_, 'a> {
-    fn places(&self, becomes: Becomes<'a>) -> Vec<Place> {
+    fn places(&self, becomes: Becomes<'a>) -> Vec<DecidedPlace> {
         let Sides { original, updated, dest } = self.member.sides;
         let is_whole = match becomes {
             Becomes::Merged(merged, _) => {
@@ -269,7 +273,7 @@ impl<'a> Judge<'_, '_, 'a> {
         self.place(&FieldPath::default(), values, Asks::All).into_iter().collect()
     }
 
-    fn of_place(&self, conflict: &Conflict<'a>) -> Option<Place> {
+    fn of_place(&self, conflict: &Conflict<'a>) -> Option<DecidedPlace> {
         let dest = conflict.dest.as_ref().and_then(Tree::like);
         let values = Sides { original: conflict.original, updated: conflict.updated, dest };
         // In such a value, the text with markers already has both sides' merged lines, but not the original.
@@ -278,10 +282,10 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// The decision for a place; `None` if the place is not in conflict or not decided.
-    fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
+    fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<DecidedPlace> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
-        let Texts { ours, theirs, low, high, .. } = self.texts;
+        let AnsweredTexts { ours, theirs, low, high, .. } = self.texts;
         let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let is_aligned = self.is_aligned(path, values);
         let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
@@ -296,17 +300,17 @@ impl<'a> Judge<'_, '_, 'a> {
             return None;
         }
         let take = match low {
-            _ if taken.is_some() => taken.ok_or(Why::OfNoSide),
+            _ if taken.is_some() => taken.ok_or(WhyNoRule::OfNoSide),
             low if is_same(low, ours) => Ok(Take::Dest),
-            low if is_same(low, theirs) && path.is_empty() && ours.is_none() => Err(Why::ComesBack),
+            low if is_same(low, theirs) && path.is_empty() && ours.is_none() => Err(WhyNoRule::ComesBack),
             low if is_same(low, theirs) => Ok(Take::Updated),
-            _ if is_of_index || keyed(path).1 => Err(Why::OfNoSide),
-            _ => Err(Why::Own),
+            _ if is_of_index || keyed(path).1 => Err(WhyNoRule::OfNoSide),
+            _ => Err(WhyNoRule::Own),
         };
         let (take, why) = match take {
-            _ if holds_secrets(identity) => (None, Some(Why::Secret)),
+            _ if holds_secrets(identity) => (None, Some(WhyNoRule::Secret)),
             Ok(take) => (Some(take), None),
-            Err(Why::Own) => (Some(Take::Dest), Some(Why::Own)),
+            Err(WhyNoRule::Own) => (Some(Take::Dest), Some(WhyNoRule::Own)),
             Err(why) => (None, Some(why)),
         };
         let json = |node: Option<NodeRef<'_>>| match node {
@@ -316,16 +320,16 @@ impl<'a> Judge<'_, '_, 'a> {
         let when = Sides {
             original: (asks == Asks::All && self.has_original).then(|| json(values.original)),
             updated: Some(json(values.updated)),
-            dest: (why == Some(Why::Own)).then(|| json(low)),
+            dest: (why == Some(WhyNoRule::Own)).then(|| json(low)),
         };
         let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
-        Some(Place { spans, rule, why })
+        Some(DecidedPlace { spans, rule, why })
     }
 
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
     /// have equal lengths, and that ours and theirs have the merged values at the path.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
-        let Texts { ours, theirs, .. } = self.texts;
+        let AnsweredTexts { ours, theirs, .. } = self.texts;
         self.is_level(path, [ours, theirs])
             && is_same(self.at(ours, path), values.dest)
             && is_same(self.at(theirs, path), values.updated)

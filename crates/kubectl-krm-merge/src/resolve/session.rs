@@ -4,7 +4,7 @@
 
 use krm_merge::shown;
 
-use super::changes::Row;
+use super::changes::ChangedRow;
 use super::marked::Answer;
 use crate::screen::Paint;
 use crate::told::counted;
@@ -17,12 +17,12 @@ pub struct Case {
     /// The resource and field, if they are known.
     pub about: Option<String>,
     /// The changes of each side.
-    pub changes: Vec<Row>,
+    pub changes: Vec<ChangedRow>,
 }
 
 /// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum KeyAction {
     /// Takes our side.
     Ours,
     /// Takes their side.
@@ -119,20 +119,20 @@ impl<'c> Session<'c> {
     }
 
     /// Carries out the action of a key.
-    pub fn press(&mut self, key: Key) -> Next {
+    pub fn press(&mut self, key: KeyAction) -> Next {
         self.told = None;
         let is_at_end = self.at == self.cases.len();
         match key {
-            Key::Stop => return Next::Stop,
-            Key::Quit => return Next::Write,
-            Key::Undo => self.undo(),
-            Key::Scroll(scroll) => self.scroll(scroll),
+            KeyAction::Stop => return Next::Stop,
+            KeyAction::Quit => return Next::Write,
+            KeyAction::Undo => self.undo(),
+            KeyAction::Scroll(scroll) => self.scroll(scroll),
             _ if is_at_end => {}
-            Key::Ours => self.answer(Some(Answer::Ours)),
-            Key::Theirs => self.answer(Some(Answer::Theirs)),
-            Key::Both => self.answer(Some(Answer::Both)),
-            Key::Skip => self.answer(None),
-            Key::Edit => return Next::Editor(self.at),
+            KeyAction::Ours => self.answer(Some(Answer::Ours)),
+            KeyAction::Theirs => self.answer(Some(Answer::Theirs)),
+            KeyAction::Both => self.answer(Some(Answer::Both)),
+            KeyAction::Skip => self.answer(None),
+            KeyAction::Edit => return Next::Editor(self.at),
         }
         Next::Key
     }
@@ -190,39 +190,45 @@ impl<'c> Session<'c> {
     }
 
     /// The rows of the screen, at most as many as fit.
-    pub fn screen(&self) -> Vec<Row> {
+    pub fn screen(&self) -> Vec<ChangedRow> {
         let body = self.body();
         let shown = body.iter().skip(self.top).take(self.height());
         let mut rows = self.head();
         rows.extend(shown.cloned());
-        rows.resize(rows.len().max(self.size.rows.saturating_sub(self.foot().len())), Row::new(Paint::Plain, ""));
+        rows.resize(
+            rows.len().max(self.size.rows.saturating_sub(self.foot().len())),
+            ChangedRow::new(Paint::Plain, ""),
+        );
         rows.extend(self.foot());
         rows.truncate(self.size.rows);
         rows
     }
 
     /// The rows above the scrolled part.
-    fn head(&self) -> Vec<Row> {
+    fn head(&self) -> Vec<ChangedRow> {
         let count = self.cases.len();
         let Some(case) = self.cases.get(self.at) else {
             let answered = self.answers.iter().flatten().count();
-            return self
-                .wrapped(&[Row::new(Paint::Bold, format!("{answered} of {} answered", counted(count, "conflict")))]);
+            return self.wrapped(&[ChangedRow::new(
+                Paint::Bold,
+                format!("{answered} of {} answered", counted(count, "conflict")),
+            )]);
         };
-        let mut rows = vec![Row::new(Paint::Cyan, format!("{} · conflict {} of {count}", case.place, self.at + 1))];
-        rows.extend(case.about.as_ref().map(|about| Row::new(Paint::Bold, about.clone())));
+        let mut rows =
+            vec![ChangedRow::new(Paint::Cyan, format!("{} · conflict {} of {count}", case.place, self.at + 1))];
+        rows.extend(case.about.as_ref().map(|about| ChangedRow::new(Paint::Bold, about.clone())));
         self.wrapped(&rows)
     }
 
-    fn body(&self) -> Vec<Row> {
+    fn body(&self) -> Vec<ChangedRow> {
         self.cases.get(self.at).map(|case| self.wrapped(&case.changes)).unwrap_or_default()
     }
 
     /// The rows below the scrolled part: a message, and the keys.
-    fn foot(&self) -> Vec<Row> {
+    fn foot(&self) -> Vec<ChangedRow> {
         let mut rows = Vec::new();
-        rows.extend(self.told.as_ref().map(|told| Row::new(Paint::Yellow, told.clone())));
-        rows.push(Row::new(Paint::Bold, if self.is_at_end() { KEYS_AT_END } else { KEYS }));
+        rows.extend(self.told.as_ref().map(|told| ChangedRow::new(Paint::Yellow, told.clone())));
+        rows.push(ChangedRow::new(Paint::Bold, if self.is_at_end() { KEYS_AT_END } else { KEYS }));
         self.wrapped(&rows)
     }
 
@@ -237,9 +243,11 @@ impl<'c> Session<'c> {
     }
 
     /// Rows cut to the width of the screen. Misleading characters are escaped.
-    fn wrapped(&self, rows: &[Row]) -> Vec<Row> {
+    fn wrapped(&self, rows: &[ChangedRow]) -> Vec<ChangedRow> {
         let width = self.size.columns.max(2);
-        rows.iter().flat_map(|row| pieces(&row.text, width).into_iter().map(|text| Row::new(row.paint, text))).collect()
+        rows.iter()
+            .flat_map(|row| pieces(&row.text, width).into_iter().map(|text| ChangedRow::new(row.paint, text)))
+            .collect()
     }
 }
 
@@ -271,7 +279,7 @@ mod tests {
         let case = |(i, length): (usize, &usize)| Case {
             place: format!("a.yaml:{i}"),
             about: (i == 0).then(|| "Deployment web".to_owned()),
-            changes: (0..*length).map(|row| Row::new(Paint::Green, format!("+ {row}"))).collect(),
+            changes: (0..*length).map(|row| ChangedRow::new(Paint::Green, format!("+ {row}"))).collect(),
         };
         lengths.iter().enumerate().map(case).collect()
     }
@@ -288,19 +296,19 @@ mod tests {
     fn each_key_answers_and_goes_on() {
         let cases = cases(&[1; 5]);
         let mut session = Session::new(&cases, SIZE);
-        for key in [Key::Ours, Key::Theirs, Key::Both, Key::Skip] {
+        for key in [KeyAction::Ours, KeyAction::Theirs, KeyAction::Both, KeyAction::Skip] {
             assert_eq!(session.press(key), Next::Key);
         }
-        assert_eq!(session.press(Key::Edit), Next::Editor(4));
+        assert_eq!(session.press(KeyAction::Edit), Next::Editor(4));
         assert!(!session.is_at_end());
         session.edited(b"x".to_vec());
         assert!(session.is_at_end());
         // Nothing is left to answer.
-        for key in [Key::Ours, Key::Edit, Key::Skip] {
+        for key in [KeyAction::Ours, KeyAction::Edit, KeyAction::Skip] {
             assert_eq!(session.press(key), Next::Key);
         }
         assert_eq!(texts(&session)[0], "4 of 5 conflicts answered");
-        assert_eq!(session.press(Key::Quit), Next::Write);
+        assert_eq!(session.press(KeyAction::Quit), Next::Write);
         let want =
             [Some(Answer::Ours), Some(Answer::Theirs), Some(Answer::Both), None, Some(Answer::Edited(b"x".to_vec()))];
         assert_eq!(session.answers(), want);
@@ -310,9 +318,17 @@ mod tests {
     fn undo_goes_back_to_what_was() {
         let cases = cases(&[1; 2]);
         let mut session = Session::new(&cases, SIZE);
-        session.press(Key::Undo);
+        session.press(KeyAction::Undo);
         assert!(texts(&session).contains(&"there is nothing to undo".to_owned()));
-        for key in [Key::Ours, Key::Theirs, Key::Undo, Key::Undo, Key::Skip, Key::Both, Key::Undo] {
+        for key in [
+            KeyAction::Ours,
+            KeyAction::Theirs,
+            KeyAction::Undo,
+            KeyAction::Undo,
+            KeyAction::Skip,
+            KeyAction::Both,
+            KeyAction::Undo,
+        ] {
             assert!(!texts(&session).is_empty());
             session.press(key);
         }
@@ -325,9 +341,9 @@ mod tests {
     fn quit_writes_what_has_an_answer_and_stop_nothing() {
         let cases = cases(&[1; 2]);
         let mut session = Session::new(&cases, SIZE);
-        session.press(Key::Theirs);
-        assert_eq!(session.press(Key::Stop), Next::Stop);
-        assert_eq!(session.press(Key::Quit), Next::Write);
+        session.press(KeyAction::Theirs);
+        assert_eq!(session.press(KeyAction::Stop), Next::Stop);
+        assert_eq!(session.press(KeyAction::Quit), Next::Write);
         assert_eq!(session.answers(), [Some(Answer::Theirs), None]);
     }
 
@@ -337,7 +353,7 @@ mod tests {
         let mut session = Session::new(&cases, SIZE);
         let want = ["a.yaml:0 · conflict 1 of 2", "Deployment web", "+ 0", "+ 1", "", "", "", "", "", KEYS];
         assert_eq!(texts(&session), want);
-        session.press(Key::Ours);
+        session.press(KeyAction::Ours);
         session.tell("no editor".to_owned());
         assert_eq!(texts(&session)[..3], ["a.yaml:1 · conflict 2 of 2", "+ 0", ""]);
         assert_eq!(texts(&session)[8..], ["no editor", KEYS]);
@@ -348,7 +364,7 @@ mod tests {
         let cases = cases(&[20, 20]);
         let mut session = Session::new(&cases, SIZE);
         let mut first = |keys: &[Scroll]| {
-            keys.iter().for_each(|key| assert_eq!(session.press(Key::Scroll(*key)), Next::Key));
+            keys.iter().for_each(|key| assert_eq!(session.press(KeyAction::Scroll(*key)), Next::Key));
             (texts(&session).len(), body(&session)[0].clone(), body(&session).len())
         };
         let at = |row: usize| (10, format!("+ {row}"), 7);
@@ -361,7 +377,7 @@ mod tests {
         assert_eq!(first(&[Scroll::Bottom, Scroll::Down, Scroll::PageDown]), at(13));
         assert_eq!(first(&[Scroll::Top]), at(0));
         first(&[Scroll::Bottom]);
-        session.press(Key::Ours);
+        session.press(KeyAction::Ours);
         assert_eq!(body(&session)[0], "+ 0", "another conflict begins at its top");
     }
 
@@ -369,7 +385,7 @@ mod tests {
     fn another_size_shows_the_same_conflict() {
         let cases = cases(&[20]);
         let mut session = Session::new(&cases, SIZE);
-        session.press(Key::Scroll(Scroll::Bottom));
+        session.press(KeyAction::Scroll(Scroll::Bottom));
         session.resize(Size { columns: 200, rows: 40 });
         assert_eq!((texts(&session).len(), body(&session).len()), (40, 20));
         for (columns, rows) in [(200, 3), (20, 12), (1, 1), (0, 0), (5, 2)] {

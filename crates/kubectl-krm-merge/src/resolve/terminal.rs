@@ -7,7 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, pol
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use super::marked::Answer;
-use super::session::{Case, Key, Next, Scroll, Session, Size};
+use super::session::{Case, KeyAction, Next, Scroll, Session, Size};
 use crate::screen;
 use crate::signals::{Signals, Stopped};
 
@@ -15,9 +15,9 @@ use crate::signals::{Signals, Stopped};
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A terminal in raw mode, in which each key arrives at once. The mode ends when this is dropped.
-struct Raw;
+struct RawMode;
 
-impl Raw {
+impl RawMode {
     fn begin() -> Result<Self> {
         enable_raw_mode().context("the terminal must give keys one by one")?;
         let raw = Self;
@@ -26,7 +26,7 @@ impl Raw {
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         // If the terminal cannot be written, the error cannot be shown either.
         let _ = screen::close();
@@ -46,7 +46,7 @@ pub fn ask(
     edit: impl Fn(usize) -> Result<Vec<u8>>,
     fault: impl Fn(&[Option<Answer>]) -> Option<String>,
 ) -> Result<Vec<Option<Answer>>> {
-    let mut raw = Some(Raw::begin()?);
+    let mut raw = Some(RawMode::begin()?);
     let mut session = Session::new(cases, size_now());
     let (mut wrong, mut is_asked): (Option<String>, bool) = (None, false);
     loop {
@@ -60,10 +60,10 @@ pub fn ask(
         screen::draw(session.screen().iter().map(|row| (row.paint, row.text.as_str())))?;
         let Some(key) = next_key(&mut session, signals)? else { continue };
         match session.press(key) {
-            Next::Key if key == Key::Both => {
+            Next::Key if key == KeyAction::Both => {
                 // Both sides together may have a field twice. Such an answer is refused.
                 if let Some(fault) = fault(session.given()).filter(|fault| Some(fault) != wrong.as_ref()) {
-                    session.press(Key::Undo);
+                    session.press(KeyAction::Undo);
                     session.tell(format!("{fault}: take one side, or press `e` to edit"));
                 }
             }
@@ -81,7 +81,7 @@ pub fn ask(
                 drop(raw.take());
                 let edited = signals.waiting(|| edit(number));
                 signals.check()?;
-                raw = Some(Raw::begin()?);
+                raw = Some(RawMode::begin()?);
                 session.resize(size_now());
                 match edited {
                     Ok(text) => session.edited(text),
@@ -93,7 +93,7 @@ pub fn ask(
 }
 
 /// The next key; `None` for any other event. Then the screen is drawn again.
-fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
+fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<KeyAction>> {
     while !poll(PATIENCE).context("the terminal must be readable")? {
         signals.check()?;
         screen::check_someone_stays()?;
@@ -115,25 +115,25 @@ fn size_now() -> Size {
 }
 
 /// The action of a key of the terminal.
-fn key(pressed: KeyEvent, session: &Session<'_>) -> Option<Key> {
+fn key(pressed: KeyEvent, session: &Session<'_>) -> Option<KeyAction> {
     if pressed.modifiers.contains(KeyModifiers::CONTROL) {
-        return (pressed.code == KeyCode::Char('c')).then_some(Key::Stop);
+        return (pressed.code == KeyCode::Char('c')).then_some(KeyAction::Stop);
     }
     Some(match pressed.code {
-        KeyCode::Char('o') => Key::Ours,
-        KeyCode::Char('t') => Key::Theirs,
-        KeyCode::Char('b') => Key::Both,
-        KeyCode::Char('e') => Key::Edit,
-        KeyCode::Char('s') => Key::Skip,
-        KeyCode::Char('u') => Key::Undo,
-        KeyCode::Char('q') => Key::Quit,
-        KeyCode::Enter if session.is_at_end() => Key::Quit,
-        KeyCode::Up | KeyCode::Char('k') => Key::Scroll(Scroll::Up),
-        KeyCode::Down | KeyCode::Char('j') => Key::Scroll(Scroll::Down),
-        KeyCode::PageUp => Key::Scroll(Scroll::PageUp),
-        KeyCode::PageDown | KeyCode::Char(' ') => Key::Scroll(Scroll::PageDown),
-        KeyCode::Home | KeyCode::Char('g') => Key::Scroll(Scroll::Top),
-        KeyCode::End | KeyCode::Char('G') => Key::Scroll(Scroll::Bottom),
+        KeyCode::Char('o') => KeyAction::Ours,
+        KeyCode::Char('t') => KeyAction::Theirs,
+        KeyCode::Char('b') => KeyAction::Both,
+        KeyCode::Char('e') => KeyAction::Edit,
+        KeyCode::Char('s') => KeyAction::Skip,
+        KeyCode::Char('u') => KeyAction::Undo,
+        KeyCode::Char('q') => KeyAction::Quit,
+        KeyCode::Enter if session.is_at_end() => KeyAction::Quit,
+        KeyCode::Up | KeyCode::Char('k') => KeyAction::Scroll(Scroll::Up),
+        KeyCode::Down | KeyCode::Char('j') => KeyAction::Scroll(Scroll::Down),
+        KeyCode::PageUp => KeyAction::Scroll(Scroll::PageUp),
+        KeyCode::PageDown | KeyCode::Char(' ') => KeyAction::Scroll(Scroll::PageDown),
+        KeyCode::Home | KeyCode::Char('g') => KeyAction::Scroll(Scroll::Top),
+        KeyCode::End | KeyCode::Char('G') => KeyAction::Scroll(Scroll::Bottom),
         _ => return None,
     })
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::yaml::plain_or_quoted;
 
 use super::package::KPTFILE;
-use super::record::{Lock, Place, Record, Upstream, as_in_dest, with_record};
+use super::record::{Lock, Record, RecordDocument, Upstream, as_in_dest, with_record};
 use crate::End;
 use crate::cli::{Color, Get};
 use crate::disk::{self, Replacement};
@@ -106,7 +106,7 @@ fn files(side: &Side, folder: &Path, record: &Record) -> Result<Vec<New>> {
             kptfile.bytes = text.into_bytes();
         }
         None => {
-            let bytes = with_record(None, Place::Rules, record)?.into_bytes();
+            let bytes = with_record(None, RecordDocument::Rules, record)?.into_bytes();
             files.push(New { path: RULES.to_owned(), bytes, executable: None });
         }
     }

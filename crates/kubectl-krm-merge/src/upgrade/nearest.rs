@@ -12,12 +12,12 @@ use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
 use krm_merge::shown;
 
-use super::plan::{Folder, Plan, Source, fetched};
+use super::plan::{PackageFolder, Plan, UpstreamSource, fetched};
 use crate::held::is_local;
 use crate::pairs::{Pair, pairs};
 use crate::release::refs::{self, State};
 use crate::release::store::Gone;
-use crate::side::{Part, Side};
+use crate::side::{Side, SidePart};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;
@@ -47,7 +47,7 @@ impl Likeness {
 /// A resource cannot be compared.
 pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
     let resources = |side| -> Vec<Resource<'_>> {
-        let all = Side::resources(side, Part::Role).into_iter().map(|(_, resource)| resource);
+        let all = Side::resources(side, SidePart::Role).into_iter().map(|(_, resource)| resource);
         let is_rules = |resource: &Resource<'_>| {
             resource.path.and_then(|path| path.rsplit('/').next()).is_some_and(file_path::is_rules)
         };
@@ -79,7 +79,7 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
 /// # Errors
 /// The releases cannot be fetched.
 pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
-    let Source::Git { store, address } = &plan.source else {
+    let UpstreamSource::Git { store, address } = &plan.source else {
         return Ok(anyhow!("`--from` must name the release that the package has"));
     };
     let current = plan.from.as_ref().map_or("", |from| from.name.as_str());
@@ -87,7 +87,7 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
     let mut releases: Vec<State> =
         store.refs()?.releases(address, prefix).into_iter().map(|(_, state)| state).collect();
     releases.drain(..releases.len().saturating_sub(MOST));
-    let folders = releases.iter().map(|state| Folder { commit: &state.commit, path: &address.directory });
+    let folders = releases.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
     let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
     let mut best: Option<(Likeness, String)> = None;
     for state in releases.iter().filter(|state| !missing.contains_key(&state.commit)) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::record::{Place, Record, Upstream, as_in_dest, with_record, without_record};
+use super::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
 use crate::change::Change;
 use crate::held::{Held, parse};
 use crate::regular;
@@ -45,7 +45,7 @@ pub struct Package {
     /// What it records.
     pub record: Option<Record>,
     /// Where the record stands, if it has one.
-    place: Option<Place>,
+    place: Option<RecordDocument>,
     kptfile: Option<String>,
     rules: Option<String>,
 }
@@ -64,7 +64,8 @@ impl Package {
         let text = |file: &str| text(&root, file).with_context(|| shown(&folder.join(file)));
         let [kptfile, rules] = [text(KPTFILE)?, text(RULES)?];
         let mut package = Self { name, path: folder.to_owned(), root, record: None, place: None, kptfile, rules };
-        for (place, file, text) in [(Place::Kptfile, KPTFILE, &package.kptfile), (Place::Rules, RULES, &package.rules)]
+        for (place, file, text) in
+            [(RecordDocument::Kptfile, KPTFILE, &package.kptfile), (RecordDocument::Rules, RULES, &package.rules)]
         {
             let Some(text) = text else { continue };
             let file = shown(&folder.join(file));
@@ -95,10 +96,10 @@ impl Package {
     }
 
     /// The place of a record.
-    fn place(&self, record: &Record) -> Place {
+    fn place(&self, record: &Record) -> RecordDocument {
         let by_kind = match record.upstream {
-            Upstream::Git(_) if self.kptfile.is_some() => Place::Kptfile,
-            Upstream::Git(_) | Upstream::Run { .. } => Place::Rules,
+            Upstream::Git(_) if self.kptfile.is_some() => RecordDocument::Kptfile,
+            Upstream::Git(_) | Upstream::Run { .. } => RecordDocument::Rules,
         };
         self.place.unwrap_or(by_kind)
     }
@@ -117,9 +118,10 @@ impl Package {
     ) -> Result<Vec<String>> {
         let own = own_upstreams(dest);
         [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
-        let record = Some(record).filter(|record| self.place(record) == Place::Kptfile);
+        let record = Some(record).filter(|record| self.place(record) == RecordDocument::Kptfile);
         if let Some(text) = &self.kptfile {
-            let text = record.map_or(Ok(text.clone()), |record| with_record(Some(text), Place::Kptfile, record))?;
+            let text =
+                record.map_or(Ok(text.clone()), |record| with_record(Some(text), RecordDocument::Kptfile, record))?;
             for side in [&mut *original, &mut *updated].into_iter().filter(|side| side.is_folder()) {
                 // A Kptfile that upstream lacks, or that cannot be read, has no changes.
                 let theirs = side.at(KPTFILE).and_then(Held::document).map(|document| document.source().to_owned());
@@ -146,8 +148,8 @@ impl Package {
     /// The file of the record is not YAML.
     pub fn record_in(&self, changes: &mut Vec<Change>, record: &Record) -> Result<()> {
         let (path, text) = match self.place(record) {
-            Place::Kptfile => (KPTFILE, &self.kptfile),
-            Place::Rules => (RULES, &self.rules),
+            RecordDocument::Kptfile => (KPTFILE, &self.kptfile),
+            RecordDocument::Rules => (RULES, &self.rules),
         };
         let old = text.clone().map(String::into_bytes);
         let new = with_record(text.as_deref(), self.place(record), record)
@@ -188,8 +190,8 @@ fn own_upstreams(dest: &Side) -> Vec<String> {
     for held in &dest.files {
         let Some((folder, file)) = held.path.rsplit_once('/') else { continue };
         let place = match file {
-            KPTFILE => Place::Kptfile,
-            RULES => Place::Rules,
+            KPTFILE => RecordDocument::Kptfile,
+            RULES => RecordDocument::Rules,
             _ => continue,
         };
         let document = held.bytes().ok().and_then(|bytes| parse(&held.name, bytes.into_owned()).ok());

@@ -10,11 +10,11 @@ use anyhow::{Result, anyhow, bail};
 use krm_merge::shown;
 
 use super::package::Package;
-use super::produced::Command;
+use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
 use crate::release::address::{Address, Repo};
-use crate::release::refs::{self, Kind, Refs, State};
+use crate::release::refs::{self, RefKind, Refs, State};
 use crate::release::store::{Gone, Network, Store};
 use crate::release::tree;
 use crate::told;
@@ -30,7 +30,7 @@ pub struct Stores {
 #[derive(Debug)]
 pub struct Plan {
     /// Where the releases come from.
-    pub source: Source,
+    pub source: UpstreamSource,
     /// The release that the package has; `None` if it has none yet, or nobody knows which.
     pub from: Option<State>,
     /// The release that it gets.
@@ -43,11 +43,11 @@ pub struct Plan {
 
 /// Where releases come from.
 #[derive(Debug)]
-pub enum Source {
+pub enum UpstreamSource {
     /// A directory of a repository.
     Git { store: Rc<Store>, address: Address },
     /// A command.
-    Run(Command),
+    Run(Producer),
 }
 
 impl Stores {
@@ -100,7 +100,7 @@ impl Plan {
             (None, Some(Upstream::Run { run, reference })) => {
                 let asked =
                     Asked { from: args.from.as_deref(), to: args.to.clone().or_else(|| reference.clone()), lock };
-                Self::of_run(Command::new(run, &package.root), asked)
+                Self::of_run(Producer::new(run, &package.root), asked)
             }
             (None, None) => bail!(
                 "the package must record where it comes from, in its Kptfile or .krm-merge.yaml: the first time, add `--upstream REPO.git/DIRECTORY --from REF`"
@@ -120,7 +120,7 @@ impl Plan {
                     name: short(&lock.reference, address),
                     reference: lock.reference.clone(),
                     commit: lock.exact.clone(),
-                    kind: Kind::Commit,
+                    kind: RefKind::Commit,
                 })
             }
             (None, None) => None,
@@ -132,7 +132,7 @@ impl Plan {
         let upstream = Upstream::Git(Address { reference: Some(to.name.clone()), ..address.clone() });
         let lock = Some(Lock { reference: to.reference.clone(), exact: to.commit.clone() });
         Ok(Self {
-            source: Source::Git { store, address: address.clone() },
+            source: UpstreamSource::Git { store, address: address.clone() },
             from,
             to,
             record: Record { upstream, lock },
@@ -140,7 +140,7 @@ impl Plan {
         })
     }
 
-    fn of_run(command: Command, asked: Asked<'_>) -> Result<Self> {
+    fn of_run(command: Producer, asked: Asked<'_>) -> Result<Self> {
         let name = asked.to.or_else(|| asked.lock.map(|lock| lock.reference.clone()));
         let name = match name {
             Some(name) => name,
@@ -159,7 +159,7 @@ impl Plan {
         let to = command.state(&name)?;
         let upstream = Upstream::Run { run: command.words().to_vec(), reference: Some(name.clone()) };
         let lock = Some(Lock { reference: name, exact: to.commit.clone() });
-        Ok(Self { source: Source::Run(command), from, to, record: Record { upstream, lock }, warnings })
+        Ok(Self { source: UpstreamSource::Run(command), from, to, record: Record { upstream, lock }, warnings })
     }
 
     /// Whether the package has the release already.
@@ -183,7 +183,7 @@ fn short(reference: &str, address: &Address) -> String {
 
 /// The warning for a tag that names another commit than it did when the package got it.
 fn moved(refs: &Refs, address: &Address, lock: &Lock) -> Option<String> {
-    let now = refs.find(address).ok().filter(|now| now.kind == Kind::Tag && now.commit != lock.exact)?;
+    let now = refs.find(address).ok().filter(|now| now.kind == RefKind::Tag && now.commit != lock.exact)?;
     Some(format!(
         "the tag {} of \"{}\" is now commit {}, but the package has commit {}: `--to {}` takes the new one",
         lock.reference, address.repo, now.commit, lock.exact, now.name
@@ -212,11 +212,12 @@ fn newest(refs: &Refs, address: &Address, from: Option<&State>) -> Result<State>
 
 /// Fetches what the plans need, once for each repository. Returns the commits that each plan misses, or why nothing could be fetched.
 pub fn fetch(plans: &[&Plan]) -> Vec<Result<Gone, String>> {
-    let mut stores: BTreeMap<*const Store, (Rc<Store>, BTreeSet<Folder<'_>>)> = BTreeMap::new();
+    let mut stores: BTreeMap<*const Store, (Rc<Store>, BTreeSet<PackageFolder<'_>>)> = BTreeMap::new();
     for plan in plans {
-        if let Source::Git { store, address } = &plan.source {
+        if let UpstreamSource::Git { store, address } = &plan.source {
             let (_, folders) = stores.entry(Rc::as_ptr(store)).or_insert_with(|| (Rc::clone(store), BTreeSet::new()));
-            folders.extend(plan.states().map(|state| Folder { commit: &state.commit, path: &address.directory }));
+            folders
+                .extend(plan.states().map(|state| PackageFolder { commit: &state.commit, path: &address.directory }));
         }
     }
     let fetched: BTreeMap<_, _> = stores
@@ -224,15 +225,17 @@ pub fn fetch(plans: &[&Plan]) -> Vec<Result<Gone, String>> {
         .map(|(at, (store, folders))| (at, fetched(&store, &folders).map_err(|e| told::chain(&e))))
         .collect();
     let of_plan = |plan: &&Plan| match &plan.source {
-        Source::Git { store, .. } => fetched.get(&Rc::as_ptr(store)).cloned().unwrap_or_else(|| Ok(Gone::new())),
-        Source::Run(_) => Ok(Gone::new()),
+        UpstreamSource::Git { store, .. } => {
+            fetched.get(&Rc::as_ptr(store)).cloned().unwrap_or_else(|| Ok(Gone::new()))
+        }
+        UpstreamSource::Run(_) => Ok(Gone::new()),
     };
     plans.iter().map(of_plan).collect()
 }
 
 /// A folder of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Folder<'a> {
+pub struct PackageFolder<'a> {
     pub commit: &'a str,
     pub path: &'a str,
 }
@@ -241,7 +244,7 @@ pub struct Folder<'a> {
 ///
 /// # Errors
 /// git cannot be run, or the cache cannot be written.
-pub fn fetched(store: &Store, folders: &BTreeSet<Folder<'_>>) -> Result<Gone> {
+pub fn fetched(store: &Store, folders: &BTreeSet<PackageFolder<'_>>) -> Result<Gone> {
     let gone = store.fetch(&folders.iter().map(|folder| folder.commit.to_owned()).collect())?;
     let mut files = BTreeSet::new();
     for folder in folders.iter().filter(|folder| !gone.contains_key(folder.commit)) {

@@ -14,7 +14,7 @@ use krm_merge::shown;
 use sha2::{Digest, Sha256};
 
 use super::record::Lock;
-use crate::release::refs::{Kind, State};
+use crate::release::refs::{RefKind, State};
 use crate::release::store::{cache_folder, write};
 use crate::side::Side;
 
@@ -26,14 +26,14 @@ const REF: &str = "{ref}";
 
 /// A command whose output is the release.
 #[derive(Debug)]
-pub struct Command {
+pub struct Producer {
     words: Vec<String>,
     folder: PathBuf,
     /// The outputs, by their hashes.
     outputs: RefCell<BTreeMap<String, Vec<u8>>>,
 }
 
-impl Command {
+impl Producer {
     /// The command of a package at a folder, which the user allows to run.
     pub fn new(words: &[String], folder: &Path) -> Self {
         Self { words: words.to_vec(), folder: folder.to_owned(), outputs: RefCell::default() }
@@ -72,20 +72,25 @@ impl Command {
         let file = kept(&hash)?;
         write(&file, &output.stdout)?;
         self.outputs.borrow_mut().insert(hash.clone(), output.stdout);
-        Ok(State { name: release.to_owned(), reference: release.to_owned(), commit: hash, kind: Kind::Commit })
+        Ok(State { name: release.to_owned(), reference: release.to_owned(), commit: hash, kind: RefKind::Commit })
     }
 
     /// The release that a package has. If the cache does not have its output, the command runs again, and `warnings` says whether the
     /// output is another one now.
     ///
     /// # Errors
-    /// The errors of [`Command::state`].
+    /// The errors of [`Producer::state`].
     pub fn locked(&self, lock: &Lock, warnings: &mut Vec<String>) -> Result<State> {
         let name = lock.reference.clone();
         let found = fs::read(kept(&lock.exact)?).ok();
         if let Some(bytes) = found.filter(|bytes| hash(bytes) == lock.exact) {
             self.outputs.borrow_mut().insert(lock.exact.clone(), bytes);
-            return Ok(State { name: name.clone(), reference: name, commit: lock.exact.clone(), kind: Kind::Commit });
+            return Ok(State {
+                name: name.clone(),
+                reference: name,
+                commit: lock.exact.clone(),
+                kind: RefKind::Commit,
+            });
         }
         let state = self.state(&name)?;
         if state.commit != lock.exact {

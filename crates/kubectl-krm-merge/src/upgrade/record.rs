@@ -57,14 +57,14 @@ const LOCK: &str = "upstreamLock";
 
 /// The document in which a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RecordDocument {
     /// The Kptfile.
     Kptfile,
     /// `.krm-merge.yaml`.
     Rules,
 }
 
-impl Place {
+impl RecordDocument {
     /// The map that has the fields of the record.
     fn parent<'a>(self, root: NodeRef<'a>) -> Option<NodeRef<'a>> {
         match self {
@@ -85,14 +85,14 @@ impl Record {
     ///
     /// # Errors
     /// The record is invalid. The error has the place in the file.
-    pub fn read(document: &Document<'_>, place: Place, name: &str) -> Result<Option<Self>> {
+    pub fn read(document: &Document<'_>, place: RecordDocument, name: &str) -> Result<Option<Self>> {
         let parent = document.roots().next().and_then(|root| place.parent(root));
         let Some(upstream) = parent.and_then(|parent| parent.get(UPSTREAM)).filter(|node| !node.is_null()) else {
             return Ok(None);
         };
         let lock = parent.and_then(|parent| parent.get(LOCK)).filter(|node| !node.is_null());
         let read = || Ok(Self { upstream: of_upstream(upstream, place)?, lock: lock.map(of_lock).transpose()? });
-        read().map(Some).map_err(|fault: Fault| anyhow!("{name}:{}: {:#}", fault.at, fault.why))
+        read().map(Some).map_err(|fault: RecordFault| anyhow!("{name}:{}: {:#}", fault.at, fault.why))
     }
 
     /// The fields as YAML. `strategy` is the line with kpt's strategy, if it is missing.
@@ -134,22 +134,22 @@ fn exact(text: &str) -> String {
 }
 
 /// A wrong field of a record, with its place.
-struct Fault {
+struct RecordFault {
     at: krm_merge::yaml::Position,
     why: anyhow::Error,
 }
 
 /// The text at a field, which must be there.
-fn text(node: NodeRef<'_>, path: &[&str]) -> Result<String, Fault> {
+fn text(node: NodeRef<'_>, path: &[&str]) -> Result<String, RecordFault> {
     let found =
         node.at(path).filter(|found| !found.is_map() && !found.is_list() && !found.is_null()).map(NodeRef::string);
-    let missing = || Fault { at: node.position(), why: anyhow!("there must be the field `{}`", path.join(".")) };
+    let missing = || RecordFault { at: node.position(), why: anyhow!("there must be the field `{}`", path.join(".")) };
     found.map(str::to_owned).ok_or_else(missing)
 }
 
-fn of_upstream(node: NodeRef<'_>, place: Place) -> Result<Upstream, Fault> {
-    let fault = |why| Fault { at: node.position(), why };
-    if let Some(run) = node.get("run").filter(|_| place == Place::Rules) {
+fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, RecordFault> {
+    let fault = |why| RecordFault { at: node.position(), why };
+    if let Some(run) = node.get("run").filter(|_| place == RecordDocument::Rules) {
         let words: Vec<String> = run
             .elements()
             .filter(|word| !word.is_map() && !word.is_list())
@@ -159,7 +159,7 @@ fn of_upstream(node: NodeRef<'_>, place: Place) -> Result<Upstream, Fault> {
             let why = anyhow!(
                 "`{UPSTREAM}.run` must be a program and its arguments, such as `[helm, template, \"{{ref}}\"]`"
             );
-            return Err(Fault { at: run.position(), why });
+            return Err(RecordFault { at: run.position(), why });
         }
         let reference = node.get("ref").map(|_| text(node, &["ref"])).transpose()?;
         reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
@@ -172,8 +172,8 @@ fn of_upstream(node: NodeRef<'_>, place: Place) -> Result<Upstream, Fault> {
     address.map(Upstream::Git).map_err(fault)
 }
 
-fn of_lock(node: NodeRef<'_>) -> Result<Lock, Fault> {
-    let fault = |why| Fault { at: node.position(), why };
+fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
+    let fault = |why| RecordFault { at: node.position(), why };
     let is_git = node.get("git").is_some();
     let (reference, exact) = match is_git {
         true => (text(node, &["git", "ref"])?, text(node, &["git", "commit"])?),
@@ -190,25 +190,25 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, Fault> {
 ///
 /// # Errors
 /// The text is not YAML, or has no map for the record.
-pub fn with_record(text: Option<&str>, place: Place, record: &Record) -> Result<String> {
+pub fn with_record(text: Option<&str>, place: RecordDocument, record: &Record) -> Result<String> {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(NEW);
     let document = Document::parse(text.to_owned())?;
     let parent = document.roots().next().and_then(|root| place.parent(root));
     let has_strategy = parent.is_some_and(|parent| parent.at(&[UPSTREAM, "updateStrategy"]).is_some());
     let yaml = record.yaml(match place {
-        Place::Kptfile if !has_strategy => "  updateStrategy: resource-merge\n",
-        Place::Kptfile | Place::Rules => "",
+        RecordDocument::Kptfile if !has_strategy => "  updateStrategy: resource-merge\n",
+        RecordDocument::Kptfile | RecordDocument::Rules => "",
     });
     let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     // A new field finds its place by the one before it.
     patched(
         &document,
         &match place {
-            Place::Kptfile if parent.is_some_and(|root| root.get("metadata").is_some()) => {
+            RecordDocument::Kptfile if parent.is_some_and(|root| root.get("metadata").is_some()) => {
                 format!("metadata: {{}}\n{yaml}")
             }
-            Place::Kptfile => yaml,
-            Place::Rules => format!("spec:\n{indented}"),
+            RecordDocument::Kptfile => yaml,
+            RecordDocument::Rules => format!("spec:\n{indented}"),
         },
     )
 }
@@ -225,7 +225,7 @@ pub fn as_in_dest(text: &str, dest: &str, record: Option<&Record>) -> Result<Str
         Some(name) => patched(&Document::parse(bare)?, &format!("metadata:\n  name: {}\n", plain_or_quoted(name)))?,
         None => bare,
     };
-    record.map_or(Ok(named.clone()), |record| with_record(Some(&named), Place::Kptfile, record))
+    record.map_or(Ok(named.clone()), |record| with_record(Some(&named), RecordDocument::Kptfile, record))
 }
 
 /// The text of a Kptfile without its record.
@@ -280,19 +280,19 @@ mod tests {
             "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web # ours\nupstream:\n  type: git\n  git:\n    repo: https://example.com/r.git\n    directory: /deploy\n    ref: v2\n  updateStrategy: resource-merge\nupstreamLock:\n  type: git\n  git:\n    repo: https://example.com/r.git\n    directory: /deploy\n    ref: deploy/v2\n    commit: \"{COMMIT}\"\ninfo:\n  description: x\n"
         );
         let record = record("https://example.com/r.git/deploy@v2");
-        let written = with_record(Some(text), Place::Kptfile, &record).expect("written");
+        let written = with_record(Some(text), RecordDocument::Kptfile, &record).expect("written");
         assert_eq!(written, want);
         let document = Document::parse(written.clone()).expect("YAML");
-        assert_eq!(Record::read(&document, Place::Kptfile, "x").expect("valid"), Some(record.clone()));
-        assert_eq!(with_record(Some(&written), Place::Kptfile, &record).expect("written"), written);
+        assert_eq!(Record::read(&document, RecordDocument::Kptfile, "x").expect("valid"), Some(record.clone()));
+        assert_eq!(with_record(Some(&written), RecordDocument::Kptfile, &record).expect("written"), written);
         assert_eq!(without_record(&written).expect("written"), text);
     }
 
     #[test]
     fn a_record_is_changed_in_its_place_and_keeps_comments() {
         let text = "upstream: # from the other team\n  git:\n    repo: https://example.com/r\n    directory: deploy\n    ref: v1 # pinned\n  updateStrategy: fast-forward\nkind: Kptfile\n";
-        let written =
-            with_record(Some(text), Place::Kptfile, &record("https://example.com/r//deploy@v2")).expect("written");
+        let written = with_record(Some(text), RecordDocument::Kptfile, &record("https://example.com/r//deploy@v2"))
+            .expect("written");
         assert!(written.starts_with("upstream: # from the other team\n"), "{written}");
         assert!(written.contains("ref: v2 # pinned\n  updateStrategy: fast-forward\n"), "{written}");
     }
@@ -303,15 +303,15 @@ mod tests {
             upstream: Upstream::Run { run: vec!["helm".into(), "{ref}".into()], reference: Some("1.10".into()) },
             lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into() }),
         };
-        let new = with_record(None, Place::Rules, &record).expect("written");
+        let new = with_record(None, RecordDocument::Rules, &record).expect("written");
         let want = format!(
             "{NEW}  upstream:\n    run: [\"helm\", \"{{ref}}\"]\n    ref: \"1.10\"\n  upstreamLock:\n    ref: \"1.10\"\n    sha256: \"{COMMIT}\"\n"
         );
         assert_eq!(new, want);
         let document = Document::parse(new).expect("YAML");
-        assert_eq!(Record::read(&document, Place::Rules, "x").expect("valid"), Some(record.clone()));
+        assert_eq!(Record::read(&document, RecordDocument::Rules, "x").expect("valid"), Some(record.clone()));
         let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: # ours\n  - take: Dest\n";
-        let written = with_record(Some(rules), Place::Rules, &record).expect("written");
+        let written = with_record(Some(rules), RecordDocument::Rules, &record).expect("written");
         assert!(written.starts_with(rules) && written.ends_with(&want[NEW.len()..]), "{written}");
     }
 
@@ -329,7 +329,7 @@ mod tests {
             ),
         ] {
             let document = Document::parse(text.to_owned()).expect("YAML");
-            let error = Record::read(&document, Place::Kptfile, "x").expect_err(text).to_string();
+            let error = Record::read(&document, RecordDocument::Kptfile, "x").expect_err(text).to_string();
             assert!(error.contains(want), "{error}");
         }
     }
