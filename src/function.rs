@@ -20,7 +20,7 @@ use crate::roles::{Roles, assign};
 use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::package::{MergeAll, Merged, one_by_one};
+use krm_merge::package::{Decisions, MergeAll, Merged, one_by_one};
 use krm_merge::policy::Treatment;
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
@@ -213,7 +213,10 @@ impl<'a> Job<'a> {
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
-        self.merged()?.write(self.config.task.on_conflict().into(), &self.budget)
+        let mut open = self.merged()?;
+        let mut run = open.run(self.config.task.on_conflict().into(), &self.budget)?;
+        let decided = run.decisions(|decide| open.merged.settle_once(decide))?;
+        open.end(run, decided)
     }
 }
 
@@ -244,11 +247,34 @@ impl<'a> Open<'a> {
     where
         'a: 'w,
     {
+        let mut run = self.run(otherwise, budget)?;
+        let decided = run.decisions(|decide| self.merged.settle(decide))?;
+        self.end(run, decided)
+    }
+
+    /// The run, with what there is to tell before the conflicts are decided.
+    fn run<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Run<'w>, Box<Outcome>>
+    where
+        'a: 'w,
+    {
+        let mut run = Run::new(self.merged.rules, self.job.config.task.decisions(otherwise), budget);
+        run.results.append(self.told.iter().cloned());
+        run.tell_notes(&self.merged)?;
+        Ok(run)
+    }
+
+    /// Writes the merge as it was decided.
+    fn end<'w>(
+        &self,
+        mut run: Run<'w>,
+        decided: Decisions<'w, 'w>,
+    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    where
+        'a: 'w,
+    {
         let Job { roles, config, told, .. } = self.job;
         let items = roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect();
-        let mut run = Run::new(self.merged.rules, config.task.decisions(otherwise), budget);
-        run.results.append(self.told.iter().cloned());
-        let written = run.write(&self.merged, items)?;
+        let written = run.write(&self.merged, decided, items)?;
         let mut results = run.end(&self.merged, &written, roles, config)?;
         results.extend(told.iter().cloned());
         Ok((written, results))

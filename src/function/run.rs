@@ -2,7 +2,7 @@
 
 use krm_merge::documents::Item;
 use krm_merge::limit::Budget;
-use krm_merge::package::{Conflict, Merged, Move, Note, Written};
+use krm_merge::package::{self, Conflict, Merged, Move, Note, Written};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
@@ -21,7 +21,7 @@ use crate::roles::Roles;
 /// One run: the decisions of the user, and what was said so far.
 pub(super) struct Run<'a> {
     rules: Rules<'a>,
-    pub decisions: Decisions<'a>,
+    decisions: Decisions<'a>,
     budget: &'a Budget,
     pub results: Results<'a>,
 }
@@ -32,11 +32,13 @@ impl<'a> Run<'a> {
         Self { rules, decisions, budget, results: Results::new(budget) }
     }
 
-    /// Decides the conflicts of a merge and writes it. `items` says which items of the host stay before dest's resources change.
-    pub fn write<'r>(&mut self, merged: &Merged<'r, 'a>, items: Vec<Item>) -> Result<Written<'r, 'a>, Box<Outcome>> {
-        self.tell_notes(merged)?;
+    /// The decisions for the conflicts of a merge, which `settle` asks for. All conflicts are reported.
+    pub fn decisions<'r>(
+        &mut self,
+        settle: impl FnOnce(&mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> package::Decisions<'r, 'a>,
+    ) -> Result<package::Decisions<'r, 'a>, Box<Outcome>> {
         let mut told = Ok(());
-        let decided = merged.settle(&mut |conflict| {
+        let decided = settle(&mut |conflict| {
             self.decide(&conflict).unwrap_or_else(|error| {
                 if told.is_ok() {
                     told = Err(error);
@@ -44,7 +46,16 @@ impl<'a> Run<'a> {
                 Treatment::default()
             })
         });
-        told?;
+        told.map(|()| decided)
+    }
+
+    /// Writes a merge as it was decided. `items` says which items of the host stay before dest's resources change.
+    pub fn write<'r>(
+        &mut self,
+        merged: &Merged<'r, 'a>,
+        decided: package::Decisions<'r, 'a>,
+        items: Vec<Item>,
+    ) -> Result<Written<'r, 'a>, Box<Outcome>> {
         let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
         for resource in &merged.resources {
             let Some(dest) = resource.member.sides.dest else { continue };
@@ -107,7 +118,7 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what the owners of the resources should know.
-    fn tell_notes(&mut self, merged: &Merged<'_, 'a>) -> Result<(), Box<Outcome>> {
+    pub fn tell_notes(&mut self, merged: &Merged<'_, 'a>) -> Result<(), Box<Outcome>> {
         let side = self.side();
         for resource in &merged.resources {
             let member = &resource.member;

@@ -137,6 +137,8 @@ pub struct Settled<'a> {
     pub tree: Option<Tree<'a>>,
     /// The nodes of dest that were in conflict.
     pub disputed: Vec<NodeRef<'a>>,
+    /// Whether nothing was merged into dest's resource.
+    pub is_same: bool,
 }
 
 /// The decisions for a whole package.
@@ -193,8 +195,22 @@ impl<'r, 'a> Merged<'r, 'a> {
     /// Settles all conflicts, on a copy. So it may be called again, with other decisions.
     pub fn settle(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
         let resources = self.resources.iter().map(|resource| resource.settle(decide)).collect();
-        let lists = self.lists.iter().map(|list| list.settle(decide)).collect();
-        Decisions { resources, lists }
+        self.with_lists(resources, decide)
+    }
+
+    /// Same as [`Merged::settle`], without a copy: the trees go into the result. A package may have many, and each takes more memory than
+    /// its text.
+    pub fn settle_once(&mut self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
+        let resources = self.resources.iter_mut().map(|resource| resource.settle_once(decide)).collect();
+        self.with_lists(resources, decide)
+    }
+
+    fn with_lists(
+        &self,
+        resources: Vec<Decided<'r, 'a>>,
+        decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
+    ) -> Decisions<'r, 'a> {
+        Decisions { resources, lists: self.lists.iter().map(|list| list.settle(decide)).collect() }
     }
 }
 
@@ -304,14 +320,37 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 
     /// Settles all conflicts of the resource, on a copy.
     pub fn settle(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decided<'r, 'a> {
+        let tree = match &self.becomes {
+            Becomes::Merged(merged, _) => merged.tree.clone(),
+            Becomes::Arrived(tree) => tree.clone(),
+            Becomes::Kept | Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
+        };
+        self.settled(tree, decide)
+    }
+
+    fn settle_once(&mut self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decided<'r, 'a> {
+        let tree = match &mut self.becomes {
+            Becomes::Merged(merged, _) => merged.tree.take(),
+            Becomes::Arrived(tree) => tree.take(),
+            Becomes::Kept | Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
+        };
+        self.settled(tree, decide)
+    }
+
+    /// Settles all conflicts of the resource. `tree` is its tree, if it has one.
+    fn settled(
+        &self,
+        tree: Option<Tree<'a>>,
+        decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
+    ) -> Decided<'r, 'a> {
         let sides = self.member.sides;
         if let (Move::Apart([from, to]), Some(dest)) = (self.member.moves, sides.dest) {
             decide(Conflict::MovedApart { sides, dest, from, to });
         }
         match (&self.becomes, sides.original, sides.updated, sides.dest) {
             (Becomes::Kept, ..) => Decided::Kept,
-            (Becomes::Arrived(tree), ..) => tree.clone().map_or(Decided::Absent, Decided::Added),
-            (Becomes::Merged(merged, _), .., Some(dest)) => Decided::Merged(settled(merged, sides, dest, decide)),
+            (Becomes::Arrived(_), ..) => tree.map_or(Decided::Absent, Decided::Added),
+            (Becomes::Merged(..), .., Some(dest)) => Decided::Merged(settled(tree, sides, dest, decide)),
             (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
                 match decide(Conflict::DeletedUpstream { original, dest, places }).pick() {
                     Pick::Dest => Decided::Kept,
@@ -335,24 +374,25 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 impl<'a> MergedList<'a> {
     fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
         let sides = Sides::of(|side| Some(&self.sides[side]));
-        settled(&self.merged, sides, &self.sides.dest, decide).tree
+        settled(self.merged.tree.clone(), sides, &self.sides.dest, decide).tree
     }
 }
 
 fn settled<'r, 'a>(
-    merged: &merge::Merged<'a>,
+    tree: Option<Tree<'a>>,
     sides: Sides<Option<&Resource<'a>>>,
     dest: &Resource<'a>,
     decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
 ) -> Settled<'a> {
     let mut disputed = Vec::new();
-    let tree = merged.tree.clone().and_then(|tree| {
+    let is_same = tree.as_ref().is_some_and(|tree| tree.is(dest.node()));
+    let tree = tree.and_then(|tree| {
         settle(tree, &mut |conflict| {
             disputed.extend(conflict.dest.as_ref().and_then(Tree::like));
             decide(Conflict::Place { sides, dest, conflict }).pick()
         })
     });
-    Settled { tree, disputed }
+    Settled { tree, disputed, is_same }
 }
 
 /// Merges the lists of dest with those of original and updated that hold the same resources. A list has no identity of its own.

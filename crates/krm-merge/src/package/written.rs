@@ -278,13 +278,13 @@ impl<'r, 'a> Writer<'r, 'a> {
         dest: &'r Resource<'a>,
         settled: Settled<'a>,
     ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
-        let (member, Becomes::Merged(merged, upstream)) = (&resource.member, &resource.becomes) else {
+        let (member, Becomes::Merged(_, upstream)) = (&resource.member, &resource.becomes) else {
             return Ok(Effect { after: None, happened: Happened::Absent, replaced: Vec::new() });
         };
         let to = member.moves_to();
         let place = to.map(|to| self.relocate(dest, to)).transpose()?.flatten();
         // A new number changes only the place of a resource, so such a resource still counts as unchanged.
-        let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && to.is_none();
+        let is_same = settled.is_same && to.is_none();
         let fate = self.finish(dest, settled.tree, place, self.number(number));
         let is_unchanged = match fate {
             Fate::Unchanged | Fate::Unmarked(_) => to.is_none(),
