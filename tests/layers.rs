@@ -19,7 +19,7 @@ const FUNCTION: &[&[&str]] = &[
 
 /// The modules of the merge, in the same way.
 const MERGE: &[&[&str]] = &[
-    &["api"],
+    &["packages"],
     &["package"],
     &["documents"],
     &["rules"],

@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
 use crate::tree::Tree;
-use crate::yaml::NodeRef;
+use crate::yaml::{Document, NodeRef};
 use seen::{Leaves, Lines};
 
 pub use body::{Bodies, Body, Nodes, Unread};
@@ -334,6 +334,12 @@ impl<'a> Resource<'a> {
             (origin, None) => origin.to_string(),
         }
     }
+}
+
+/// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.
+pub fn are_in(text: &Document<'_>) -> bool {
+    let is_resource = |listed| Resource::listed(listed, Origin::Field(String::new())).identity.is_some();
+    text.roots().any(|root| list::is_list(root) || list::resources(root).into_iter().any(is_resource))
 }
 
 /// The paths of items that are in sub-packages, by their numbers, relative to the package that the function runs on. An item that already

@@ -16,10 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
-use krm_merge::list;
 use krm_merge::package::TextFile;
 use krm_merge::refine::names_document;
-use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
+use krm_merge::resource::{Identity, Located, Origin, Resource, are_in, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::cores;
@@ -492,12 +491,7 @@ fn is_pipe(found: &fs::Metadata) -> bool {
 
 /// Whether a file of a folder holds resources.
 pub fn holds(path: &str, text: &str) -> bool {
-    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
-}
-
-fn holds_resources(document: &Document<'static>) -> bool {
-    let has_list = document.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
-    has_list || of_document(document).any(|resource| resource.identity.is_some())
+    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| are_in(&document))
 }
 
 /// The resources of a document, without their origin.
@@ -533,7 +527,7 @@ pub fn is_kustomization(path: &str) -> bool {
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
 fn content(name: &str, bytes: Vec<u8>) -> Content {
     match document(name, bytes) {
-        Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
+        Ok(document) if are_in(&document) => Content::Resources(Box::new(document)),
         Ok(_) => Content::Other,
         Err(fault) => Content::NoYaml(fault),
     }
