@@ -225,11 +225,7 @@ impl<'a> Decisions<'a> {
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
         let dest = clash.values.dest.as_ref().and_then(Tree::view);
-        let treatment = match self.otherwise {
-            Treatment::By(policy) => policy.over(dest).into(),
-            open @ Treatment::Open(_) => open,
-        };
-        Ruling { treatment, rule: None }
+        Ruling { treatment: self.otherwise.over(dest), rule: None }
     }
 
     /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a

@@ -15,7 +15,7 @@ use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, Inference, Types};
 use krm_merge::tree::Pick;
 use krm_merge::yaml::{Document, NodeRef};
-use krm_merge::{Package, three_way};
+use krm_merge::{Merge, Package};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
@@ -386,15 +386,15 @@ fn nothing_lacks_what_its_type_requires() {
             check(policy, items_of(&output));
         }
         let [original, updated, dest] = [original, updated, dest].map(|text| Package::of_text(text).expect("YAML"));
-        let merged = three_way(&original, &updated, &dest).expect("merged");
+        let merge = Merge::three_way(&original, &updated, &dest);
         let mut picks = picks.iter().cycle();
-        let resolved = merged.resolve(|conflict| match picks.next() {
-            Some(1) => Pick::Updated,
+        let decided = merge.run().expect("merged").decide(|conflict| match picks.next() {
+            Some(1) => Some(Pick::Updated),
             // If both sides added a field, original says that there is none: of a required one, too.
-            Some(2) if conflict.original().is_some() => Pick::Original,
-            _ => Pick::Dest,
+            Some(2) if conflict.values().original.is_some() => Some(Pick::Original),
+            _ => Some(Pick::Dest),
         });
-        check("each conflict by itself", &resolved.text().expect("small"));
+        check("each conflict by itself", &decided.text(Pick::Updated).expect("small"));
         Ok(())
     });
     tried.unwrap_or_else(|error| panic!("{error}"));

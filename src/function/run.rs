@@ -2,7 +2,7 @@
 
 use krm_merge::documents::Item;
 use krm_merge::limit::Budget;
-use krm_merge::package::{self, Conflict, Merged, Move, Note, Written};
+use krm_merge::package::{self, Conflict, Merged, Note, Written};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
@@ -57,12 +57,7 @@ impl<'a> Run<'a> {
         items: Vec<Item>,
     ) -> Result<Written<'r, 'a>, Box<Outcome>> {
         let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
-        for resource in &merged.resources {
-            let Some(dest) = resource.member.sides.dest else { continue };
-            if let Some(to) = dest.origin.item().and_then(|item| written.moved.get(&item)) {
-                self.results.report(&Report::Moved { dest, to })?;
-            }
-        }
+        merged.moves(&written).try_for_each(|note| self.tell(&note))?;
         Ok(written)
     }
 
@@ -117,31 +112,18 @@ impl<'a> Run<'a> {
         if self.rules.mode == Mode::ThreeWay { Role::Updated } else { Role::Source }
     }
 
-    /// Reports what the owners of the resources should know.
-    pub fn tell_notes(&mut self, merged: &Merged<'_, 'a>) -> Result<(), Box<Outcome>> {
+    /// Reports what the owner of a resource should know.
+    pub fn tell(&mut self, note: &Note<'_, 'a>) -> Result<(), Box<Outcome>> {
         let side = self.side();
-        for resource in &merged.resources {
-            let member = &resource.member;
-            if let (Move::Barred(to), Some(dest)) = (member.moves, member.sides.dest) {
-                self.results.report(&Report::NotMoved { dest, to })?;
-            }
-            if let Some([dest, updated]) = member.moved() {
-                self.results.report(&Report::Followed { dest, updated })?;
-            }
-            for note in &resource.notes {
-                self.results.report(&match note {
-                    Note::Warning { about, warning } => Report::Warning { about, warning: warning.clone(), side },
-                    Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
-                })?;
-            }
-        }
-        for list in &merged.lists {
-            for warning in &list.merged.warnings {
-                let (about, warning) = (&list.sides.dest, warning.clone());
-                self.results.report(&Report::Warning { about, warning, side })?;
-            }
-        }
-        Ok(())
+        self.results.report(&match note {
+            Note::Warning { about, warning } => Report::Warning { about, warning: warning.clone(), side },
+            Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
+            Note::Followed { dest, updated } => Report::Followed { dest, updated },
+            Note::Moved { dest, to } => Report::Moved { dest, to },
+            Note::NotMoved { dest, to } => Report::NotMoved { dest, to },
+            // Which items are no resources was told before the merge.
+            Note::NoResource(_) => return Ok(()),
+        })
     }
 
     /// Decides a conflict, and reports it.

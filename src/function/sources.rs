@@ -9,7 +9,7 @@ use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::target::Target;
 use krm_merge::hashed::{Empty, HashMap, HashSet};
-use krm_merge::package::{Becomes, Merged, Sourced};
+use krm_merge::package::{Becomes, Group, Groups, Hit, Merged, Sourced};
 use krm_merge::resource::{Identity, Index, Resource};
 use krm_merge::rules::Rules;
 
@@ -24,15 +24,11 @@ pub(super) fn merge_sources<'r, 'a>(
     }
     roles.own_aliases()?;
     let (groups, idle) = grouped(roles.of(Role::Source), roles)?;
-    let itself = itself(&groups, roles);
+    let itself = itself(&groups.all, roles);
     let (mut all, mut alone) = (Vec::new(), Vec::new());
-    let mut hit = vec![false; roles.dest.len()];
-    for Group { dest, sources } in &groups {
+    for Group { dest, sources } in &groups.all {
         match (dest, rules.mode) {
-            (Some(i), _) => {
-                hit[*i] = true;
-                all.push(Sourced { dest: Some(&roles.dest[*i]), sources: sources.clone() });
-            }
+            (Some(i), _) => all.push(Sourced { dest: roles.dest.get(*i), sources: sources.clone() }),
             // A patch changes an item. If it matches no item, its name is mostly wrong.
             (None, Mode::Strategic) => alone.extend(sources),
             // An overlay may add resources.
@@ -44,8 +40,7 @@ pub(super) fn merge_sources<'r, 'a>(
             }
         }
     }
-    let stays = roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit);
-    all.extend(stays.map(|(item, _)| Sourced { dest: Some(item), sources: Vec::new() }));
+    all.extend(groups.without_source(&roles.dest));
     let merged = Merged::of_sources(&roles.dest, all, rules).map_err(Outcome::fault)?;
     let added = merged.resources.iter().filter(|resource| matches!(resource.becomes, Becomes::Arrived(Some(_))));
     alone.extend(added.filter_map(|resource| resource.member.sides.updated));
@@ -63,7 +58,7 @@ type IdleTargets<'r> = BTreeMap<&'r Name, &'r Target>;
 fn grouped<'r, 'a>(
     sources: &'r [Resource<'a>],
     roles: &'r Roles<'a>,
-) -> Result<(Vec<Group<'r, 'a>>, IdleTargets<'r>), Box<Outcome>> {
+) -> Result<(Groups<'r, 'a>, IdleTargets<'r>), Box<Outcome>> {
     let mut groups = Groups::default();
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
@@ -83,7 +78,7 @@ fn grouped<'r, 'a>(
             .map_err(|m| Box::new(Outcome::new(Severity::Error, m).about(source)))?;
         groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
     }
-    Ok((groups.all, idle))
+    Ok((groups, idle))
 }
 
 /// Recognises a source without a partner that may itself be the item that the user wants to merge into. Returns the field that makes the
@@ -95,43 +90,6 @@ fn itself<'r>(groups: &[Group<'_, '_>], roles: &'r Roles<'_>) -> impl Fn(&Resour
     let used: HashSet<&str> =
         with_partner.flat_map(|group| &group.sources).filter_map(|source| field(source)).collect();
     move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
-}
-
-/// The item that a source matches.
-#[derive(Clone, Copy)]
-enum Hit<'a> {
-    /// The dest item with this number.
-    Item(usize),
-    /// Nothing: no item has this identity.
-    None(Identity<'a>),
-}
-
-/// The sources by the dest item, or by the resource that dest lacks, in their order.
-#[derive(Default)]
-struct Groups<'r, 'a> {
-    all: Vec<Group<'r, 'a>>,
-    by_dest: HashMap<usize, usize>,
-    by_identity: HashMap<Identity<'a>, usize>,
-}
-
-struct Group<'r, 'a> {
-    /// The number of the dest item; `None` if dest lacks the resource.
-    dest: Option<usize>,
-    sources: Vec<&'r Resource<'a>>,
-}
-
-impl<'r, 'a> Groups<'r, 'a> {
-    fn add(&mut self, hit: Hit<'a>, source: &'r Resource<'a>) {
-        let next = self.all.len();
-        let (dest, at) = match hit {
-            Hit::Item(i) => (Some(i), *self.by_dest.entry(i).or_insert(next)),
-            Hit::None(identity) => (None, *self.by_identity.entry(identity).or_insert(next)),
-        };
-        if at == next {
-            self.all.push(Group { dest, sources: Vec::new() });
-        }
-        self.all[at].sources.push(source);
-    }
 }
 
 /// Reports sources without a partner. The result names an item that the user may have meant, for example one in another namespace.

@@ -2,14 +2,15 @@
 
 use std::{env, error::Error, fs};
 
-use krm_merge::{Package, three_way};
+use krm_merge::{Merge, Package, Pick};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<String> = env::args().skip(1).collect();
     let [original, updated, dest] = paths.as_slice() else { return Err("three files must be given".into()) };
     let read = |path| Ok::<_, Box<dyn Error>>(Package::of_text(fs::read_to_string(path)?)?);
-    let (original, updated, ours) = (read(original)?, read(updated)?, read(dest)?);
-    let merged = three_way(&original, &updated, &ours)?;
-    merged.conflicts().iter().for_each(|c| eprintln!("{}: {:?}, or {:?}", c.path(), c.dest(), c.updated()));
-    Ok(fs::write(dest, merged.text()?)?)
+    let (original, updated, own) = (read(original)?, read(updated)?, read(dest)?);
+    let merge = Merge::three_way(&original, &updated, &own);
+    let merged = merge.run()?;
+    merged.conflicts(|conflict| eprintln!("{}: {:?}", conflict.path(), conflict.json()));
+    Ok(fs::write(dest, merged.text(Pick::Updated)?)?)
 }

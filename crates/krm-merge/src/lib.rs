@@ -1,7 +1,31 @@
 //! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
 //!
-//! [`three_way`], [`two_way`] and [`strategic`] merge texts and packages. [`Merged`] has the result and its conflicts; a program decides
-//! each conflict, and asks for the texts.
+//! [`Merge`] merges packages, which are texts of files. [`MergedPackage`] has the merge with its conflicts: a program decides them, and asks
+//! for the files that change.
+//!
+//! ```
+//! use krm_merge::{FileChange, Merge, Package, Pick};
+//!
+//! let site = |fields: &str| format!("apiVersion: example.com/v1\nkind: Site\nmetadata: {{name: a}}\nspec: {{hosts: [{fields}]}}\n");
+//! let package = |fields: &str| Package::of_files([
+//!     ("types.yaml".to_owned(), include_str!("../examples/site.yaml").to_owned()), // hosts merge by `host`
+//!     ("site.yaml".to_owned(), site(fields)),
+//! ]);
+//! let original = package("{host: a, port: 1}, {host: b, port: 1}")?;
+//! let updated = package("{host: a, port: 2}, {host: b, port: 2}")?;
+//! let dest = package("{host: b, port: 3}, {host: a, port: 1}")?;
+//!
+//! let merge = Merge::three_way(&original, &updated, &dest);
+//! let merged = merge.run()?.decide(|conflict| (conflict.path() == "spec.hosts[host=b].port").then_some(Pick::Dest));
+//! for note in merged.notes()? {
+//!     println!("{note}");
+//! }
+//! for change in merged.write(Pick::Updated)? {
+//!     let FileChange::Changed { path, text, .. } = change else { continue };
+//!     assert_eq!((&path[..], text), ("site.yaml", site("{host: b, port: 3}, {host: a, port: 2}")));
+//! }
+//! # Ok::<(), krm_merge::Error>(())
+//! ```
 //!
 //! The main idea: a patch is a difference. Each mode lowers its inputs to a `Change`; one walker that knows no mode applies it to dest and
 //! returns a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not visited, and so not printed
@@ -10,16 +34,19 @@
 //! Items that these docs hide are public only for the function and the plugin, which are hosts with their own annotations, results and
 //! files. They may change in any version. The source lists them in reading order, from the whole down to the bytes.
 
-mod api;
+mod packages;
 
-pub use api::{Conflict, Error, Merged, Package, strategic, three_way, two_way};
-pub use edits::Overlap;
+pub use edits::{Edit, Overlap, TextEdits};
+pub use file_path::Fault as PathFault;
 pub use limit::Exceeded;
-pub use package::Ambiguous;
-pub use resource::Identity;
+pub use package::{Ambiguous, Conflict, FileChange, Note};
+pub use packages::{Error, Merge, MergedPackage, Package};
+pub use policy::{ConflictLevel, NewElements, Renames};
+pub use resource::{Identity, Resource};
 pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
-pub use splice::NotJson;
+pub use splice::{NotJson, Unwritable};
 pub use tree::Pick;
+pub use warning::{Notice, Warning};
 pub use yaml::{Document, Error as YamlError, NodeRef, Position};
 
 #[doc(hidden)]

@@ -38,6 +38,11 @@ pub fn nodes<'a>(text: &'a Document<'_>) -> impl Iterator<Item = NodeRef<'a>> {
     text.roots().flat_map(resources).map(|listed| listed.node)
 }
 
+/// Whether a document is a list of resources, which may be empty.
+pub fn is_list(document: NodeRef<'_>) -> bool {
+    items_of(document).is_some() || is_open(document)
+}
+
 /// A resource, and the list that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {

@@ -22,7 +22,7 @@ pub fn lost_comments<'a>(
     dest: NodeRef<'a>,
     edits: &TextEdits,
     upstream: &[NodeRef<'a>],
-    disputed: &[NodeRef<'a>],
+    disputed: &[NodeRef<'_>],
     cursor: impl FnOnce() -> Cursor<'a>,
 ) -> Vec<Warning<'a>> {
     let doc = dest.document();

@@ -6,6 +6,7 @@ mod comment_documents;
 mod fault;
 mod file;
 mod files;
+mod groups;
 mod lines;
 mod merged;
 mod moved;
@@ -33,12 +34,13 @@ pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
 pub use file::{Edited, FileFault, FileItem, NewResource, TextFile, edited, extents};
 pub use files::{FileChange, FileMerge, FilePart, Files};
+pub use groups::{Group, Groups, Hit};
 pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled, Sourced};
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
-pub use written::{Added, After, Effect, Happened, Written, leaves_anchors};
+pub use written::{Added, After, Effect, Happened, Written, leaves_anchors, lost};
 
 /// A resource on each side, and the move of dest's resource.
 #[derive(Clone, Copy, Debug)]

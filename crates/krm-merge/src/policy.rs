@@ -38,6 +38,15 @@ impl Treatment {
         if self.policy() == OnConflict::Fail { Settled::Open } else { settled }
     }
 
+    /// The treatment of a conflict in which dest has this value; see [`OnConflict::over`].
+    #[must_use]
+    pub fn over(self, dest: Option<View<'_, '_>>) -> Self {
+        match self {
+            Self::By(policy) => policy.over(dest).into(),
+            open @ Self::Open(_) => open,
+        }
+    }
+
     /// The side whose outcome is written.
     pub fn pick(self) -> Pick {
         match self {

@@ -8,7 +8,7 @@ use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
-use crate::yaml::{NodeRef, Place, comment_text};
+use crate::yaml::{Document, NodeRef, Place, comment_text};
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -274,6 +274,12 @@ impl<'a> Resource<'a> {
 fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
     let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
     comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
+}
+
+/// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.
+pub fn are_in(text: &Document<'_>) -> bool {
+    let is_resource = |listed| Resource::listed(listed, Origin::Field(String::new())).identity.is_some();
+    text.roots().any(|root| list::is_list(root) || list::resources(root).into_iter().any(is_resource))
 }
 
 /// The paths of items that are in sub-packages, by their numbers, relative to the package that the function runs on. An item that already

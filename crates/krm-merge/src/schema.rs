@@ -158,14 +158,30 @@ pub struct Types<'t> {
 impl<'t> Types<'t> {
     /// The user's rules and the built-in types. The user's rules take precedence. Of two rules for one list, the later one holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
-        let mut types = Self { inference, ..Self::default() };
-        let own = kustomization().map(|rule| (Basis::Kustomize, rule));
-        for (basis, rule) in own.chain(rules.into_iter().map(|rule| (Basis::MergeKeys, rule))) {
-            let root = types.rules.entry(rule.api_version).or_default().entry(rule.kind).or_default();
+        let mut types = Self::default().with_inference(inference);
+        types.add(Basis::Kustomize, kustomization());
+        types.with_rules(rules)
+    }
+
+    /// Adds rules of the user. Of two rules for one list, the later one holds.
+    #[must_use]
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = ListRule>) -> Self {
+        self.add(Basis::MergeKeys, rules);
+        self
+    }
+
+    /// Says whether lists of unknown types merge by inferred keys.
+    #[must_use]
+    pub fn with_inference(self, inference: Inference) -> Self {
+        Self { inference, ..self }
+    }
+
+    fn add(&mut self, basis: Basis, rules: impl IntoIterator<Item = ListRule>) {
+        for rule in rules {
+            let root = self.rules.entry(rule.api_version).or_default().entry(rule.kind).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
             end.list = Some((basis, rule.list));
         }
-        types
     }
 
     /// Adds the models of an OpenAPI document. They come after the user's rules and before the definitions of the package.

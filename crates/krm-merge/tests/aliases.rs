@@ -5,7 +5,7 @@ use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Made, Quotes, Tree};
-use krm_merge::{Document, Package, three_way, two_way};
+use krm_merge::{Document, Merge, Package, Pick};
 
 /// A key may be a map or a list, and its value may be made of no document.
 #[test]
@@ -54,7 +54,8 @@ fn package(text: &str) -> Package {
 fn check([dest, source, want]: [&str; 3], line_break: &str) {
     let [dest, source, want] = [dest, source, want].map(|spec| thing(spec).replace('\n', line_break));
     for dest in [&dest, &want] {
-        let merged = two_way(&package(&source), &package(dest)).and_then(|merged| merged.text());
+        let merged =
+            Merge::two_way(&package(&source), &package(dest)).run().and_then(|merged| merged.text(Pick::Updated));
         assert_eq!(merged.as_ref(), Ok(&want), "{source} into {dest}");
     }
 }
@@ -167,9 +168,10 @@ fn upstreams_change_below_an_anchor_is_all_that_changes() {
         let [dest, want] = [&original, &updated].map(|text| text.replace("own: 1", "own: 2"));
         let merged = |dest: &str| {
             let [original, updated, dest] = [&original[..], &updated, dest].map(|spec| package(&thing(spec)));
-            let merged = three_way(&original, &updated, &dest).expect("merged");
-            assert!(merged.conflicts().is_empty(), "{to}");
-            merged.text().expect("merged")
+            let merge = Merge::three_way(&original, &updated, &dest);
+            let merged = merge.run().expect("merged");
+            merged.conflicts(|conflict| panic!("{to}: {}", conflict.path()));
+            merged.text(Pick::Updated).expect("merged")
         };
         assert_eq!(merged(&dest), thing(&want), "{to}");
         assert_eq!(merged(&want), thing(&want), "{to}: a second run");

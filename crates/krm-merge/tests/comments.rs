@@ -3,7 +3,7 @@
 //!
 //! A small universe: each side has some of three comments at each of two elements, and may have an element of its own.
 
-use krm_merge::{Package, three_way, two_way};
+use krm_merge::{Merge, Package, Pick};
 
 /// Where the comment of an element is.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +58,11 @@ fn sides(own: char) -> Vec<Elements> {
 
 fn merged(original: &str, updated: &str, dest: &str) -> (String, usize) {
     let [original, updated, dest] = [original, updated, dest].map(|text| Package::of_text(text).expect("valid"));
-    let merged = three_way(&original, &updated, &dest).expect("merged");
-    (merged.text().expect("within the limit"), merged.conflicts().len())
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    let mut conflicts = 0;
+    merged.conflicts(|_| conflicts += 1);
+    (merged.text(Pick::Updated).expect("within the limit"), conflicts)
 }
 
 /// The comment of an element that is there.
@@ -106,13 +109,12 @@ fn a_comment_of_a_source_replaces_the_one_on_its_line() {
         {
             let texts = [&source, &dest].map(|side| list.text(side, At::Behind));
             let [source_of, dest_of] = texts.each_ref().map(|text| Package::of_text(text.as_str()).expect("valid"));
-            let once = two_way(&source_of, &dest_of).expect("merged").text().expect("within the limit");
-            let again = Package::of_text(once.as_str()).expect("valid");
-            assert_eq!(
-                two_way(&source_of, &again).expect("merged").text().expect("within the limit"),
-                once,
-                "{texts:#?}"
-            );
+            let two = |dest: &Package| {
+                let merge = Merge::two_way(&source_of, dest);
+                merge.run().expect("merged").text(Pick::Updated).expect("within the limit")
+            };
+            let once = two(&dest_of);
+            assert_eq!(two(&Package::of_text(once.as_str()).expect("valid")), once, "{texts:#?}");
             for letter in ['a', 'b'] {
                 let [is, own] = [&source, &dest].map(|side| comment(side, letter));
                 let element = list.element((letter, if is == 0 { own } else { is }), At::Behind);

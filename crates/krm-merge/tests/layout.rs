@@ -2,7 +2,7 @@
 //!
 //! How lines end, and whether the last line of a text ends, makes no difference, unless it is the end of a block scalar.
 
-use krm_merge::{Package, three_way};
+use krm_merge::{Merge, Package, Pick};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
 const TEXTS: [[&str; 4]; 28] = [
@@ -124,7 +124,7 @@ const TEXTS: [[&str; 4]; 28] = [
 fn merged(original: &str, updated: &str, dest: &str) -> String {
     let [original, updated, dest] =
         [original, updated, dest].map(|text| Package::of_text(text.to_owned()).expect("valid"));
-    three_way(&original, &updated, &dest).expect("merged").text().expect("within the limit")
+    Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated).expect("within the limit")
 }
 
 #[test]
@@ -141,8 +141,11 @@ fn how_lines_end_makes_no_difference() {
                 format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  {spec}")
             };
             let [original, updated, dest, want] = texts.map(text);
-            // Dest left the resource alone, or changed another field of it.
-            for change in [as_it_is, |text: &str| text.replace("spec:", "own: 1\nspec:")] {
+            // Dest left the resource alone, but not its file, or changed another field of it.
+            let own = "apiVersion: v1\nkind: A\nmetadata:\n  name: own\n---\n";
+            let changes: [&dyn Fn(&str) -> String; 2] =
+                [&|text| format!("{own}{text}"), &|text| text.replace("spec:", "own: 1\nspec:")];
+            for change in changes {
                 let [original, updated] = [in_original(&original), in_updated(&updated)];
                 let [dest, want] = [&dest, &want].map(|text| in_dest(&change(text)));
                 let once = merged(&original, &updated, &dest);

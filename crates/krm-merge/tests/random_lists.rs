@@ -4,7 +4,7 @@
 //! changes it seldom, and a second run may then take it over where the first one wrote what dest had deleted (TODO: the first run should
 //! write it as upstream does).
 
-use krm_merge::{Package, three_way, two_way};
+use krm_merge::{Merge, Package, Pick};
 
 struct Random(u64);
 
@@ -180,9 +180,9 @@ fn a_second_run_changes_nothing() {
     for case in 0..10_000 * times {
         let texts = texts(case);
         let [original, updated, dest] = texts.each_ref().map(|text| package(text));
-        let three =
-            |dest: &Package| three_way(&original, &updated, dest).expect("merged").text().expect("within the limit");
-        let two = |dest: &Package| two_way(&updated, dest).expect("merged").text().expect("within the limit");
+        let text = |merge: Merge<'_>| merge.run().expect("merged").text(Pick::Updated).expect("within the limit");
+        let three = |dest: &Package| text(Merge::three_way(&original, &updated, dest));
+        let two = |dest: &Package| text(Merge::two_way(&updated, dest));
         for (mode, run) in [("three-way", &three as &dyn Fn(&Package) -> String), ("two-way", &two)] {
             let once = run(&dest);
             let [original, updated, dest] = &texts;

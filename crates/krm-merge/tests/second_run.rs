@@ -4,7 +4,7 @@
 //! Small universes: each side may have the same resource at each of a few paths, with one of two values, or a list with a comment at each of
 //! a few places. Every triple of sides is tried.
 
-use krm_merge::{Package, three_way, two_way};
+use krm_merge::{Merge, MergedPackage, Package, Pick};
 
 /// The files of one side: for each path, the values of the resources in it.
 type Files = Vec<(&'static str, &'static [u8])>;
@@ -15,6 +15,16 @@ fn sides(paths: &[&'static str], contents: &[&'static [u8]]) -> Vec<Files> {
         let with = |side: &Files, content| side.iter().copied().chain([(*path, content)]).collect();
         sides.iter().flat_map(|side| contents.iter().map(|content| with(side, *content)).collect::<Vec<_>>()).collect()
     })
+}
+
+fn text(merged: &MergedPackage<'_>) -> String {
+    merged.text(Pick::Updated).expect("within the limit")
+}
+
+fn conflicts_of(merged: &MergedPackage<'_>) -> usize {
+    let mut conflicts = 0;
+    merged.conflicts(|_| conflicts += 1);
+    conflicts
 }
 
 fn package(files: &Files) -> Package {
@@ -36,18 +46,16 @@ fn runs(all: &[Files]) -> [usize; 2] {
         for (u, updated) in packages.iter().enumerate() {
             for (d, dest) in packages.iter().enumerate() {
                 let case = || format!("original {:?}\nupdated {:?}\ndest {:?}", all[o], all[u], all[d]);
-                let Ok(first) = three_way(original, updated, dest) else {
+                let merge = Merge::three_way(original, updated, dest);
+                let Ok(first) = merge.run() else {
                     refused += 1;
                     continue;
                 };
-                let files = |files: Vec<(String, Option<String>)>| -> Vec<(String, String)> {
-                    files.into_iter().filter_map(|(path, text)| Some((path, text?))).collect()
-                };
-                let first = files(first.files().expect("within the limit"));
+                let first = first.files(Pick::Updated).expect("within the limit");
                 let result = Package::of_files(first.clone()).expect("valid");
-                let again =
-                    three_way(original, updated, &result).unwrap_or_else(|e| panic!("{e}\n{}\n{first:?}", case()));
-                assert_eq!(files(again.files().expect("within the limit")), first, "{}", case());
+                let merge = Merge::three_way(original, updated, &result);
+                let again = merge.run().unwrap_or_else(|e| panic!("{e}\n{}\n{first:?}", case()));
+                assert_eq!(again.files(Pick::Updated).expect("within the limit"), first, "{}", case());
                 merged += 1;
             }
         }
@@ -121,10 +129,11 @@ fn nothing_changes_where_a_list_is_keyed_after_the_first_run() {
         for texts in ["pt", "tp", "p", "ptu"].iter().flat_map(|in_updated| commented(in_updated, in_dest)) {
             let [original, updated, dest] = texts.each_ref().map(|text| package(text));
             let three = |dest: &Package| {
-                let merged = three_way(&original, &updated, dest).expect("merged");
-                (merged.text().expect("within the limit"), merged.conflicts().len())
+                let merge = Merge::three_way(&original, &updated, dest);
+                let merged = merge.run().expect("merged");
+                (text(&merged), conflicts_of(&merged))
             };
-            let two = |dest: &Package| two_way(&updated, dest).expect("merged").text().expect("within the limit");
+            let two = |dest: &Package| text(&Merge::two_way(&updated, dest).run().expect("merged"));
             let (once, found) = three(&dest);
             conflicts += found;
             assert_eq!(three(&package(&once)).0, once, "{texts:#?}");
@@ -156,12 +165,13 @@ fn nothing_changes_where_an_element_without_keys_is_written_in_several_ways() {
     for original in &all {
         for updated in &all {
             for dest in &all {
-                let merged = three_way(original, updated, dest).expect("merged");
-                let once = merged.text().expect("within the limit");
-                conflicts += merged.conflicts().len();
+                let merge = Merge::three_way(original, updated, dest);
+                let merged = merge.run().expect("merged");
+                let once = text(&merged);
+                conflicts += conflicts_of(&merged);
                 let result = package(&once);
-                let again = three_way(original, updated, &result).expect("merged");
-                assert_eq!(again.text().expect("within the limit"), once);
+                let again = Merge::three_way(original, updated, &result);
+                assert_eq!(text(&again.run().expect("merged")), once);
             }
         }
     }

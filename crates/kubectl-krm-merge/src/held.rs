@@ -10,10 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use krm_merge::list;
 use krm_merge::package::TextFile;
 use krm_merge::refine::names_document;
-use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge::resource::{Identity, Origin, Resource, are_in};
 use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::walk::shown;
@@ -163,12 +162,7 @@ impl Held {
 
 /// Whether a file of a folder holds resources.
 pub fn holds(path: &str, text: &str) -> bool {
-    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
-}
-
-fn holds_resources(document: &Document<'static>) -> bool {
-    let has_list = document.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
-    has_list || of_document(document).any(|resource| resource.identity.is_some())
+    names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| are_in(&document))
 }
 
 /// The resources of a document, without their origin.
@@ -204,7 +198,7 @@ pub fn is_kustomization(path: &str) -> bool {
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
 fn content(name: &str, bytes: Vec<u8>) -> Content {
     match document(name, bytes) {
-        Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
+        Ok(document) if are_in(&document) => Content::Resources(Box::new(document)),
         Ok(_) => Content::Other,
         Err(fault) => Content::NoYaml(fault),
     }

@@ -1,11 +1,12 @@
 //! A patch is enough, and every part of it is needed: over all pairs of small states.
 
 use super::*;
-use crate::api::{Package, strategic, two_way};
 use crate::limit::Budget;
+use crate::packages::{Merge, Package};
 use crate::resource::{Identity, Origin};
 use crate::schema::{Inference, Types};
 use crate::splice::standalone;
+use crate::tree::Pick;
 
 /// The patch between two resources; empty if it would say nothing.
 fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {
@@ -25,12 +26,11 @@ fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {
 /// The result of merging a patch into a resource, or the error.
 fn merged(original: &str, patch: &str, mode: Mode) -> String {
     let [source, dest] = [patch, original].map(|text| Package::of_text(text).expect("valid"));
-    let types = Types::new([], Inference::Off);
-    let merged = match mode {
-        Mode::Strategic => strategic(&source, &dest, &types),
-        Mode::TwoWay | Mode::ThreeWay => two_way(&source, &dest),
+    let merge = match mode {
+        Mode::Strategic => Merge::strategic(&source, &dest),
+        Mode::TwoWay | Mode::ThreeWay => Merge::two_way(&source, &dest),
     };
-    merged.map_or_else(|error| error.to_string(), |merged| merged.text().expect("small"))
+    merge.run().map_or_else(|error| error.to_string(), |merged| merged.text(Pick::Updated).expect("small"))
 }
 
 /// Checks that the patch between any two states turns the one into the other to the byte, and gives a different result without any of its

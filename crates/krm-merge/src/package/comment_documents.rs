@@ -69,7 +69,7 @@ impl CommentDocuments {
             dest: keys(&parts.dest, &in_upstream),
         };
         let mut here = Here::of(documents.dest, items, &keys);
-        let has_list = documents.dest.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
+        let has_list = documents.dest.roots().any(list::is_list);
         let mut at = At::Top;
         let mut out = Self::default();
         for ((number, root), part) in documents.updated.roots().enumerate().zip(&parts.updated) {

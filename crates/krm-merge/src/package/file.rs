@@ -226,14 +226,13 @@ pub fn edited(
 /// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
 /// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
 fn home(roots: &[NodeRef<'_>], items: &[FileItem<'_>], spot: Spot) -> Option<usize> {
-    let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
     let left = || items.iter().filter(|own| *own.item != Item::Goes);
     if left().all(|own| own.spot < spot) {
-        return roots.iter().position(|root| is_list(*root));
+        return roots.iter().position(|root| list::is_list(*root));
     }
     let behind = left().filter(|own| own.spot < spot).max_by_key(|own| own.spot);
     let beside = behind.or_else(|| left().min_by_key(|own| own.spot))?;
-    root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
+    root_of(roots, beside.node).filter(|root| list::is_list(roots[*root]))
 }
 
 /// The edits of a document that is a list: it loses elements and gets new ones. `None` if nothing changes.

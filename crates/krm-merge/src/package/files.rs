@@ -25,11 +25,11 @@ pub struct Files<'f> {
 
 /// What a merge does to a file of dest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileChange<'f> {
+pub enum FileChange {
     /// It has another text.
     Changed {
         /// Its path.
-        path: &'f str,
+        path: String,
         /// Its new text.
         text: String,
         /// The edits that turn the old text into the new one, if edits in place can do it.
@@ -38,29 +38,29 @@ pub enum FileChange<'f> {
     /// It is at another path.
     Moved {
         /// The old path.
-        from: &'f str,
+        from: String,
         /// The new path.
-        to: &'f str,
+        to: String,
         /// Its new text.
         text: String,
         /// Edits of the old text that give it the same resources, if edits in place can do it.
         edits: Option<TextEdits>,
         /// The name of the file that it is like, dest's or updated's, for what it has beside its text.
-        like: &'f str,
+        like: String,
     },
     /// It is new, or comes to the path of a file that moves away.
     Added {
         /// Its path.
-        path: &'f str,
+        path: String,
         /// Its text.
         text: String,
         /// The name of the file that it comes from, if it is one.
-        like: Option<&'f str>,
+        like: Option<String>,
     },
     /// It has no resources left.
     Removed {
         /// Its path.
-        path: &'f str,
+        path: String,
     },
 }
 
@@ -163,7 +163,7 @@ impl<'f> FileMerge<'f> {
     ///
     /// # Errors
     /// A file cannot hold the result; or a text takes more than is left of the budget.
-    pub fn changes(&self) -> Result<Vec<FileChange<'_>>, FileFault> {
+    pub fn changes(&self) -> Result<Vec<FileChange>, FileFault> {
         self.with_added(self.parts.iter().map(|part| self.change(part)))
     }
 
@@ -171,41 +171,44 @@ impl<'f> FileMerge<'f> {
     ///
     /// # Errors
     /// The errors of [`FileMerge::changes`].
-    pub fn with_added<'s>(
-        &'s self,
-        changes: impl IntoIterator<Item = Result<Option<FileChange<'s>>, FileFault>>,
-    ) -> Result<Vec<FileChange<'s>>, FileFault> {
+    pub fn with_added(
+        &self,
+        changes: impl IntoIterator<Item = Result<Option<FileChange>, FileFault>>,
+    ) -> Result<Vec<FileChange>, FileFault> {
         let changes = changes.into_iter().filter_map(Result::transpose);
         let mut changes =
             changes.chain(self.new.iter().map(|(path, new)| self.added(path, new))).collect::<Result<Vec<_>, _>>()?;
         // Another file may come to the path of a file whose resources all leave.
         let comes = changes.iter().filter_map(|change| match change {
-            FileChange::Moved { to: path, .. } | FileChange::Added { path, .. } => Some(*path),
+            FileChange::Moved { to: path, .. } | FileChange::Added { path, .. } => Some(path.clone()),
             FileChange::Changed { .. } | FileChange::Removed { .. } => None,
         });
-        let comes: BTreeSet<&str> = comes.collect();
+        let comes: BTreeSet<String> = comes.collect();
         changes.retain(|change| !matches!(change, FileChange::Removed { path } if comes.contains(path)));
         Ok(changes)
     }
 
     /// A file that dest lacks.
-    fn added<'s>(&'s self, path: &'s str, new: &[NewResource]) -> Result<FileChange<'s>, FileFault> {
+    fn added(&self, path: &str, new: &[NewResource]) -> Result<FileChange, FileFault> {
         let source = self.files.origin_of(new).or_else(|| self.files.updated_at(path));
         let text = created(new, source.as_ref())?;
-        Ok(match self.moved.upstream(&self.files, path, &text)? {
-            Some(updated) => FileChange::Added { path, text: updated.text.to_owned(), like: Some(updated.name) },
-            None => FileChange::Added { path, text, like: source.map(|source| source.name) },
-        })
+        let (text, like) = match self.moved.upstream(&self.files, path, &text)? {
+            Some(updated) => (updated.text.to_owned(), Some(updated)),
+            None => (text, source),
+        };
+        Ok(FileChange::Added { path: path.to_owned(), text, like: like.map(|like| like.name.to_owned()) })
     }
 
     /// The change of a file of dest; `None` if it stays as it is.
     ///
     /// # Errors
     /// The errors of [`FileMerge::changes`].
-    pub fn change(&self, part: &FilePart<'f>) -> Result<Option<FileChange<'f>>, FileFault> {
+    pub fn change(&self, part: &FilePart<'f>) -> Result<Option<FileChange>, FileFault> {
         let FilePart { file, items, to, new } = part;
         let path = file.path;
-        let changed = |text: String, edits| (text != file.text).then_some(FileChange::Changed { path, text, edits });
+        let changed = |text: String, edits| {
+            (text != file.text).then_some(FileChange::Changed { path: path.to_owned(), text, edits })
+        };
         if let Some(updated) = self.left_alone(part) {
             return Ok(changed(updated.text.to_owned(), None));
         }
@@ -230,13 +233,16 @@ impl<'f> FileMerge<'f> {
                 Ok(Some(Edited { text, edits: None }))
             }
         }?;
-        let Some(Edited { text, edits }) = edited else { return Ok(Some(FileChange::Removed { path })) };
+        let Some(Edited { text, edits }) = edited else {
+            return Ok(Some(FileChange::Removed { path: path.to_owned() }));
+        };
         let Some(to) = *to else { return Ok(changed(text, edits)) };
         let (text, like) = match self.moved.upstream(&self.files, to, &text)? {
             Some(updated) => (updated.text.to_owned(), updated.name),
             None => (text, file.name),
         };
-        Ok(Some(FileChange::Moved { from: path, to, text, edits, like }))
+        let (from, to, like) = (path.to_owned(), to.to_owned(), like.to_owned());
+        Ok(Some(FileChange::Moved { from, to, text, edits, like }))
     }
 
     /// What becomes of the documents of comments in a file.

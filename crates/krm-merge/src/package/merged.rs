@@ -2,15 +2,19 @@
 //!
 //! It knows no host. A host asks for its notes, settles its conflicts, once or several times, and writes what was settled.
 
+use std::fmt;
+
 use super::fault::Fault;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
 use crate::item_comment::ItemComment;
+use crate::limit::Budget;
 use crate::merge::{self, Merging};
 use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
+use crate::splice;
 use crate::tree::{self, Pick, Tree, settle};
 use crate::warning::Warning;
 use crate::yaml::NodeRef;
@@ -54,7 +58,7 @@ pub struct MergedList<'a> {
 }
 
 /// Something that the owner of a package should know, and that is not a conflict.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Note<'r, 'a> {
     /// It is about a place of a resource.
     Warning {
@@ -65,6 +69,59 @@ pub enum Note<'r, 'a> {
     },
     /// A source is for a resource that an earlier source deleted.
     DeletedBefore(&'r Resource<'a>),
+    /// Dest's resource has another identity in updated, and the changes of both sides are in it.
+    Followed {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// Updated's resource.
+        updated: &'r Resource<'a>,
+    },
+    /// Dest's resource goes to another file, as in updated.
+    Moved {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The file.
+        to: &'a str,
+    },
+    /// Upstream moved a resource to a file to which its host cannot move it.
+    NotMoved {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The file.
+        to: &'a str,
+    },
+    /// A document of the other side lacks an apiVersion, a kind or a name. So nobody knows which resource it is in dest, and it takes no
+    /// part in the merge.
+    NoResource(&'r Resource<'a>),
+}
+
+impl<'r, 'a> Note<'r, 'a> {
+    /// The resource that it is about.
+    pub fn resource(&self) -> &'r Resource<'a> {
+        match *self {
+            Self::Warning { about: resource, .. }
+            | Self::DeletedBefore(resource)
+            | Self::Followed { dest: resource, .. }
+            | Self::Moved { dest: resource, .. }
+            | Self::NotMoved { dest: resource, .. }
+            | Self::NoResource(resource) => resource,
+        }
+    }
+}
+
+impl fmt::Display for Note<'_, '_> {
+    /// One line for a log: the place of the resource, and what happened.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.resource().whereabouts())?;
+        match self {
+            Self::Warning { warning, .. } => write!(f, "`{}`: {:?}", warning.path.keyed(), warning.notice),
+            Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
+            Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
+            Self::Moved { to, .. } => write!(f, "moved to {to:?}, as in updated"),
+            Self::NotMoved { to, .. } => write!(f, "moved to {to:?} in updated, and stays here"),
+            Self::NoResource(_) => f.write_str("not merged, for it has no apiVersion, kind or name"),
+        }
+    }
 }
 
 /// Something that both sides changed, in different ways.
@@ -109,6 +166,51 @@ pub enum Conflict<'c, 'r, 'a> {
         /// The file in updated.
         to: &'a str,
     },
+}
+
+impl<'c, 'a> Conflict<'c, '_, 'a> {
+    /// The resource: dest's, or updated's if dest deleted it.
+    pub fn resource(&self) -> &'c Resource<'a>
+    where
+        Self: 'c,
+    {
+        match *self {
+            Self::Place { dest, .. } | Self::DeletedUpstream { dest, .. } | Self::MovedApart { dest, .. } => dest,
+            Self::DeletedHere { updated, .. } => updated,
+        }
+    }
+
+    /// The place, with elements by their keys: `spec.containers[name=web].image`; empty for the whole resource.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Place { conflict, .. } => conflict.path.keyed(),
+            Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => String::new(),
+        }
+    }
+
+    /// The value of each side at the place. For dest it is what comes out if dest wins.
+    pub fn values(&self) -> Sides<Option<Tree<'a>>> {
+        let tree = |resource: &Resource<'a>| Tree::Node(resource.node());
+        match *self {
+            Self::Place { conflict, .. } => Sides {
+                original: conflict.original.map(Tree::Node),
+                updated: conflict.updated.map(Tree::Node),
+                dest: conflict.dest.clone(),
+            },
+            Self::DeletedUpstream { original, dest, .. } => {
+                Sides { original: Some(tree(original)), updated: None, dest: Some(tree(dest)) }
+            }
+            Self::DeletedHere { original, updated, .. } => {
+                Sides { original: Some(tree(original)), updated: Some(tree(updated)), dest: None }
+            }
+            Self::MovedApart { sides, .. } => sides.map(|side| side.map(tree)),
+        }
+    }
+
+    /// The value of each side as JSON, unless it is very large.
+    pub fn json(&self) -> Sides<Option<String>> {
+        self.values().map(|value| splice::json_of(&value?, &Budget::default()).ok())
+    }
 }
 
 /// What becomes of a resource whose conflicts are decided.
@@ -192,6 +294,23 @@ impl<'r, 'a> Merged<'r, 'a> {
         Ok(Self { dest, resources, lists: Vec::new(), rules, places })
     }
 
+    /// What the owner of the package should know, apart from conflicts and from what is written.
+    pub fn notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
+        let of_lists = self.lists.iter().flat_map(|list| {
+            let warnings = list.merged.warnings.iter();
+            warnings.map(|warning| Note::Warning { about: &list.sides.dest, warning: warning.clone() })
+        });
+        self.resources.iter().flat_map(MergedResource::all_notes).chain(of_lists)
+    }
+
+    /// Decides some conflicts, and leaves the others open.
+    #[must_use]
+    pub fn decide(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
+        let resources = self.resources.into_iter().map(|resource| resource.decide(pick)).collect();
+        let lists = self.lists.into_iter().map(|list| list.decide(pick)).collect();
+        Self { resources, lists, ..self }
+    }
+
     /// Settles all conflicts, on a copy. So it may be called again, with other decisions.
     pub fn settle(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Decisions<'r, 'a> {
         let resources = self.resources.iter().map(|resource| resource.settle(decide)).collect();
@@ -270,6 +389,15 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         Ok(Self { member, becomes, sources: of.sources, notes, comment: ItemComment::Stays })
     }
 
+    fn all_notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
+        let barred = match (self.member.moves, self.member.sides.dest) {
+            (Move::Barred(to), Some(dest)) => Some(Note::NotMoved { dest, to }),
+            _ => None,
+        };
+        let followed = self.member.moved().map(|[dest, updated]| Note::Followed { dest, updated });
+        barred.into_iter().chain(followed).chain(self.notes.iter().cloned())
+    }
+
     /// What the package has of it if dest wins, with the conflicts of its places open; `None` if nothing.
     pub fn content(&self) -> Option<Tree<'a>> {
         let own = || self.member.sides.dest.map(|dest| Tree::Node(dest.node()));
@@ -294,6 +422,12 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     #[must_use]
     pub fn decide(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
         let sides = self.member.sides;
+        let mut member = self.member;
+        if let (Move::Apart([from, to]), Some(dest)) = (member.moves, sides.dest)
+            && pick(Conflict::MovedApart { sides, dest, from, to }).is_some()
+        {
+            member.moves = Move::Stays;
+        }
         let becomes = match (self.becomes, sides.original, sides.updated, sides.dest) {
             (Becomes::Merged(merged, upstream), .., Some(dest)) => {
                 let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest, conflict });
@@ -315,7 +449,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             }
             (becomes, ..) => becomes,
         };
-        Self { becomes, ..self }
+        Self { member, becomes, ..self }
     }
 
     /// Settles all conflicts of the resource, on a copy.
@@ -372,6 +506,14 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 }
 
 impl<'a> MergedList<'a> {
+    fn decide<'r>(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
+        let Self { sides: own, merged } = self;
+        let sides = Sides::of(|side| Some(&own[side]));
+        let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest: &own.dest, conflict });
+        let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
+        Self { merged: merge::Merged { tree, ..merged }, sides: own }
+    }
+
     fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
         let sides = Sides::of(|side| Some(&self.sides[side]));
         settled(self.merged.tree.clone(), sides, &self.sides.dest, decide).tree

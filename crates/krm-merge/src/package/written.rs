@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
 use super::file::{NewResource, without_header};
-use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Settled};
+use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled};
 use super::places::Places;
 use super::{Becomes, Spot};
 use crate::alias;
@@ -16,12 +16,14 @@ use crate::file_path;
 use crate::item_comment::{self, ItemComment};
 use crate::layout::{self, Text, Upstream};
 use crate::limit::Budget;
+use crate::lost::{bytes_of, lost_comments};
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
 use crate::splice::{self, Unwritable};
 use crate::transport::{self, NewPlace};
 use crate::tree::{Tree, View};
+use crate::warning::Warning;
 use crate::yaml::{NodeRef, extent};
 
 /// What a merge does to the items of a package.
@@ -147,6 +149,14 @@ impl Written<'_, '_> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
+    /// The resources that go to another file, in what was written of the merge.
+    pub fn moves<'s>(&'s self, written: &Written<'_, '_>) -> impl Iterator<Item = Note<'s, 'a>> {
+        self.resources.iter().filter_map(move |resource| {
+            let (dest, to) = (resource.member.sides.dest?, resource.member.moves_to()?);
+            written.moved.contains_key(&resource.item()?).then_some(Note::Moved { dest, to })
+        })
+    }
+
     /// Writes the merge as these decisions have it. `items` says for each item of the host whether it stays before dest's resources change.
     /// The new text comes off `budget`.
     ///
@@ -176,6 +186,30 @@ impl<'r, 'a> Merged<'r, 'a> {
         }
         Ok(writer.written)
     }
+}
+
+/// Warns of the comments of a resource that only dest has, and that the merge removes. `items` says what happens to each item. Nobody
+/// misses a comment at the nodes in `replaced`; see [`Effect::replaced`].
+pub fn lost<'a>(
+    sides: Sides<Option<&Resource<'a>>>,
+    items: &[Item],
+    replaced: &[NodeRef<'_>],
+    rules: Rules<'a>,
+) -> Vec<Warning<'a>> {
+    let Some(dest) = sides.dest.filter(|dest| !replaced.iter().any(|node| node.is(dest.node()))) else {
+        return Vec::new();
+    };
+    let all;
+    let edits = match dest.origin.item().and_then(|item| items.get(item)) {
+        Some(Item::Edited(edits)) => edits,
+        Some(Item::Goes) => {
+            all = TextEdits::sorted(vec![Edit { range: bytes_of(dest.node()), text: String::new() }]);
+            &all
+        }
+        Some(Item::Stays) | None => return Vec::new(),
+    };
+    let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(Resource::node).collect();
+    lost_comments(dest.node(), edits, &upstream, replaced, || rules.cursor(dest))
 }
 
 impl MergedResource<'_, '_> {

@@ -104,19 +104,19 @@ pub(super) fn changes(
     };
     for change in files.with_added(of_parts)? {
         let (path, from, new, executable) = match change {
-            FileChange::Changed { path, text, edits } => (path, Some((path, edits)), Some(text), None),
+            FileChange::Changed { path, text, edits } => (path.clone(), Some((path, edits)), Some(text), None),
             FileChange::Moved { from, to, text, edits, like } => {
-                changes.push(Change { path: from.to_owned(), old: bytes(from)?, new: None, executable: None });
-                (to, Some((from, edits)), Some(text), named(like))
+                changes.push(Change { path: from.clone(), old: bytes(&from)?, new: None, executable: None });
+                (to, Some((from, edits)), Some(text), named(&like))
             }
-            FileChange::Added { path, text, like } => (path, None, Some(text), like.and_then(named)),
+            FileChange::Added { path, text, like } => (path, None, Some(text), like.and_then(|like| named(&like))),
             FileChange::Removed { path } => (path, None, None, None),
         };
         if let Some((from, Some(edits))) = from {
-            made.insert(path.to_owned(), Made { from: from.to_owned(), edits });
+            made.insert(path.clone(), Made { from, edits });
         }
-        let new = new.map(String::into_bytes);
-        changes.push(Change { path: path.to_owned(), old: bytes(path)?, new, executable });
+        let (old, new) = (bytes(&path)?, new.map(String::into_bytes));
+        changes.push(Change { path, old, new, executable });
     }
     Ok(changes)
 }

@@ -1,0 +1,379 @@
+//! [`Merge`]: merges packages whose files a program holds as texts.
+//!
+//! It is a host of the engine like the function and the plugin: it reads files into resources, merges them, and makes texts of files.
+
+mod error;
+mod side;
+
+use std::collections::BTreeMap;
+
+use crate::documents::Item;
+use crate::file_path;
+use crate::limit::{Asked, Budget, Limit};
+use crate::mode::Mode;
+use crate::package::{
+    Conflict, FileChange, FileMerge, Files, Group, Groups, Hit, Merged, NewResource, Note, Sourced, TextFile, Written,
+    lost, members, one_by_one,
+};
+use crate::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
+use crate::resource::{Index, Resource};
+use crate::rules::Rules;
+use crate::schema::{Inference, ListRule, Types};
+use crate::sides::Sides;
+use crate::tree::{Pick, Tree};
+use crate::yaml::{Document, same};
+
+pub use error::Error;
+pub use side::Package;
+use side::PackageSide;
+
+/// A merge of packages, before it runs: what is merged, and how.
+///
+/// The CustomResourceDefinitions among the resources of all sides say how lists of their types merge.
+///
+/// # Examples
+/// ```
+/// use krm_merge::{FileChange, Merge, Package, Pick};
+///
+/// let map = |size: u32, color: &str| {
+///     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  size: '{size}' # big\n  color: {color}\n")
+/// };
+/// let [original, updated, dest] = [map(1, "red"), map(2, "blue"), map(1, "green")].map(Package::of_text);
+/// let (original, updated, dest) = (original?, updated?, dest?);
+/// let merge = Merge::three_way(&original, &updated, &dest);
+/// let merged = merge.run()?;
+/// merged.conflicts(|conflict| {
+///     assert_eq!(conflict.path(), "data.color");
+///     assert_eq!(conflict.json().updated.as_deref(), Some("\"blue\""));
+/// });
+/// assert_eq!(merged.text(Pick::Updated)?, map(2, "blue"));
+/// assert_eq!(merged.decide(|_| Some(Pick::Dest)).text(Pick::Updated)?, map(2, "green"));
+/// # Ok::<(), krm_merge::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Merge<'a> {
+    mode: Mode,
+    /// The resources of each side. In a merge of sources, updated's are the sources.
+    sides: Sides<PackageSide<'a>>,
+    types: Types<'a>,
+    policy: Policy,
+    limit: Limit,
+    budget: Budget,
+}
+
+/// The merge of packages, whose conflicts are open until [`MergedPackage::decide`] decides them.
+#[derive(Debug)]
+pub struct MergedPackage<'m> {
+    merge: &'m Merge<'m>,
+    merged: Merged<'m, 'm>,
+}
+
+impl<'a> Merge<'a> {
+    /// Merges the changes from original to updated into dest.
+    pub fn three_way(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Self {
+        let sides = Sides {
+            original: PackageSide::of("original", original),
+            updated: PackageSide::of("updated", updated),
+            dest: PackageSide::of("dest", dest),
+        };
+        Self::new(Mode::ThreeWay, sides)
+    }
+
+    /// Merges a source into dest: its values are set, a null removes a field, and a resource that dest lacks is added.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::{Merge, Package, Pick};
+    ///
+    /// let map = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{{data}}}\n");
+    /// let (source, dest) = (Package::of_text(map("b: null, c: '3'"))?, Package::of_text(map("a: '1', b: '2'"))?);
+    /// assert_eq!(Merge::two_way(&source, &dest).run()?.text(Pick::Updated)?, map("a: '1', c: '3'"));
+    /// # Ok::<(), krm_merge::Error>(())
+    /// ```
+    pub fn two_way(source: &'a Package, dest: &'a Package) -> Self {
+        Self::of_source(Mode::TwoWay, source, dest)
+    }
+
+    /// Applies a strategic merge patch to dest, as `kubectl patch` does. Lists of unknown types are replaced, unless
+    /// [`Merge::inference`] says otherwise.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::{Merge, Package, Pick};
+    ///
+    /// let pod = |containers: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{containers}]\n");
+    /// let patch = Package::of_text(pod("{name: b, $patch: delete}"))?;
+    /// let dest = Package::of_text(pod("{name: a}, {name: b}"))?;
+    /// assert_eq!(Merge::strategic(&patch, &dest).run()?.text(Pick::Updated)?, pod("{name: a}"));
+    /// # Ok::<(), krm_merge::Error>(())
+    /// ```
+    pub fn strategic(patch: &'a Package, dest: &'a Package) -> Self {
+        Self::of_source(Mode::Strategic, patch, dest).inference(Inference::Off)
+    }
+
+    fn of_source(mode: Mode, source: &'a Package, dest: &'a Package) -> Self {
+        let (updated, dest) = (PackageSide::of("source", source), PackageSide::of("dest", dest));
+        Self::new(mode, Sides { original: PackageSide::default(), updated, dest })
+    }
+
+    fn new(mode: Mode, sides: Sides<PackageSide<'a>>) -> Self {
+        // The newest definition of a type counts, and that is updated's.
+        let all = [&sides.dest, &sides.original, &sides.updated].into_iter().flat_map(|side| &side.resources);
+        let definitions = all.filter(|resource| resource.is_definition()).map(Resource::node);
+        let types = Types::new([], Inference::On).with_definitions(definitions);
+        let limit = sides.iter().fold(Limit::default(), |limit, (_, side)| limit.with_input(side.size()));
+        Self { mode, types, policy: Policy::default(), limit, budget: Budget::new(limit), sides }
+    }
+
+    /// Says by an OpenAPI document how lists of its types merge, as the API server gives it, in version 2 or 3.
+    ///
+    /// # Errors
+    /// The document describes no resource.
+    pub fn openapi(mut self, document: &'a Document<'a>) -> Result<Self, Error> {
+        let Some(root) = document.roots().next() else {
+            return Err(Error::of_openapi(document.error(0, error::NO_TYPES)));
+        };
+        self.types = self.types.with_openapi(root).map_err(Error::no_types)?;
+        Ok(self)
+    }
+
+    /// Says how some lists merge. These rules come before all others.
+    #[must_use]
+    pub fn list_rules(self, rules: impl IntoIterator<Item = ListRule>) -> Self {
+        Self { types: self.types.with_rules(rules), ..self }
+    }
+
+    /// Whether lists of unknown types merge by keys that their elements have.
+    #[must_use]
+    pub fn inference(self, inference: Inference) -> Self {
+        Self { types: self.types.with_inference(inference), ..self }
+    }
+
+    /// The size of the parts that both sides may change without a conflict.
+    #[must_use]
+    pub fn conflict_level(mut self, conflict_level: ConflictLevel) -> Self {
+        self.policy.conflict_level = conflict_level;
+        self
+    }
+
+    /// Whether a resource with another name in updated or dest is found again.
+    #[must_use]
+    pub fn renames(mut self, renames: Renames) -> Self {
+        self.policy.renames = renames;
+        self
+    }
+
+    /// Where new elements of a list go.
+    #[must_use]
+    pub fn new_elements(mut self, new_elements: NewElements) -> Self {
+        self.policy.new_elements = new_elements;
+        self
+    }
+
+    /// How many bytes of new text the merge may write. Without it, this is 20 times the input.
+    #[must_use]
+    pub fn limit(self, bytes: u64) -> Self {
+        let limit = Limit::new(0, Some(Asked::bytes(bytes)), "limit");
+        Self { limit, budget: Budget::new(limit), ..self }
+    }
+
+    /// Merges, and leaves all conflicts open.
+    ///
+    /// # Errors
+    /// A resource cannot be merged; resources cannot be told apart; or a patch is for no resource of dest.
+    pub fn run(&self) -> Result<MergedPackage<'_>, Error> {
+        let Self { mode, sides, types, policy, budget, .. } = self;
+        let rules = Rules { types, mode: *mode, policy: *policy, budget };
+        let dest = &sides.dest.resources[..];
+        let merged = match mode {
+            Mode::ThreeWay => {
+                let members = members(Sides::of(|side| &sides[side].resources[..]), policy.renames)?;
+                Merged::three_way(dest, members, rules, one_by_one)?
+            }
+            Mode::TwoWay | Mode::Strategic => Merged::of_sources(dest, self.sourced()?, rules)?,
+        };
+        Ok(MergedPackage { merge: self, merged })
+    }
+
+    /// The documents without identity of updated or the source that upstream changed and that dest does not get.
+    fn missed(&self) -> impl Iterator<Item = &Resource<'a>> {
+        let Sides { original, updated, dest } = &self.sides;
+        let is_known = |side: &PackageSide<'_>, resource: &Resource<'_>| {
+            side.unnamed().any(|other| same(other.node(), resource.node()))
+        };
+        // A file that dest left alone becomes updated's.
+        let is_left_alone = |resource: &Resource<'_>| {
+            let text = |side: &PackageSide<'a>| side.text_at(resource.path.unwrap_or_default());
+            text(original).is_some_and(|was| text(dest) == Some(was))
+        };
+        updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
+    }
+
+    /// The resources of dest, and new ones, each with its sources.
+    fn sourced(&self) -> Result<Vec<Sourced<'_, 'a>>, Error> {
+        let (sources, dest) = (&self.sides.updated.resources, &self.sides.dest.resources[..]);
+        let (index, mut groups) = (Index::of(dest), Groups::default());
+        for source in sources {
+            let Some(identity) = source.identity else { continue };
+            let partner = index.partner(identity, source.relative_path).map_err(Error::Partner)?;
+            if partner.is_none() && self.mode == Mode::Strategic {
+                let message = format!("a patch must be for a resource of dest, and none is `{identity}`");
+                return Err(Error::Partner(message));
+            }
+            groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
+        }
+        let stays: Vec<_> = groups.without_source(dest).collect();
+        let own = |number: usize| dest.get(number);
+        let all = groups.all.into_iter().map(|Group { dest, sources }| Sourced { dest: dest.and_then(own), sources });
+        Ok(all.chain(stays).collect())
+    }
+}
+
+impl<'m> MergedPackage<'m> {
+    /// Visits the open conflicts, in the order of the resources.
+    pub fn conflicts(&self, mut visit: impl FnMut(&Conflict<'_, 'm, 'm>)) {
+        self.merged.settle(&mut |conflict| {
+            visit(&conflict);
+            Treatment::default()
+        });
+    }
+
+    /// Decides conflicts. One for which `pick` gives no side stays open, so this may be called again. A conflict about a whole resource stays
+    /// open for [`Pick::Original`], too.
+    #[must_use]
+    pub fn decide(self, mut pick: impl FnMut(&Conflict<'_, 'm, 'm>) -> Option<Pick>) -> Self {
+        Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
+    }
+
+    /// What the owner of dest should know apart from conflicts: what was combined, renamed or moved, and which comments go. Where a conflict
+    /// is open, updated wins.
+    ///
+    /// # Errors
+    /// The errors of [`MergedPackage::write`].
+    pub fn notes(&self) -> Result<Vec<Note<'_, 'm>>, Error> {
+        let budget = Budget::new(self.merge.limit);
+        let written = self.written(Pick::Updated, &budget)?;
+        let missed = self.merge.missed().map(Note::NoResource);
+        let mut notes: Vec<Note<'_, 'm>> =
+            self.merged.notes().chain(missed).chain(self.merged.moves(&written)).collect();
+        if self.merge.mode == Mode::ThreeWay {
+            for (resource, effect) in self.merged.resources.iter().zip(&written.effects) {
+                let sides = resource.member.sides;
+                let lost = lost(sides, &written.items, &effect.replaced, self.merged.rules);
+                notes
+                    .extend(lost.into_iter().filter_map(|warning| Some(Note::Warning { about: sides.dest?, warning })));
+            }
+        }
+        Ok(notes)
+    }
+
+    /// The files of dest that change. `undecided` wins the conflicts that are open, but a null of dest wins over updated's value.
+    ///
+    /// # Errors
+    /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::{FileChange, Merge, Package, Pick};
+    ///
+    /// let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    /// let file = |path: &str| Package::of_files([(path.to_owned(), map.to_owned())]);
+    /// let (original, updated, dest) = (file("a.yaml")?, file("b.yaml")?, file("a.yaml")?);
+    /// for change in Merge::three_way(&original, &updated, &dest).run()?.write(Pick::Updated)? {
+    ///     let FileChange::Moved { from, to, text, .. } = change else { panic!("{change:?}") };
+    ///     assert_eq!([&from[..], &to, &text], ["a.yaml", "b.yaml", map]);
+    /// }
+    /// # Ok::<(), krm_merge::Error>(())
+    /// ```
+    pub fn write(&self, undecided: Pick) -> Result<Vec<FileChange>, Error> {
+        let budget = Budget::new(self.merge.limit);
+        let written = self.written(undecided, &budget)?;
+        let files = Sides::of(|side| self.merge.sides[side].text_files());
+        let new = self.placed(&written, &files.dest, &budget)?;
+        let items = self.merge.sides.dest.items(&written);
+        let view = Files { sides: Sides::of(|side| &files[side][..]), sources: &files.updated };
+        Ok(FileMerge::of(view, items, new, &budget)?.changes()?)
+    }
+
+    /// The files of dest after the merge, by their paths.
+    ///
+    /// # Errors
+    /// The errors of [`MergedPackage::write`].
+    pub fn files(&self, undecided: Pick) -> Result<BTreeMap<String, String>, Error> {
+        let changes = self.write(undecided)?;
+        let mut files = self.merge.sides.dest.texts();
+        for change in &changes {
+            if let FileChange::Moved { from: path, .. } | FileChange::Removed { path } = change {
+                files.remove(path);
+            }
+        }
+        for change in changes {
+            match change {
+                FileChange::Changed { path, text, .. }
+                | FileChange::Moved { to: path, text, .. }
+                | FileChange::Added { path, text, .. } => _ = files.insert(path, text),
+                FileChange::Removed { .. } => {}
+            }
+        }
+        Ok(files)
+    }
+
+    /// The text of dest after the merge, if it is one text; empty if no resource is left.
+    ///
+    /// # Errors
+    /// The errors of [`MergedPackage::write`].
+    pub fn text(&self, undecided: Pick) -> Result<String, Error> {
+        Ok(self.files(undecided)?.remove("").unwrap_or_default())
+    }
+
+    fn written<'w>(&self, undecided: Pick, budget: &'w Budget) -> Result<Written<'w, 'w>, Error>
+    where
+        'm: 'w,
+    {
+        let treatment = match undecided {
+            Pick::Updated => OnConflict::TakeUpdated.into(),
+            Pick::Dest => OnConflict::KeepDest.into(),
+            Pick::Original => Treatment::Open(Pick::Original),
+        };
+        let merged: &Merged<'_, 'w> = &self.merged;
+        let decided = merged.settle(&mut |conflict| {
+            let dest = conflict.values().dest;
+            treatment.over(dest.as_ref().and_then(Tree::view))
+        });
+        let items = vec![Item::Stays; merged.dest.len()];
+        Ok(merged.write(decided, items, budget)?)
+    }
+
+    /// The new resources by the files of dest that get them.
+    fn placed(
+        &self,
+        written: &Written<'_, '_>,
+        dest: &[TextFile<'_>],
+        budget: &Budget,
+    ) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
+        let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
+        for added in &written.added {
+            let new = added.in_file(budget)?;
+            let path = match dest {
+                [only] if only.path.is_empty() => String::new(),
+                _ => {
+                    let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
+                    let path = file_path::of_new_file(&path).map_err(|fault| Error::misplaced(&path, fault))?;
+                    path.to_owned()
+                }
+            };
+            let is_in_the_way = |file: &&TextFile<'_>| file.path == path && file.document.is_none();
+            if dest.iter().find(is_in_the_way).is_some_and(|file| !self.is_free(file)) {
+                return Err(Error::InTheWay { path });
+            }
+            placed.entry(path).or_default().push(new);
+        }
+        Ok(placed)
+    }
+
+    /// Whether a file without resources may get some: it is original's, or holds only comments.
+    fn is_free(&self, file: &TextFile<'_>) -> bool {
+        self.merge.sides.original.text_at(file.path) == Some(file.text)
+            || Document::parse(file.text).is_ok_and(|document| document.roots().all(|root| root.is_null()))
+    }
+}

@@ -1,0 +1,126 @@
+//! [`Error`]: why packages cannot be merged.
+
+use std::fmt;
+
+use crate::file_path;
+use crate::package::{Ambiguous, Fault, FileFault, Why};
+use crate::schema::NoTypes;
+use crate::splice::Unwritable;
+use crate::yaml;
+
+/// Why packages cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text is not YAML, or a resource in it cannot be merged.
+    Text {
+        /// The file, with the name of its side before it: `dest/web.yaml`. For a text that is not YAML, its path alone.
+        file: String,
+        /// What is wrong, and where.
+        error: yaml::Error,
+    },
+    /// Two files of a package have this path.
+    Twice(String),
+    /// Nobody can tell which resources are the same.
+    Ambiguous(Ambiguous),
+    /// A source is for several resources of dest, or a patch for none.
+    Partner(String),
+    /// A new resource has a path at which no file may be.
+    Misplaced {
+        /// The path.
+        path: String,
+        /// What it must do.
+        fault: file_path::Fault,
+    },
+    /// A new resource goes to a file of dest that holds something else.
+    InTheWay {
+        /// The path of the file.
+        path: String,
+    },
+    /// The result exceeds the limit, or JSON lacks one of its values.
+    Unwritable(Unwritable),
+    /// The file of this name is JSON, which holds one resource, and it would get another one.
+    Json(String),
+}
+
+/// What an OpenAPI document lacks.
+pub(super) const NO_TYPES: &str = "an OpenAPI document must have `definitions`, or `components.schemas`";
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { file, error } if file.is_empty() => error.fmt(f),
+            Self::Text { file, error } => write!(f, "{file}:{error}"),
+            Self::Twice(path) => write!(f, "{path:?} must be the path of one file of the package, not of two"),
+            Self::Ambiguous(error) => error.fmt(f),
+            Self::Partner(message) => f.write_str(message),
+            Self::Misplaced { path, fault } => write!(f, "the path {path:?} of a new resource must {fault}"),
+            Self::InTheWay { path } => {
+                write!(f, "the file {path:?} of dest must hold resources, or nothing, for it gets a new resource")
+            }
+            Self::Unwritable(error) => error.fmt(f),
+            Self::Json(name) => FileFault::Json(name.clone()).fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    pub(super) fn of_openapi(error: yaml::Error) -> Self {
+        Self::Text { file: "openapi".to_owned(), error }
+    }
+
+    pub(super) fn no_types(none: NoTypes<'_>) -> Self {
+        Self::of_openapi(match none {
+            NoTypes::NoDefinitions(at) => at.error(NO_TYPES),
+            NoTypes::NoResource(at) => at.error(
+                "an OpenAPI document must have a definition with `x-kubernetes-group-version-kind`, which says of which resource it is",
+            ),
+        })
+    }
+
+    pub(super) fn misplaced(path: &str, fault: file_path::Fault) -> Self {
+        Self::Misplaced { path: path.to_owned(), fault }
+    }
+}
+
+impl From<Ambiguous> for Error {
+    fn from(ambiguous: Ambiguous) -> Self {
+        Self::Ambiguous(ambiguous)
+    }
+}
+
+impl From<Unwritable> for Error {
+    fn from(unwritable: Unwritable) -> Self {
+        Self::Unwritable(unwritable)
+    }
+}
+
+impl From<FileFault> for Error {
+    fn from(fault: FileFault) -> Self {
+        match fault {
+            FileFault::Json(name) => Self::Json(name),
+            FileFault::Unwritable(unwritable) => Self::Unwritable(unwritable),
+            FileFault::Unreadable(error) => Self::Text { file: String::new(), error },
+        }
+    }
+}
+
+impl From<Box<Fault<'_>>> for Error {
+    fn from(fault: Box<Fault<'_>>) -> Self {
+        let Fault { resource, why } = *fault;
+        let file = resource.origin.text();
+        match why {
+            Why::Unmergeable(error) => Self::Text { file, error },
+            Why::Apart(alias) => Self::Text { file, error: alias.error(apart(alias.text())) },
+            Why::Misplaced { path, fault } => Self::misplaced(path, fault),
+            Why::Unwritable(unwritable) => Self::Unwritable(unwritable),
+        }
+    }
+}
+
+/// The message about an alias whose anchor is in another resource, if one of the two is to be changed.
+fn apart(alias: &str) -> String {
+    format!("the alias `{alias}` must stand in the same resource as its anchor, for one of the two is to be changed")
+}

@@ -1,0 +1,272 @@
+//! Packages as a program merges them: files come, change, move and go; conflicts are decided; notes tell the rest.
+
+use std::collections::BTreeMap;
+
+use krm_merge::{
+    ConflictLevel, Document, Error, FileChange, ListKind, ListRule, Merge, MergedPackage, Note, Package, Pick,
+    Unwritable,
+};
+
+fn map(name: &str, data: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{{data}}} # why\n")
+}
+
+fn files<'f>(files: impl IntoIterator<Item = (&'f str, String)>) -> BTreeMap<String, String> {
+    files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
+}
+
+fn package<'f>(of: impl IntoIterator<Item = (&'f str, String)>) -> Package {
+    Package::of_files(files(of)).expect("YAML")
+}
+
+fn text(text: impl Into<String>) -> Package {
+    Package::of_text(text).expect("YAML")
+}
+
+fn paths(merged: &MergedPackage<'_>) -> Vec<String> {
+    let mut paths = Vec::new();
+    merged.conflicts(|conflict| paths.push(conflict.path()));
+    paths
+}
+
+#[test]
+fn files_change_come_move_and_go() {
+    let original = package([("a", map("a", "x: 1")), ("b", map("b", "x: 1")), ("m", map("m", "x: 1"))]);
+    let updated = package([("a", map("a", "x: 2")), ("c", map("c", "z: 1")), ("to/m", map("m", "x: 2"))]);
+    let dest = package([
+        ("a", map("a", "x: 1, y: 1")),
+        ("b", map("b", "x: 1")),
+        ("d", map("d", "x: 1")),
+        ("m", map("m", "x: 1, y: 1")),
+    ]);
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    let told = merged.write(Pick::Updated).expect("small").into_iter().map(|change| match change {
+        FileChange::Changed { path, text, .. } => format!("changed {path} {text}"),
+        FileChange::Moved { from, to, text, .. } => format!("moved {from} {to} {text}"),
+        FileChange::Added { path, text, .. } => format!("added {path} {text}"),
+        FileChange::Removed { path } => format!("removed {path}"),
+    });
+    let want = [
+        format!("changed a {}", map("a", "x: 2, y: 1")),
+        "removed b".to_owned(),
+        format!("moved m to/m {}", map("m", "x: 2, y: 1")),
+        format!("added c {}", map("c", "z: 1")),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), want);
+    let after = [
+        ("a", map("a", "x: 2, y: 1")),
+        ("c", map("c", "z: 1")),
+        ("d", map("d", "x: 1")),
+        ("to/m", map("m", "x: 2, y: 1")),
+    ];
+    assert_eq!(merged.files(Pick::Updated).expect("small"), files(after.clone()));
+    assert_eq!(paths(&merged), [""; 0]);
+    let notes = merged.notes().expect("small");
+    assert!(matches!(notes[..], [Note::Moved { to: "to/m", .. }]), "{notes:?}");
+    let result = package(after);
+    let again = Merge::three_way(&original, &updated, &result);
+    assert_eq!(again.run().expect("merged").write(Pick::Updated).expect("small"), []);
+}
+
+#[test]
+fn a_document_stands_beside_the_neighbours_that_it_has_upstream() {
+    let file = |names: &str| names.split(' ').map(|name| map(name, "x: 1")).collect::<Vec<_>>().join("---\n");
+    for (original, updated, dest, want) in [
+        ("a b", "n a b", "a b", "n a b"),
+        ("a b", "a n b", "a mine b", "a mine n b"),
+        ("a b", "a n b", "b", "n b"),
+        ("a b", "a b n", "a b mine", "a b mine n"),
+        ("a b", "n m", "a b", "n m"),
+        // If only one side changed the order, its order holds.
+        ("a b c", "c a n b", "a b c", "c a n b"),
+        // Within one gap, elements that only dest has come first.
+        ("a b c", "a b c n", "c mine a b", "c mine n a b"),
+        ("a b c", "b a c", "c a b", "c a b"),
+    ] {
+        let [original, updated, dest] = [original, updated, dest].map(|names| package([("f", file(names))]));
+        let merge = Merge::three_way(&original, &updated, &dest);
+        let merged = merge.run().expect("merged").files(Pick::Updated).expect("small");
+        assert_eq!(merged, files([("f", file(want))]), "{want}");
+    }
+    let [one, two] = ["a b", "n b a"].map(|names| text(file(names)));
+    let merged = Merge::three_way(&one, &two, &one).run().expect("merged").text(Pick::Updated);
+    assert_eq!(merged.expect("small"), file("n b a"));
+}
+
+#[test]
+fn a_conflict_of_a_whole_resource_is_one() {
+    let [old, new, none] = [map("a", "x: 1"), map("a", "x: 2"), String::new()].map(text);
+    let merge = Merge::three_way(&old, &none, &new);
+    let merged = merge.run().expect("merged");
+    assert_eq!(paths(&merged), [""]);
+    assert_eq!(merged.text(Pick::Updated).expect("small"), "");
+    assert_eq!(merged.text(Pick::Dest).expect("small"), map("a", "x: 2"));
+    assert_eq!(merged.text(Pick::Original).expect("small"), map("a", "x: 1"));
+    let kept = merged.decide(|_| Some(Pick::Dest));
+    assert_eq!((paths(&kept).len(), kept.text(Pick::Updated).expect("small")), (0, map("a", "x: 2")));
+    let merge = Merge::three_way(&old, &new, &none);
+    let deleted_here = merge.run().expect("merged");
+    assert_eq!((paths(&deleted_here).len(), deleted_here.text(Pick::Updated).expect("small").as_str()), (1, ""));
+}
+
+#[test]
+fn decisions_are_made_one_after_the_other() {
+    let [original, updated, dest] = ["x: 1, y: 1", "x: 2, y: 2", "x: 3, y: 3"].map(|data| text(map("a", data)));
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    assert_eq!(paths(&merged), ["data.x", "data.y"]);
+    let merged = merged.decide(|conflict| (conflict.path() == "data.x").then_some(Pick::Dest));
+    assert_eq!(paths(&merged), ["data.y"]);
+    assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: 3, y: 2"));
+    assert_eq!(merged.text(Pick::Dest).expect("small"), map("a", "x: 3, y: 3"));
+    let merged = merged.decide(|conflict| {
+        assert_eq!(conflict.json().iter().filter_map(|(_, json)| json.as_deref()).collect::<Vec<_>>(), ["1", "2", "3"]);
+        Some(Pick::Original)
+    });
+    assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: 3, y: 1"));
+}
+
+#[test]
+fn a_null_of_dest_wins_where_nobody_decided() {
+    let [original, updated, dest] = ["x: 1", "x: 2", "x: null"].map(|data| text(map("a", data)));
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    assert_eq!(paths(&merged), ["data.x"]);
+    assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: null"));
+    assert_eq!(merged.decide(|_| Some(Pick::Updated)).text(Pick::Updated).expect("small"), map("a", "x: 2"));
+}
+
+#[test]
+fn a_document_without_a_name_stays_as_dest_has_it() {
+    let unnamed = |x: u8| format!("kind: Anything\nx: {x}\n");
+    let both = |x: u8, data: &str| [unnamed(x), map("a", data)].join("---\n");
+    let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(text);
+    let patch = text(both(2, "x: 2"));
+    let want = both(3, "x: 2");
+    let merges = |dest| {
+        [Merge::three_way(&original, &updated, dest), Merge::two_way(&patch, dest), Merge::strategic(&patch, dest)]
+    };
+    for merge in merges(&dest) {
+        let merged = merge.run().expect("merged");
+        assert_eq!(merged.text(Pick::Updated).expect("small"), want);
+        let notes = merged.notes().expect("small");
+        assert!(matches!(notes[..], [Note::NoResource(_)]), "{notes:?}");
+    }
+    for merge in merges(&text(want.clone())) {
+        assert_eq!(merge.run().expect("merged").write(Pick::Updated).expect("small"), [], "a second run");
+    }
+    // A file that dest left alone becomes updated's, whatever is in it.
+    let merge = Merge::three_way(&original, &updated, &original);
+    let merged = merge.run().expect("merged");
+    assert_eq!(merged.text(Pick::Updated).expect("small"), both(2, "x: 2"));
+    assert_eq!(merged.notes().expect("small").len(), 0);
+}
+
+#[test]
+fn the_items_of_a_list_are_resources() {
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+    let item = |name: &str, x: u8| {
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{x: '{x}'}}\n")
+    };
+    let [original, updated, dest, want] = [
+        list(&(item("a", 1) + &item("b", 1))),
+        list(&(item("a", 2) + &item("n", 1))),
+        list(&(item("own", 1) + &item("a", 1) + &item("b", 1))),
+        list(&(item("own", 1) + &item("a", 2) + &item("n", 1))),
+    ];
+    let [original, updated, dest] = [original, updated, dest].map(text);
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated);
+    assert_eq!(merged.expect("small"), want);
+    let source = text(map("b", "x: 3"));
+    let merged = Merge::two_way(&source, &dest).run().expect("merged").text(Pick::Updated);
+    assert!(merged.expect("small").contains("metadata: {name: b}\n  data: {x: 3}"));
+}
+
+#[test]
+fn who_says_how_a_list_merges() {
+    let site = |hosts: &str| {
+        format!("apiVersion: example.com/v1\nkind: Site\nmetadata: {{name: a}}\nspec: {{hosts: [{hosts}]}}\n")
+    };
+    let definition = include_str!("../examples/site.yaml");
+    let [original, updated, dest] =
+        ["{host: a, x: 1}", "{host: a, x: 2}", "{host: b}, {host: a, x: 1, own: 1}"].map(site);
+    let want = site("{host: b}, {host: a, x: 2, own: 1}");
+    let [plain_original, plain_updated, plain_dest] = [&original, &updated, &dest].map(|own| text(own.as_str()));
+    let merged = |merge: Merge<'_>| {
+        let merged = merge.run().expect("merged");
+        (paths(&merged), merged.files(Pick::Updated).expect("small"))
+    };
+    // So a list without keys is one value.
+    let plain = || Merge::three_way(&plain_original, &plain_updated, &plain_dest).conflict_level(ConflictLevel::Value);
+    assert_eq!(merged(plain()).0, ["spec.hosts"]);
+    let rule = ListRule {
+        api_version: "example.com/v1".into(),
+        kind: "Site".into(),
+        path: vec!["spec".into(), "hosts".into()],
+        list: ListKind::Map(vec!["host".into()]),
+    };
+    assert_eq!(merged(plain().list_rules([rule])), (Vec::new(), files([("", want.clone())])));
+    let schema = "{type: object, properties: {spec: {type: object, properties: {hosts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [host], items: {type: object}}}}}, x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Site}]}";
+    let openapi = Document::parse(format!("{{definitions: {{site: {schema}}}}}")).expect("YAML");
+    let by_openapi = plain().openapi(&openapi).expect("types");
+    assert_eq!(merged(by_openapi), (Vec::new(), files([("", want.clone())])));
+    let nothing = Document::parse("{}").expect("YAML");
+    let error = plain().openapi(&nothing).expect_err("no types").to_string();
+    assert!(error.starts_with("openapi:1:1: an OpenAPI document must have `definitions`"), "{error}");
+    // A definition of the package, whichever side has it.
+    for has in 0..3 {
+        let sides = [&original, &updated, &dest].map(|own| [("site.yaml", own.clone())]);
+        let mut sides = sides.map(Vec::from);
+        sides[has].push(("types.yaml", definition.to_owned()));
+        let [original, updated, dest] = sides.map(package);
+        let (conflicts, result) = merged(Merge::three_way(&original, &updated, &dest));
+        assert_eq!((conflicts, &result["site.yaml"]), (Vec::new(), &want), "{has}");
+    }
+}
+
+#[test]
+fn notes_tell_of_comments_that_go_and_of_what_both_sides_changed() {
+    let role = |verbs: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{verbs}");
+    let [original, updated, dest] =
+        ["  x: '1'\n  y: '1'\n", "  y: '1'\n", "  x: '1' # mine\n  y: '1'\n"].map(|data| text(role(data)));
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    let notes: Vec<String> = merged.notes().expect("small").iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["dest:1: `data.x`: CommentsLost([\"# mine\"])"]);
+}
+
+#[test]
+fn what_cannot_be_merged_is_an_error_with_its_place() {
+    let error = Package::of_files(files([("a.yaml", "a: [".to_owned())])).expect_err("no YAML");
+    assert!(error.to_string().starts_with("a.yaml:1:4: "), "{error}");
+    let twice = ["a", "a"].map(|path| (path.to_owned(), map("a", "")));
+    assert_eq!(Package::of_files(twice).err(), Some(Error::Twice("a".to_owned())));
+    let (dest, other) = (package([("a.yaml", map("a", "x: 1"))]), text(map("b", "x: 1")));
+    let error = Merge::strategic(&other, &dest).run().err().map(|error| error.to_string());
+    assert_eq!(error.as_deref(), Some("a patch must be for a resource of dest, and none is `v1 ConfigMap b`"));
+    // A resource without a path gets one of its own.
+    let merged = Merge::two_way(&other, &dest).run().expect("merged").files(Pick::Updated).expect("small");
+    assert_eq!(merged["configmap_b.yaml"], map("b", "x: 1"));
+    let limited = Merge::two_way(&other, &dest).limit(10);
+    let error = limited.run().and_then(|merged| merged.files(Pick::Updated)).expect_err("too large");
+    assert!(matches!(error, Error::Unwritable(Unwritable::Exceeded(_))), "{error}");
+    // New resources go to files where they may be.
+    let at = |path: &str| package([(path, map("n", "x: 1"))]);
+    let outside = at("../n.yaml");
+    let error = Merge::two_way(&outside, &dest).run().expect("merged").write(Pick::Updated).expect_err("outside");
+    assert!(matches!(&error, Error::Misplaced { path, .. } if path == "../n.yaml"), "{error}");
+    let (taken, json) = (package([("n.yaml", "own: 1\n".to_owned())]), package([("n.yaml", "# own\n".to_owned())]));
+    let new = at("n.yaml");
+    let error = Merge::two_way(&new, &taken).run().expect("merged").write(Pick::Updated).expect_err("in the way");
+    assert_eq!(error, Error::InTheWay { path: "n.yaml".to_owned() });
+    let merged = Merge::two_way(&new, &json).run().expect("merged").files(Pick::Updated).expect("small");
+    assert_eq!(merged, files([("n.yaml", format!("# own\n---\n{}", map("n", "x: 1")))]));
+    let json = package([(
+        "n.json",
+        "{\"apiVersion\": \"v1\", \"kind\": \"A\", \"metadata\": {\"name\": \"a\"}}\n".to_owned(),
+    )]);
+    let new = at("n.json");
+    let error = Merge::two_way(&new, &json).run().expect("merged").write(Pick::Updated).expect_err("JSON");
+    assert_eq!(error, Error::Json("dest/n.json".to_owned()));
+}
