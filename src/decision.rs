@@ -133,11 +133,7 @@ impl<'c, 'a> Clash<'c, 'a> {
     }
 
     /// A conflict at a place of a resource.
-    fn of_place(
-        conflict: &'c tree::Conflict<'a>,
-        sides: Sides<Option<&Resource<'a>>>,
-        dest: &'c Resource<'a>,
-    ) -> Self {
+    fn of_place(conflict: &'c tree::Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &'c Resource<'a>) -> Self {
         Self {
             resource: dest,
             path: &conflict.path,
@@ -244,6 +240,7 @@ impl<'a> Decisions<'a> {
 mod tests {
     use krm_merge::path::Step;
     use krm_merge::resource::Origin;
+    use krm_merge::tree::Pick;
     use krm_merge::yaml::Document;
 
     use super::*;
@@ -275,7 +272,10 @@ mod tests {
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
             let sides = Sides::of(|_| Some(Tree::Node(root)));
             let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), &path, sides));
-            (ruling.treatment, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
+            (
+                ruling.treatment,
+                ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")),
+            )
         };
         assert_eq!(wins(&["spec", "replicas"]), (Treatment::By(OnConflict::KeepDest), Some(1)));
         assert_eq!(wins(&["spec", "never"]), (Treatment::By(OnConflict::TakeUpdated), Some(2)));

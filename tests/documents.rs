@@ -51,7 +51,7 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
         .collect();
     let given = given.collect();
     let texts = Texts::parse(&config)?;
-    let mut job = Job::new(items, given, config, &texts)?;
+    let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
     let texts = dest.iter().enumerate().map(|(file, (_, doc))| {
         let of_file = merged.items.iter().zip(&owner).filter(|(_, o)| **o == file);
