@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::config::Config;
 use crate::function::{Job, Output, Texts, Verdict, Written};
 use crate::results::{self, Outcome};
-use krm_merge::documents::{rewrite, sorted};
+use krm_merge::documents::{append, changes, sorted};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::splice::Unwritable;
@@ -68,13 +68,10 @@ fn write(
     budget: &Budget,
 ) -> Result<String, Unwritable> {
     let order = merged.order();
-    let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
+    let source = doc.source();
+    let mut out = changes(source, extents.iter().cloned().zip(&merged.items)).apply(source, 0..source.len());
     for added in merged.added {
-        if !out.is_empty() {
-            let end = if out.ends_with('\n') { "" } else { doc.line_break() };
-            out.extend([end, "---", doc.line_break()]);
-        }
-        out.push_str(&added.text(budget)?);
+        append(&mut out, &added.text(budget)?, doc.line_break());
     }
     sorted(out, &order, budget)
 }
@@ -129,6 +126,11 @@ mod tests {
         assert_eq!(merged(&text, &new), format!("{text}---\n{new}\n"));
         assert_eq!(merged(text.trim_end(), &new), format!("{text}---\n{new}\n"));
         assert_eq!(merged("", &new), format!("{new}\n"));
+        // The text before it keeps its value, and all lines end alike.
+        let open = thing("o", "k: |\n  x");
+        assert_eq!(merged(&open, &new), format!("{}\n---\n{new}\n", open.replace("k: |", "k: |-")));
+        let of_windows = a.replace('\n', "\r\n");
+        assert_eq!(merged(&of_windows, &new), format!("{of_windows}---\r\n{new}\r\n"));
         assert_eq!(merged(&a, &format!("{}, {new}", source("a", "$patch: delete"))), format!("{new}\n"));
     }
 }

@@ -24,39 +24,40 @@ pub enum Item {
     Goes,
 }
 
-/// A text with its documents edited and removed. Each document comes with its range; the ranges are disjoint, and in the order of the text.
-pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
-    rewritten(text, documents).0
-}
-
-/// The changes of [`rewrite`], as edits.
+/// The edits of a text whose documents are edited and removed. Each document comes with its range; the ranges are disjoint, and in the order
+/// of the text.
 pub fn changes<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> TextEdits {
-    rewritten(text, documents).1
-}
-
-fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> (String, TextEdits) {
-    let (mut out, mut all) = (String::with_capacity(text.len()), Vec::new());
+    // What stays of the text before each document: it says whether a document is open there.
+    let (mut before, mut all) = (String::new(), Vec::new());
     let mut written = 0;
     for (range, item) in documents {
         if *item == Item::Stays {
             continue;
         }
-        out.push_str(&text[written..range.start]);
+        before.push_str(&text[written..range.start]);
         written = range.end;
         if let Item::Edited(edits) = item {
             let is_within = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
             all.extend(edits.iter().filter(is_within).cloned());
-            out.push_str(&edits.apply(text, range));
+            before.push_str(&edits.apply(text, range));
             continue;
         }
         // Three dots end a document, so they are removed with it, unless they now end the document before it.
-        if text[written..].starts_with("...") && is_ended(&out) {
+        if text[written..].starts_with("...") && is_ended(&before) {
             written = next_line(text, written);
         }
         all.push(Edit { range: range.start..written, text: String::new() });
     }
-    out.push_str(&text[written..]);
-    (out, TextEdits::sorted(all))
+    TextEdits::sorted(all)
+}
+
+/// Appends documents, which have no `---` at the top, to a text.
+pub fn append(text: &mut String, documents: &str, line_break: &str) {
+    if !text.trim().is_empty() {
+        *text = ended(std::mem::take(text));
+        text.push_str(&format!("---{line_break}"));
+    }
+    text.push_str(&documents.replace('\n', line_break));
 }
 
 /// The offset after the comments at the top of a text that belong to the text as a whole; 0 if there are none. A blank line or a `---`

@@ -8,7 +8,7 @@ use super::Spot;
 use super::comment_documents::CommentDocuments;
 use super::written::Written;
 use crate::child::By;
-use crate::documents::{Item, below_header, changes, ended, sorted};
+use crate::documents::{Item, append, below_header, changes, ended, sorted};
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::limit::Budget;
@@ -209,7 +209,7 @@ pub fn edited(
             return Err(FileFault::Json(file.name.to_owned()));
         }
         let before = text.clone();
-        append(&mut text, new.iter().copied(), document.line_break());
+        append(&mut text, &joined(new.iter().copied()), document.line_break());
         order.extend(new.iter().map(|added| added.spot));
         // Appending may have changed the end of the text, where a block scalar ended. Then `before` is not a prefix of the text.
         let tail =
@@ -334,18 +334,8 @@ fn with_header(of: &str, documents: &str, line_break: &str) -> String {
     format!("{header}{}", format!("{mark}{documents}").replace('\n', line_break))
 }
 
-/// Appends new resources to the text of a file.
-pub(super) fn append<'n>(text: &mut String, added: impl Iterator<Item = &'n NewResource>, line_break: &str) {
-    let is_empty = text.trim().is_empty();
-    if !is_empty {
-        *text = ended(std::mem::take(text));
-        text.push_str(&format!("---{line_break}"));
-    }
-    text.push_str(&joined(added).replace('\n', line_break));
-}
-
 /// The text of new resources, one document each.
-fn joined<'n>(added: impl Iterator<Item = &'n NewResource>) -> String {
+pub(super) fn joined<'n>(added: impl Iterator<Item = &'n NewResource>) -> String {
     added.map(|new| new.text.as_str()).collect::<Vec<_>>().join("---\n")
 }
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::comment_documents::CommentDocuments;
-use super::file::{Edited, FileFault, FileItem, NewResource, TextFile, append, created, edited};
+use super::file::{Edited, FileFault, FileItem, NewResource, TextFile, created, edited, joined};
 use super::moved::{ItemsOfFiles, Moved, left};
-use crate::documents::Item;
+use crate::documents::{Item, append};
 use crate::edits::TextEdits;
 use crate::limit::Budget;
 use crate::resource::Origin;
@@ -229,7 +229,7 @@ impl<'f> FileMerge<'f> {
             None => {
                 let mut text = file.text.to_owned();
                 let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                append(&mut text, new.iter(), line_break);
+                append(&mut text, &joined(new.iter()), line_break);
                 Ok(Some(Edited { text, edits: None }))
             }
         }?;
