@@ -15,6 +15,7 @@ mod numbering;
 mod order;
 mod places;
 mod renames;
+mod text_file;
 mod triples;
 mod written;
 
@@ -32,13 +33,14 @@ use triples::{Triple, triples};
 
 pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
-pub use file::{Edited, FileFault, FileItem, NewResource, TextFile, edited, extents};
-pub use files::{FileChange, FileMerge, FilePart, Files};
+pub use file::{Edited, edited, extents};
+pub use files::{FileChange, FileMerge, FilePart};
 pub use groups::{Group, Groups, Hit};
 pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled, Sourced};
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
+pub use text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 pub use triples::Ambiguous;
 pub use written::{Added, After, Effect, Happened, Written, leaves_anchors, lost};
 

@@ -2,7 +2,7 @@
 //!
 //! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
 
-use super::file::{FileItem, NewResource};
+use super::text_file::{FileItem, NewResource};
 use crate::documents::{Item, below_header};
 use crate::edits::Edit;
 use crate::hashed::{Empty, HashMap, HashSet};

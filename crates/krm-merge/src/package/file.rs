@@ -1,143 +1,19 @@
-//! [`TextFile`]: a file of a side. And the text of a file of dest after a merge: its documents edited, removed and added, and every other
-//! byte unchanged.
+//! The text of a file of dest after a merge: its documents edited, removed and added, and every other byte unchanged.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::Spot;
 use super::comment_documents::CommentDocuments;
-use super::written::Written;
+use super::text_file::{FileFault, FileItem, NewResource, TextFile};
 use crate::child::By;
-use crate::documents::{Item, append, below_header, changes, ended, sorted};
-use crate::edits::{Edit, Overlap, TextEdits};
+use crate::documents::{Item, append, below_header, changes, sorted};
+use crate::edits::{Edit, TextEdits};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::limit::Budget;
 use crate::list;
-use crate::resource::{Origin, Resource};
 use crate::splice::{self, Unwritable, standalone};
 use crate::tree::{Branch, Entry, Key, Layout, Tree};
-use crate::yaml::{self, Document, NodeRef, extent, lines, next_line, without_break};
-
-/// A file of a side of a merge.
-#[derive(Clone, Copy, Debug)]
-pub struct TextFile<'f> {
-    /// Its path in the folder of its side.
-    pub path: &'f str,
-    /// Its name in messages, by which the [`Origin`] of its resources knows it.
-    pub name: &'f str,
-    /// Its text. The host may leave it out if the file holds no resources and gets none.
-    pub text: &'f str,
-    /// Its documents, if it holds resources.
-    pub document: Option<&'f Document<'f>>,
-}
-
-/// A new resource of a file.
-#[derive(Clone, Debug)]
-pub struct NewResource {
-    /// Its file, relative to the folder of its role.
-    pub path: Option<String>,
-    /// The item, field or file that it came from.
-    pub origin: Origin,
-    /// The resource, one YAML document.
-    pub text: String,
-    /// Its position among the items of dest.
-    pub spot: Spot,
-}
-
-impl NewResource {
-    /// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt. `None` if it has no name.
-    pub fn default_path(&self) -> Option<String> {
-        let document = Document::parse(self.text.as_str()).ok()?;
-        let identity = Resource::read(document.roots().next()?, self.origin.clone()).identity?;
-        let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
-        Some(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
-    }
-
-    /// The same resource with documents below it.
-    fn with(&self, documents: &str) -> Self {
-        Self { text: ended(self.text.clone()) + documents, ..self.clone() }
-    }
-}
-
-/// Why a file cannot get the text that a merge asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileFault {
-    /// The file of this name is JSON, so it holds one resource, and it would get another one.
-    Json(String),
-    /// New text cannot be written.
-    Unwritable(Unwritable),
-    /// New text is not YAML. This is a fault of the program, and it must not become a fault of the file.
-    Unreadable(yaml::Error),
-}
-
-impl fmt::Display for FileFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Json(name) => {
-                write!(f, "{name}: a JSON file must hold one resource, so another one cannot be added to it")
-            }
-            Self::Unwritable(unwritable) => unwritable.fmt(f),
-            Self::Unreadable(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FileFault {}
-
-impl From<Unwritable> for FileFault {
-    fn from(unwritable: Unwritable) -> Self {
-        Self::Unwritable(unwritable)
-    }
-}
-
-impl From<Overlap> for FileFault {
-    fn from(overlap: Overlap) -> Self {
-        Self::Unwritable(Unwritable::Overlap(overlap))
-    }
-}
-
-impl From<yaml::Error> for FileFault {
-    fn from(error: yaml::Error) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-/// A resource of a file of dest, and what the merge does to it.
-#[derive(Clone, Copy, Debug)]
-pub struct FileItem<'m> {
-    /// The resource.
-    pub node: NodeRef<'m>,
-    /// What the merge does to it.
-    pub item: &'m Item,
-    /// The file that it moves to, if it moves.
-    pub to: Option<&'m str>,
-    /// Its identity in updated, if that is another one: apiVersion, kind, namespace and name.
-    pub followed: Option<&'m [&'m str; 4]>,
-    /// The edits of its list beside the items of that list, if the list notes them here.
-    pub list: Option<&'m TextEdits>,
-    /// Its position among the items.
-    pub spot: Spot,
-}
-
-impl TextFile<'_> {
-    pub(super) fn is_json(&self) -> bool {
-        self.path.ends_with(".json")
-    }
-}
-
-impl<'m> FileItem<'m> {
-    /// The item of dest with this number, which is at this node.
-    pub fn of(written: &'m Written<'_, '_>, number: usize, node: NodeRef<'m>) -> Self {
-        Self {
-            node,
-            item: written.items.get(number).unwrap_or(&Item::Stays),
-            to: written.moved.get(&number).copied(),
-            followed: written.followed.get(&number),
-            list: written.lists.get(&number),
-            spot: written.spot(number),
-        }
-    }
-}
+use crate::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
 /// The text of a file of dest after a merge.
 #[derive(Clone, Debug)]

@@ -6,22 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::comment_documents::CommentDocuments;
-use super::file::{Edited, FileFault, FileItem, NewResource, TextFile, created, edited, joined};
+use super::file::{Edited, created, edited, joined};
 use super::moved::{ItemsOfFiles, Moved, left};
+use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::{Item, append};
 use crate::edits::TextEdits;
 use crate::limit::Budget;
-use crate::resource::Origin;
 use crate::sides::Sides;
-
-/// The files of a merge, those of each side in the order of their paths.
-#[derive(Clone, Copy, Debug)]
-pub struct Files<'f> {
-    /// Dest's files, and those of original and updated that are versions of them, by their paths.
-    pub sides: Sides<&'f [TextFile<'f>]>,
-    /// The files that new resources come from.
-    pub sources: &'f [TextFile<'f>],
-}
 
 /// What a merge does to a file of dest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,36 +79,6 @@ pub struct FilePart<'f> {
     to: Option<&'f str>,
     /// The resources that are new in it, in their order.
     new: Vec<NewResource>,
-}
-
-impl<'f> Files<'f> {
-    /// The file of dest at a path.
-    pub(super) fn dest_at(&self, path: &str) -> Option<TextFile<'f>> {
-        at(self.sides.dest, path)
-    }
-
-    /// The file of updated at a path.
-    pub(super) fn updated_at(&self, path: &str) -> Option<TextFile<'f>> {
-        at(self.sides.updated, path)
-    }
-
-    /// Whether a file of dest is byte for byte the same as original's.
-    pub(super) fn is_original(&self, file: &TextFile<'_>) -> bool {
-        at(self.sides.original, file.path).is_some_and(|original| original.text == file.text)
-    }
-
-    /// The file of another side that new resources come from.
-    fn origin_of(&self, new: &[NewResource]) -> Option<TextFile<'f>> {
-        new.iter().find_map(|new| self.sources.iter().find(|file| comes_from(new, file)).copied())
-    }
-}
-
-fn at<'f>(files: &[TextFile<'f>], path: &str) -> Option<TextFile<'f>> {
-    files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| files[at])
-}
-
-fn comes_from(new: &NewResource, file: &TextFile<'_>) -> bool {
-    matches!(&new.origin, Origin::File { name, .. } if name == file.name)
 }
 
 impl<'f> FileMerge<'f> {
@@ -247,7 +208,7 @@ impl<'f> FileMerge<'f> {
 
     /// What becomes of the documents of comments in a file.
     fn comments(&self, part: &FilePart<'_>) -> CommentDocuments {
-        let original = at(self.files.sides.original, part.file.path).and_then(|file| file.document);
+        let original = self.files.original_at(part.file.path).and_then(|file| file.document);
         let updated = self.files.updated_at(part.to.unwrap_or(part.file.path)).and_then(|file| file.document);
         match (original, updated, part.file.document) {
             (Some(original), Some(updated), Some(dest)) => {
@@ -266,7 +227,7 @@ impl<'f> FileMerge<'f> {
         let is_meant = file.document.is_some() && self.files.is_original(file);
         let stays = items.iter().filter(|own| *own.item != Item::Goes).count();
         let is_whole = items.iter().all(|own| own.to.is_none())
-            && new.iter().all(|new| comes_from(new, &updated))
+            && new.iter().all(|new| new.comes_from(&updated))
             && stays + new.len() == count;
         Some(updated).filter(|_| is_meant && is_whole && stays + new.len() > 0)
     }

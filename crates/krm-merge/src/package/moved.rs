@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{FileFault, FileItem, NewResource, TextFile, without_header};
-use super::files::Files;
+use super::file::without_header;
+use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::Item;
 use crate::edits::TextEdits;
 use crate::limit::Budget;

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
-use super::file::{NewResource, without_header};
+use super::file::without_header;
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled};
 use super::places::Places;
+use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
 use crate::alias;
 use crate::documents::Item;
@@ -138,6 +139,18 @@ impl Written<'_, '_> {
     /// The place of an item, by its number.
     pub fn spot(&self, item: usize) -> Spot {
         self.spots.get(&item).copied().unwrap_or_else(|| Spot::of_item(item))
+    }
+
+    /// The item of dest with this number, which is at this node.
+    pub fn file_item<'w>(&'w self, number: usize, node: NodeRef<'w>) -> FileItem<'w> {
+        FileItem {
+            node,
+            item: self.items.get(number).unwrap_or(&Item::Stays),
+            to: self.moved.get(&number).copied(),
+            followed: self.followed.get(&number),
+            list: self.lists.get(&number),
+            spot: self.spot(number),
+        }
     }
 
     /// The places of the remaining items, followed by the places of the new resources.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Error;
-use crate::package::{FileItem, ItemsOfFiles, TextFile, Written};
+use crate::package::{ItemsOfFiles, TextFile, Written};
 use crate::resource::{Located, Origin, Resource, are_in};
 use crate::yaml::Document;
 
@@ -140,7 +140,7 @@ impl<'a> PackageSide<'a> {
     pub fn items<'w>(&'w self, written: &'w Written<'_, '_>) -> ItemsOfFiles<'w> {
         let mut items = ItemsOfFiles::new();
         for (number, (resource, owner)) in self.resources.iter().zip(&self.owners).enumerate() {
-            items.entry(*owner).or_default().push(FileItem::of(written, number, resource.node()));
+            items.entry(*owner).or_default().push(written.file_item(number, resource.node()));
         }
         items
     }

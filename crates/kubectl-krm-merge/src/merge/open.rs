@@ -220,7 +220,7 @@ impl<'m> Open<'m> {
     fn items<'w>(&'w self, written: &'w Written<'_, '_>) -> ItemsOfFiles<'w> {
         let mut items = ItemsOfFiles::new();
         for (number, (owner, node)) in self.items.iter().enumerate() {
-            let item = FileItem::of(written, number, *node);
+            let item = written.file_item(number, *node);
             items.entry(*owner).or_default().push(FileItem { to: item.to.filter(|_| self.dest.is_folder()), ..item });
         }
         items
