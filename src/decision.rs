@@ -138,11 +138,7 @@ impl<'c, 'a> Clash<'c, 'a> {
             resource: dest,
             path: &conflict.path,
             sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node()))),
-            values: Sides {
-                original: conflict.original.map(Tree::Node),
-                updated: conflict.updated.map(Tree::Node),
-                dest: conflict.dest.clone(),
-            },
+            values: conflict.values(),
             taken: conflict.taken.clone(),
         }
     }

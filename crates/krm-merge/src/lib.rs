@@ -6,11 +6,14 @@
 //! ```
 //! use krm_merge::{FileChange, Merge, Package, Pick};
 //!
-//! let site = |fields: &str| format!("apiVersion: example.com/v1\nkind: Site\nmetadata: {{name: a}}\nspec: {{hosts: [{fields}]}}\n");
-//! let package = |fields: &str| Package::of_files([
-//!     ("types.yaml".to_owned(), include_str!("../examples/site.yaml").to_owned()), // hosts merge by `host`
-//!     ("site.yaml".to_owned(), site(fields)),
-//! ]);
+//! let types = "apiVersion: apiextensions.k8s.io/v1
+//! kind: CustomResourceDefinition
+//! metadata: {name: sites.example.com}
+//! spec: {group: example.com, names: {kind: Site}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {spec: {properties: {
+//!   hosts: {type: array, items: {type: object}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [host]}}}}}}}]}
+//! ";
+//! let site = |hosts: &str| format!("apiVersion: example.com/v1\nkind: Site\nmetadata: {{name: a}}\nspec: {{hosts: [{hosts}]}}\n");
+//! let package = |hosts: &str| Package::of_files([("types.yaml".into(), types.into()), ("site.yaml".into(), site(hosts))]);
 //! let original = package("{host: a, port: 1}, {host: b, port: 1}")?;
 //! let updated = package("{host: a, port: 2}, {host: b, port: 2}")?;
 //! let dest = package("{host: b, port: 3}, {host: a, port: 1}")?;

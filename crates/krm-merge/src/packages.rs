@@ -308,11 +308,11 @@ impl<'m> MergedPackage<'m> {
             }
         }
         for change in changes {
-            match change {
-                FileChange::Changed { path, text, .. }
-                | FileChange::Moved { to: path, text, .. }
-                | FileChange::Added { path, text, .. } => _ = files.insert(path, text),
-                FileChange::Removed { .. } => {}
+            if let FileChange::Changed { path, text, .. }
+            | FileChange::Moved { to: path, text, .. }
+            | FileChange::Added { path, text, .. } = change
+            {
+                files.insert(path, text);
             }
         }
         Ok(files)

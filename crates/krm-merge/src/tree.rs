@@ -123,6 +123,14 @@ pub enum Pick {
     Original,
 }
 
+impl<'a> Conflict<'a> {
+    /// The value of each side; for dest what comes out if dest wins.
+    pub fn values(&self) -> Sides<Option<Tree<'a>>> {
+        let Self { original, updated, dest, .. } = self;
+        Sides { original: original.map(Tree::Node), updated: updated.map(Tree::Node), dest: dest.clone() }
+    }
+}
+
 impl<'a> From<Conflict<'a>> for Tree<'a> {
     fn from(conflict: Conflict<'a>) -> Self {
         Self::Conflict(Box::new(conflict))

@@ -188,7 +188,7 @@ fn who_says_how_a_list_merges() {
     let site = |hosts: &str| {
         format!("apiVersion: example.com/v1\nkind: Site\nmetadata: {{name: a}}\nspec: {{hosts: [{hosts}]}}\n")
     };
-    let definition = include_str!("../examples/site.yaml");
+    let definition = include_str!("site.yaml");
     let [original, updated, dest] =
         ["{host: a, x: 1}", "{host: a, x: 2}", "{host: b}, {host: a, x: 1, own: 1}"].map(site);
     let want = site("{host: b}, {host: a, x: 2, own: 1}");

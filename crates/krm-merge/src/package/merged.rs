@@ -192,11 +192,7 @@ impl<'c, 'a> Conflict<'c, '_, 'a> {
     pub fn values(&self) -> Sides<Option<Tree<'a>>> {
         let tree = |resource: &Resource<'a>| Tree::Node(resource.node());
         match *self {
-            Self::Place { conflict, .. } => Sides {
-                original: conflict.original.map(Tree::Node),
-                updated: conflict.updated.map(Tree::Node),
-                dest: conflict.dest.clone(),
-            },
+            Self::Place { conflict, .. } => conflict.values(),
             Self::DeletedUpstream { original, dest, .. } => {
                 Sides { original: Some(tree(original)), updated: None, dest: Some(tree(dest)) }
             }
