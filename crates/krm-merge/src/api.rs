@@ -7,7 +7,6 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::documents::{Item, rewrite, sorted};
-use crate::edits::Overlap;
 use crate::hashed::{Empty, HashMap};
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
@@ -20,7 +19,7 @@ use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Inference, Types};
 use crate::sides::Sides;
-use crate::splice::{self, NotJson, Unwritable};
+use crate::splice::{self, Fault, NotJson, Unwritable};
 use crate::tree::{self, Pick, Taking, Tree, settle};
 use crate::yaml::{self, Document, NodeRef, extent};
 
@@ -90,7 +89,7 @@ pub enum Error {
     /// A resource of dest is JSON, which lacks one of the numbers of the result.
     NotJson(NotJson),
     /// The result cannot be written, because of a fault in this crate.
-    Overlap(Overlap),
+    Fault(Fault),
 }
 
 impl fmt::Display for Error {
@@ -102,7 +101,7 @@ impl fmt::Display for Error {
             Self::Partner(message) => f.write_str(message),
             Self::Exceeded(error) => error.fmt(f),
             Self::NotJson(error) => error.fmt(f),
-            Self::Overlap(overlap) => Unwritable::Overlap(overlap.clone()).fmt(f),
+            Self::Fault(fault) => fault.fmt(f),
         }
     }
 }
@@ -120,7 +119,7 @@ impl From<Unwritable> for Error {
         match unwritable {
             Unwritable::Exceeded(exceeded) => Self::Exceeded(exceeded),
             Unwritable::NotJson(not_json) => Self::NotJson(not_json),
-            Unwritable::Overlap(overlap) => Self::Overlap(overlap),
+            Unwritable::Fault(fault) => Self::Fault(fault),
         }
     }
 }

@@ -47,6 +47,12 @@ impl fmt::Display for Overlap {
 
 impl std::error::Error for Overlap {}
 
+impl From<Edit> for TextEdits {
+    fn from(edit: Edit) -> Self {
+        Self(vec![edit])
+    }
+}
+
 impl TextEdits {
     /// These edits, in any order. Insertions at one place stay in their order. An edit inside bytes that another edit removes is dropped.
     ///
@@ -120,6 +126,12 @@ impl TextEdits {
     /// The edits, in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &Edit> {
         self.0.iter()
+    }
+
+    /// Whether an edit changes a range, or is at one of its ends.
+    pub(crate) fn touch(&self, range: &Range<usize>) -> bool {
+        let first = self.0.partition_point(|edit| edit.range.end < range.start);
+        self.0.get(first).is_some_and(|edit| edit.range.start <= range.end)
     }
 
     /// Whether one edit replaces all of a range.

@@ -18,7 +18,7 @@ pub use limit::Exceeded;
 pub use package::Ambiguous;
 pub use resource::Identity;
 pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
-pub use splice::NotJson;
+pub use splice::{Fault, NotJson};
 pub use tree::Pick;
 pub use yaml::{Document, Error as YamlError, NodeRef, Position};
 

@@ -6,12 +6,14 @@
 mod flow;
 mod lines;
 mod print;
+mod reread;
 mod unwritable;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::alias;
 use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
@@ -24,16 +26,32 @@ use crate::yaml::{
 pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
-pub use unwritable::{NotJson, Unwritable};
+pub(crate) use reread::check;
+use reread::check_text;
+pub use unwritable::{Fault, NotJson, Unwritable};
 
-/// The edits that turn a map or list into the result that a tree describes, in the order of the text.
+/// The edits that turn a map or list into the result that a tree describes, in the order of the text. The new text was read again, and
+/// means that.
 ///
-/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: the caller
-/// must replace the root, because that affects the root's container.
+/// A tree that is another node than the root gives no edits: the caller must replace the root, because that affects the root's container.
+///
+/// # Errors
+/// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; the text would mean something else, which
+/// is a fault here.
+pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    let edits = unread_edits(root, tree, budget)?;
+    if matches!(tree, Tree::Branch(_)) {
+        check(root, tree, &edits, budget)?;
+    }
+    Ok(edits)
+}
+
+/// Same as [`edits`], for a caller that makes another text of them, and reads that.
 ///
 /// # Errors
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
-pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+pub(crate) fn unread_edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    let tree = &*alias::written_out(root, tree);
     Flow::of(root).check(tree, Some(root))?;
     let overlap = OnceCell::new();
     let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::with_capacity(USUAL_EDITS));
@@ -43,7 +61,7 @@ pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<
     }
     budget.check(Written::Text)?;
     let edits = splicer.finish();
-    overlap.into_inner().map_or(Ok(edits), |overlap| Err(Unwritable::Overlap(overlap)))
+    overlap.into_inner().map_or(Ok(edits), |overlap| Err(overlap.into()))
 }
 
 /// Whether new text gets the layout that YAML libraries write: a map is two columns deeper than its key, and a list is in the column of its
@@ -75,15 +93,15 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// # Errors
 /// The text exceeds the rest of the budget; it is JSON, and JSON lacks one of the values.
 pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable> {
-    let mut lines = Vec::new();
-    if let Some(like) = tree.like() {
-        let layout = Layout::of(like, budget);
-        layout.flow.check(tree, None)?;
-        lines = layout.document(tree);
-    }
+    let Some(like) = tree.like() else { return Ok(String::new()) };
+    let layout = Layout::of(like, budget);
+    layout.flow.check(tree, None)?;
+    let mut lines = layout.document(tree);
     lines.push(String::new());
     budget.check(Written::Text)?;
-    Ok(lines.join("\n"))
+    let text = lines.join("\n");
+    check_text(&text, tree)?;
+    Ok(text)
 }
 
 /// The value of a node as compact JSON, for a program.
@@ -181,7 +199,7 @@ fn is_blank_line(text: &str, line: usize) -> bool {
 }
 
 /// The block scalar at the end of these lines, read as a document of their own.
-fn last_block(lines: &str) -> Option<BlockScalar> {
+pub(crate) fn last_block(lines: &str) -> Option<BlockScalar> {
     if !lines.contains(['|', '>']) {
         return None;
     }
@@ -824,7 +842,7 @@ mod tests {
         let edits = vec![edit(0..3), edit(2..4)];
         let splicer = Splicer { root, doc: &doc, budget: &budget, layout: OnceCell::new(), edits, overlap: &overlap };
         assert!(splicer.finish().is_empty());
-        let why = Unwritable::Overlap(overlap.into_inner().expect("an overlap")).to_string();
+        let why = Unwritable::from(overlap.into_inner().expect("an overlap")).to_string();
         assert!(why.starts_with("edits of a text must be disjoint, but bytes 0..3 and 2..4 overlap: "), "{why}");
     }
 }

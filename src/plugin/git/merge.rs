@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use krm_merge::alias;
 use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
@@ -328,11 +327,10 @@ impl<'r, 'a> Merge<'r, 'a> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
         };
-        let tree = alias::written_out(ours, &tree);
-        if tree.is(ours) {
+        let mut edits = splice::edits(ours, &tree, self.rules.budget).ok()?.into_vec();
+        if edits.is_empty() {
             return Some(Item::Stays);
         }
-        let mut edits = splice::edits(ours, &tree, self.rules.budget).ok()?.into_vec();
         // The comments around all resources are a part of their own.
         let top = below_header(self.documents.dest.source());
         edits.retain(|edit| edit.range.start >= top);

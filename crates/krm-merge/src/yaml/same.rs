@@ -36,8 +36,14 @@ pub(crate) fn are_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
                 a.doc.props.is_empty()
                     && b.doc.props.is_empty()
                     && (a.style() == Style::Flow || a.column() == b.column())
+                    && last_of(a) == last_of(b)
             }
         }
+}
+
+/// The text of the last scalar in a container. What is below a block scalar decides how many line breaks it keeps.
+fn last_of<'a>(container: NodeRef<'a>) -> &'a str {
+    NodeRef { doc: container.doc, id: container.subtree().end - 1 }.string()
 }
 
 fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
