@@ -562,7 +562,7 @@ impl<'a> Run<'a> {
             Some(Item::Edited(edits)) => edits,
             Some(Item::Goes) => {
                 let range = lost::bytes_of(dest.node());
-                all = TextEdits::of(vec![Edit { range, text: String::new() }]).unwrap_or_default();
+                all = Edit { range, text: String::new() }.into();
                 &all
             }
             Some(Item::Stays) | None => return Ok(()),

@@ -1,6 +1,6 @@
 //! ThreeWay: merges each resource, carries out the result in dest, and reports it.
 
-use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::edits::Edit;
 use krm_merge::hashed::{Empty, HashMap};
 use krm_merge::item_comment::ItemComment;
 use krm_merge::layout::{self, Text};
@@ -297,8 +297,7 @@ fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
         return Fate::Unchanged;
     }
     let text = original.node().document().source()[extent(original.node())].to_owned();
-    let edits = TextEdits::of(vec![Edit { range: extent(dest.node()), text }]);
-    edits.map_or(Fate::Unchanged, |edits| Fate::Written(Tree::Node(original.node()), edits))
+    Fate::Written(Tree::Node(original.node()), Edit { range: extent(dest.node()), text }.into())
 }
 
 /// Keeps a resource of dest, or moves it with its file.

@@ -105,13 +105,13 @@ pub fn edited(
         order.extend(left.map(|fate| fate.spot).chain(new.iter().map(|added| added.spot)));
         let of_items =
             fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits.clone()) } else { None });
-        let of_items = of_items.chain(edits_of_list(*root, &gone, &new, budget)?);
+        let of_items = edits_of_list(*root, &gone, &new, TextEdits::default().union(of_items)?, budget)?;
         // What is new at the end of the items comes before what is new below them.
-        let all: Vec<TextEdits> = of_items.chain(fates.iter().filter_map(|fate| fate.list.cloned())).collect();
+        let all = of_items.union(fates.iter().filter_map(|fate| fate.list.cloned()))?;
         items.push(match all.is_empty() {
             _ if gone(*root) => Item::Goes,
             true => Item::Stays,
-            false => Item::Edited(TextEdits::default().union(all)?),
+            false => Item::Edited(all),
         });
     }
     let (source, ranges) = (document.source(), extents(&roots, &items));
@@ -129,7 +129,7 @@ pub fn edited(
         let tail =
             text.strip_prefix(&before).map(|tail| Edit { range: source.len()..source.len(), text: tail.to_owned() });
         edits = match (edits, tail) {
-            (Some(edits), Some(tail)) => Some(edits.union([TextEdits::of(vec![tail])?])?),
+            (Some(edits), Some(tail)) => Some(edits.union([tail.into()])?),
             _ => None,
         };
     }
@@ -150,23 +150,24 @@ fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> 
     root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
 }
 
-/// The edits of a document that is a list: it loses elements and gets new ones. `None` if nothing changes.
+/// The edits of a document that is a list: it loses elements and gets new ones, and `inner` edits change others.
 fn edits_of_list<'a>(
     root: NodeRef<'a>,
     gone: &dyn Fn(NodeRef<'a>) -> bool,
     added: &[&Added],
+    inner: TextEdits,
     budget: &Budget,
-) -> Result<Option<TextEdits>> {
+) -> Result<TextEdits> {
     let Some(items) = list::items_of(root) else {
         if added.is_empty() {
-            return Ok(None);
+            return Ok(inner);
         }
         let written = Document::parse(elements(added))?;
-        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else { return Ok(None) };
-        return Ok(Some(splice::edits(root, &filled(root, key, value), budget)?));
+        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else { return Ok(inner) };
+        return Ok(splice::edits_around(root, &filled(root, key, value), inner, budget)?);
     };
     if added.is_empty() && !list::resources(root).iter().any(|listed| gone(listed.node)) {
-        return Ok(None);
+        return Ok(inner);
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let mut branch = list::left(items, &mut |node| gone(node));
@@ -175,7 +176,7 @@ fn edits_of_list<'a>(
         .flat_map(Document::roots)
         .map(|value| Entry { layout: Layout::Own, ..Entry::new(None, Tree::Node(value)) });
     branch.entries.extend(new);
-    Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
+    Ok(splice::edits_around(root, &list::with_items(root, items, branch), inner, budget)?)
 }
 
 /// The number of the document that contains a node.

@@ -54,7 +54,8 @@ impl From<Edit> for TextEdits {
 }
 
 impl TextEdits {
-    /// These edits, in any order. Insertions at one place stay in their order. An edit inside bytes that another edit removes is dropped.
+    /// These edits, in any order. Insertions at one place stay in their order. An edit that removes bytes that another one removes, too, is
+    /// dropped.
     ///
     /// # Errors
     /// Edits that overlap in any other way.
@@ -74,8 +75,8 @@ impl TextEdits {
         let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
         for edit in edits {
             match out.last() {
-                Some(last) if edit.lies_in(last) => continue,
-                Some(last) if last.lies_in(&edit) => {
+                Some(last) if edit.is_done_by(last) => continue,
+                Some(last) if last.is_done_by(&edit) => {
                     out.pop();
                 }
                 Some(last) if edit.range.start < last.range.end => {

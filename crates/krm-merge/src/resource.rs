@@ -254,7 +254,7 @@ impl<'a> Resource<'a> {
     pub fn without_role(&self) -> Option<TextEdits> {
         let (place, seen) = self.unread()?;
         let range = seen.line_of_role(place.source())?;
-        TextEdits::of(vec![Edit { range, text: String::new() }]).ok()
+        Some(Edit { range, text: String::new() }.into())
     }
 
     /// An alias that connects the resource with another one. An unread item has no aliases.

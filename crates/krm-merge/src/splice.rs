@@ -27,7 +27,7 @@ pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
 pub(crate) use reread::check;
-use reread::check_text;
+use reread::{Edits, check_elements, check_text, text_of};
 pub use unwritable::{Fault, NotJson, Unwritable};
 
 /// The edits that turn a map or list into the result that a tree describes, in the order of the text. The new text was read again, and
@@ -39,11 +39,29 @@ pub use unwritable::{Fault, NotJson, Unwritable};
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; the text would mean something else, which
 /// is a fault here.
 pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
-    let edits = unread_edits(root, tree, budget)?;
+    edits_around(root, tree, TextEdits::default(), budget)
+}
+
+/// Same as [`edits`], for a tree whose elements other edits change. All edits come back, those of the elements first.
+///
+/// # Errors
+/// Same as [`edits`].
+pub fn edits_around<'d>(
+    root: NodeRef<'d>,
+    tree: &Tree<'d>,
+    inner: TextEdits,
+    budget: &Budget,
+) -> Result<TextEdits, Unwritable> {
+    let own = spliced(root, tree, &inner, budget)?;
     if matches!(tree, Tree::Branch(_)) {
-        check(root, tree, &edits, budget)?;
+        check(root, tree, &own, budget)?;
     }
-    Ok(edits)
+    if inner.is_empty() {
+        return Ok(own);
+    }
+    let all = inner.clone().union([own.clone()])?;
+    check_elements(tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
+    Ok(all)
 }
 
 /// Same as [`edits`], for a caller that makes another text of them, and reads that.
@@ -51,11 +69,20 @@ pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<
 /// # Errors
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
 pub(crate) fn unread_edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    spliced(root, tree, &TextEdits::default(), budget)
+}
+
+fn spliced<'d>(
+    root: NodeRef<'d>,
+    tree: &Tree<'d>,
+    inner: &TextEdits,
+    budget: &Budget,
+) -> Result<TextEdits, Unwritable> {
     let tree = &*alias::written_out(root, tree);
     Flow::of(root).check(tree, Some(root))?;
     let overlap = OnceCell::new();
     let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::with_capacity(USUAL_EDITS));
-    let mut splicer = Splicer { root, doc, budget, layout, edits, overlap: &overlap };
+    let mut splicer = Splicer { root, doc, budget, layout, inner, edits, overlap: &overlap };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
@@ -139,6 +166,8 @@ struct Splicer<'d, 'b> {
     budget: &'b Budget,
     /// The layout of the root, read on first use, because a removal needs none.
     layout: OnceCell<Layout<'b>>,
+    /// Edits of nodes that stay.
+    inner: &'b TextEdits,
     edits: Vec<Edit>,
     /// The first edits that overlap, which no text can have. It would be a fault here.
     overlap: &'b OnceCell<Overlap>,
@@ -690,6 +719,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
     /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
     fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, tree: &Tree<'_>) -> Option<BlockScalar> {
         match Fate::of(tree, value) {
+            Fate::Kept if self.inner.touch(&(value.full_start()..value.end())) => {
+                last_block(&text_of(value, self.inner, &[], self.budget))
+            }
             Fate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),
             Fate::Put(_) => {
                 let mut text = lead(host, column);
@@ -840,7 +872,8 @@ mod tests {
         let root = doc.roots().next().expect("a root");
         let edit = |range| Edit { range, text: String::new() };
         let edits = vec![edit(0..3), edit(2..4)];
-        let splicer = Splicer { root, doc: &doc, budget: &budget, layout: OnceCell::new(), edits, overlap: &overlap };
+        let (layout, inner) = (OnceCell::new(), &TextEdits::default());
+        let splicer = Splicer { root, doc: &doc, budget: &budget, layout, inner, edits, overlap: &overlap };
         assert!(splicer.finish().is_empty());
         let why = Unwritable::from(overlap.into_inner().expect("an overlap")).to_string();
         assert!(why.starts_with("edits of a text must be disjoint, but bytes 0..3 and 2..4 overlap: "), "{why}");

@@ -286,8 +286,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 let (ours, was) = (here.dest?, whole(Side::Original)?);
                 let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
                 let text = self.printed(&format!("{mark}{was}"));
-                draft.fates.original[item] =
-                    Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
+                draft.fates.original[item] = Item::Edited(Edit { range: ours.lines(), text }.into());
             }
             Becomes::Merged(merged, _) => {
                 let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?), self.rules.policy.renames);

@@ -43,6 +43,49 @@ pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: &TextEdits, budge
     })?)
 }
 
+/// The edits of a list.
+#[derive(Clone, Copy)]
+pub(super) struct Edits<'e> {
+    /// Those within its elements.
+    pub inner: &'e TextEdits,
+    /// Those that change which elements it has.
+    pub own: &'e TextEdits,
+    /// Both.
+    pub all: &'e TextEdits,
+}
+
+/// Checks that the elements that stay in a tree mean the same after all edits as after those within them. What is below an element can
+/// change its end.
+///
+/// # Errors
+/// Same as [`check`].
+pub(super) fn check_elements(tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Fault> {
+    let Tree::Branch(branch) = tree else { return Ok(()) };
+    let doc = branch.like.document();
+    let places = if branch.like.style() == Style::Block { Place::of_children(branch.like) } else { Vec::new() };
+    let mut kept = branch.entries.iter().filter(|entry| entry.value.is_some() && entry.was.is_some()).peekable();
+    while let Some(entry) = kept.next() {
+        if let Some(inner) = entry.value.as_ref().filter(|_| !entry.is_untouched()) {
+            check_elements(inner, edits, budget)?;
+        }
+        let place = |entry: &Entry<'_>| entry.place().and_then(|at| places.get(at));
+        let (Some(was), Some(own)) = (entry.was, place(entry)) else { continue };
+        let next = kept.peek().and_then(|next| place(next)).or(places.last()).filter(|_| entry.key.is_none());
+        let end = next.map_or(0, |next| if next.lead > own.lead { next.top(doc) } else { next.bottom(doc) });
+        let lines = own.top(doc)..below_blank(doc.source(), end);
+        if was.value().has_aliases() || !edits.inner.touch(&lines) || !edits.own.touch(&lines) {
+            continue;
+        }
+        let alone = text_of(was.value(), edits.inner, &[], budget);
+        let documents = [alone, edits.all.apply(doc.source(), lines)].map(|text| Document::parse(text).ok());
+        let [alone, all] = documents.each_ref().map(|document| document.as_ref()?.roots().next()?.elements().next());
+        if !alone.zip(all).is_some_and(|(alone, all)| same(alone, all)) {
+            return Err(Fault::Misread { path: FieldPath::from(Step::Index(was.place())).shown() });
+        }
+    }
+    Ok(())
+}
+
 /// Checks that a text is one document with the value of a tree.
 ///
 /// # Errors
@@ -77,7 +120,7 @@ fn idle_elements(branch: &Branch<'_>, edits: &TextEdits, idle: &mut Vec<Range<us
 }
 
 /// The new text of a document without the lines that are left out, or of an element as the last one of a list.
-fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Range<usize>], budget: &Budget) -> String {
+pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Range<usize>], budget: &Budget) -> String {
     let (doc, source) = (root.document(), root.document().source());
     let (mut text, range, end) = match Place::behind_dash(root) {
         _ if root.is_root() => (String::new(), extent(root), ""),
