@@ -27,7 +27,7 @@ use krm_merge::sides::Sides;
 use krm_merge::splice::{self, Unwritable};
 use krm_merge::transport::{self, NewPlace};
 use krm_merge::tree::{Tree, settle};
-use krm_merge::warning::Warning;
+use krm_merge::warning::{Notice, Warning};
 use krm_merge::yaml::NodeRef;
 
 use crate::config::{Config, Role};
@@ -458,13 +458,17 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays.
+    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays, and the
+    /// user is told.
     pub(super) fn commented<'i>(
-        &self,
+        &mut self,
         item: &Resource<'i>,
         fate: Fate<'i>,
         comment: &str,
-    ) -> Result<Fate<'i>, Box<Outcome>> {
+    ) -> Result<Fate<'i>, Box<Outcome>>
+    where
+        'a: 'i,
+    {
         let whole = Tree::Node(item.node());
         let (tree, edits) = match fate {
             Fate::Unchanged => (whole, TextEdits::default()),
@@ -476,9 +480,17 @@ impl<'a> Run<'a> {
             Fate::Written(tree, edits) => (tree, edits),
             Fate::Gone => return Ok(Fate::Gone),
         };
-        let comment = item_comment::edit(item.node(), comment, self.budget);
-        let both = TextEdits::of(edits.iter().cloned().chain(comment).collect());
-        Ok(Fate::Written(tree, both.unwrap_or(edits)))
+        let both = item_comment::edit(item.node(), comment, self.budget)
+            .map(|edit| splice::with_comment(item.node(), &edits, edit, self.budget))
+            .transpose()
+            .map_err(|e| Outcome::unwritable(e, item))?;
+        if let Some(both) = both.flatten() {
+            return Ok(Fate::Written(tree, both));
+        }
+        let notice = Notice::CommentNotTaken(comment.to_owned());
+        let warning = Warning { path: FieldPath::default(), notice, dest: None, proposed: None };
+        self.results.report(&Report::Warning { about: item, warning: &warning, side: Role::Updated })?;
+        Ok(Fate::Written(tree, edits))
     }
 
     /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.

@@ -163,7 +163,9 @@ fn edits_of_list<'a>(
             return Ok(inner);
         }
         let written = Document::parse(elements(added))?;
-        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else { return Ok(inner) };
+        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else {
+            return Ok(inner);
+        };
         return Ok(splice::edits_around(root, &filled(root, key, value), inner, budget)?);
     };
     if added.is_empty() && !list::resources(root).iter().any(|listed| gone(listed.node)) {

@@ -25,9 +25,10 @@ use crate::yaml::{
 };
 pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
-use unwritable::check_json;
 pub(crate) use reread::check;
+pub use reread::with_comment;
 use reread::{Edits, check_elements, check_text, text_of};
+use unwritable::check_json;
 pub use unwritable::{Fault, NotJson, Unwritable};
 
 /// The edits that turn a map or list into the result that a tree describes, in the order of the text. The new text was read again, and

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::print::{Flow, Layout};
 use super::{Fault, Unwritable};
 use crate::child::Value as _;
-use crate::edits::TextEdits;
+use crate::edits::{Edit, TextEdits};
 use crate::hashed::{Empty, HashSet};
 use crate::limit::{Budget, Kind as Written};
 use crate::path::{FieldPath, Step};
@@ -77,13 +77,33 @@ pub(super) fn check_elements(tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget)
             continue;
         }
         let alone = text_of(was.value(), edits.inner, &[], budget);
-        let documents = [alone, edits.all.apply(doc.source(), lines)].map(|text| Document::parse(text).ok());
-        let [alone, all] = documents.each_ref().map(|document| document.as_ref()?.roots().next()?.elements().next());
-        if !alone.zip(all).is_some_and(|(alone, all)| same(alone, all)) {
+        if !begin_alike([alone, edits.all.apply(doc.source(), lines)]) {
             return Err(Fault::Misread { path: FieldPath::from(Step::Index(was.place())).shown() });
         }
     }
     Ok(())
+}
+
+/// Adds an edit of a comment to those of an element; `None` if they change the same bytes.
+///
+/// # Errors
+/// The comment changes what the element means.
+pub fn with_comment(
+    element: NodeRef<'_>,
+    edits: &TextEdits,
+    comment: Edit,
+    budget: &Budget,
+) -> Result<Option<TextEdits>, Unwritable> {
+    let Ok(both) = edits.clone().union([comment.into()]) else { return Ok(None) };
+    let texts = [edits, &both].map(|edits| text_of(element, edits, &[], budget));
+    if begin_alike(texts) { Ok(Some(both)) } else { Err(Fault::unreadable().into()) }
+}
+
+/// Whether the first elements of two lists are the same.
+fn begin_alike(lists: [String; 2]) -> bool {
+    let documents = lists.map(|text| Document::parse(text).ok());
+    let [a, b] = documents.each_ref().map(|document| document.as_ref()?.roots().next()?.elements().next());
+    a.zip(b).is_some_and(|(a, b)| same(a, b))
 }
 
 /// Checks that a text is one document with the value of a tree.
@@ -176,6 +196,9 @@ fn anchors_elsewhere(element: NodeRef<'_>, budget: &Budget) -> Vec<String> {
     aliases.map(anchor).collect()
 }
 
+/// A child with its number, and its key if it is a field.
+type Child<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
+
 /// A comparison of a tree with the nodes of the new text.
 #[derive(Default)]
 struct Comparison<'a> {
@@ -211,9 +234,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn are_said(&mut self, children: Vec<(Option<Key<'a>>, View<'_, 'a>)>, node: NodeRef<'_>) -> bool {
+    fn are_said(&mut self, children: Vec<Child<'_, 'a>>, node: NodeRef<'_>) -> bool {
         let mut others = node.written();
-        for (index, (key, child)) in children.into_iter().enumerate() {
+        for (index, key, child) in children {
             self.path.push(key.map_or(Step::Index(index), |key| Step::Field(key.name().into())), None);
             let other = others.next().filter(|(other, _)| match (key, other) {
                 (Some(key), Some(other)) => is_key(key, *other),
@@ -228,19 +251,24 @@ impl<'a> Comparison<'a> {
     }
 
     /// The children of a map or list that the new text must have; `None` if it has a `<<`.
-    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<(Option<Key<'a>>, View<'t, 'a>)>> {
-        let branch = match tree {
-            View::Node(node) if node.has_merge_entry() => return None,
+    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<Child<'t, 'a>>> {
+        match tree {
+            View::Node(node) if node.has_merge_entry() => None,
             View::Node(node) => {
-                return Some(node.written().map(|(key, value)| (key.map(Key::Node), View::Node(value))).collect());
+                let child = |(index, (key, value)): (usize, (Option<NodeRef<'a>>, _))| {
+                    (index, key.map(Key::Node), View::Node(value))
+                };
+                Some(node.written().enumerate().map(child).collect())
             }
-            View::Made(_) => return None,
-            View::Branch(branch) => branch,
-        };
-        let is_read = |entry: &&Entry<'a>| !entry.was.is_some_and(|was| self.is_left_out(was.value()));
-        let child = |entry: &'t Entry<'a>| Some((entry.key, entry.value.as_ref()?.view()?));
-        let has_merge = branch.merge_entries().next().is_some();
-        (!has_merge).then(|| branch.entries.iter().filter(is_read).filter_map(child).collect())
+            View::Branch(branch) if branch.merge_entries().next().is_none() => {
+                let is_read = |entry: &Entry<'a>| !entry.was.is_some_and(|was| self.is_left_out(was.value()));
+                let read = branch.numbered().filter(|(_, entry)| is_read(entry));
+                Some(
+                    read.filter_map(|(index, entry)| Some((index, entry.key, entry.value.as_ref()?.view()?))).collect(),
+                )
+            }
+            View::Branch(_) | View::Made(_) => None,
+        }
     }
 
     fn is_left_out(&self, element: NodeRef<'_>) -> bool {
@@ -254,5 +282,105 @@ fn is_key(key: Key<'_>, other: NodeRef<'_>) -> bool {
     match key.node().filter(|key| key.is_container()) {
         Some(key) => same(key, other),
         None => !other.is_container() && key.name() == other.string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child::By;
+
+    /// The place at which a text, as it stands at the root or as the first item of a list, fails to mean another one.
+    fn misread(meant: &str, range: Range<usize>, new: &str) -> Option<String> {
+        let doc = Document::parse(meant).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let element = root.elements().next().unwrap_or(root);
+        let edits = TextEdits::from(Edit { range, text: new.to_owned() });
+        match check(element, &Tree::Node(element), &edits, &Budget::default()) {
+            Err(Unwritable::Fault(Fault::Misread { path })) => Some(path),
+            other => other.map(|()| None).expect("no other error"),
+        }
+    }
+
+    #[test]
+    fn another_value_type_order_or_key_is_refused() {
+        let meant = "a: 1\nb: [x, y]\nc: {d: ~, e: 'f'}\n";
+        for (old, new, want) in [
+            ("1", "1 # as meant", None),
+            ("[x, y]", "\n- x\n- 'y'", None),
+            ("1", "2", Some("a")),
+            ("1", "\"1\"", Some("a")),
+            ("1", "1.0", None),
+            ("1", "true", Some("a")),
+            ("~", "''", Some("c.d")),
+            ("~", "{}", Some("c.d")),
+            ("[x, y]", "[y, x]", Some("b[0]")),
+            ("[x, y]", "[x]", Some("b[1]")),
+            ("[x, y]", "[x, y, z]", Some("b")),
+            ("d: ~, ", "", Some("c.d")),
+            ("d: ~, e: 'f'", "e: 'f', d: ~", Some("c.d")),
+            ("e: 'f'", "e: 'f', g: 1", Some("c")),
+            ("1", "[", Some("")),
+            ("1", "1\n---\nb: 1", Some("")),
+        ] {
+            let at = meant.find(old).expect("is there");
+            assert_eq!(misread(meant, at..at + old.len(), new).as_deref(), want, "{old} as {new}");
+            let item = format!("- {}", meant.replace('\n', "\n  "));
+            let at = item.find(old).expect("is there");
+            let new = new.replace('\n', "\n  ");
+            let want = if new.contains("---") { Some("a") } else { want };
+            assert_eq!(misread(&item, at..at + old.len(), &new).as_deref(), want, "{old} as {new} in an item");
+        }
+    }
+
+    #[test]
+    fn what_is_below_a_text_decides_what_it_means() {
+        for (meant, range, new, want) in [
+            ("- a: |+\n    x\n\n- b: 1\n", 13..14, "", Some("a")),
+            ("- a: |\n    x\n\n- b: 1\n", 13..14, "", None),
+            ("- a: |+\n    x\n- b: 1\n", 13..13, "\n", Some("a")),
+            ("a: |+\n  x\n---\nb: 1\n", 10..10, "\n", Some("a")),
+            ("a: |\n  x\n---\nb: 1\n", 9..9, "\n", None),
+            ("a: |\n  x", 8..8, "\n", Some("a")),
+            ("- a: |+\r\n    x\r\n\r\n- b: 1\r\n", 16..18, "", Some("a")),
+        ] {
+            assert_eq!(misread(meant, range, new).as_deref(), want, "{meant:?} with {new:?}");
+        }
+    }
+
+    #[test]
+    fn an_element_is_read_with_the_anchors_and_tags_of_its_document() {
+        let text = "%TAG !e! tag:e.org,2000:\n---\n- &x {y: [1, .inf]}\n- a: *x\n  <<: *x\n  b: !e!f g\n  c: 1\n";
+        for (text, is_flow) in [
+            (text.to_owned(), false),
+            (text.replace("- a: *x\n  <<: *x\n  b: !e!f g\n  c: 1", "- {a: *x, <<: *x, b: !e!f g, c: 1}"), true),
+        ] {
+            let doc = Document::parse(text.as_str()).expect("valid");
+            let element = doc.roots().flat_map(NodeRef::elements).nth(1).expect("two");
+            assert_eq!(element.style() == Style::Flow, is_flow);
+            let at = text.rfind("c: 1").expect("is there") + 3;
+            for (new, want) in [("0x1", true), ("2", false)] {
+                let edits = TextEdits::from(Edit { range: at..at + 1, text: new.to_owned() });
+                let read = check(element, &Tree::Node(element), &edits, &Budget::default());
+                assert_eq!(read.is_ok(), want, "{text}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_that_no_edit_touches_are_not_read_again() {
+        let items: String = (0..9).map(|i| format!("- {{a: {i}}}\n")).collect();
+        let doc = Document::parse(items.as_str()).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let mut branch = Branch::of(root, By::Index);
+        branch.entries[4].value = None;
+        let edits = TextEdits::from(Edit { range: 4 * 9..5 * 9, text: String::new() });
+        let mut idle = Vec::new();
+        idle_elements(&branch, &edits, &mut idle);
+        assert_eq!(idle, [9..18, 18..27, 54..63, 63..72]);
+        assert!(check(root, &branch.clone().into_tree(), &edits, &Budget::default()).is_ok());
+        branch.entries[6].value = None;
+        let lost = check(root, &branch.into_tree(), &edits, &Budget::default());
+        assert!(lost.is_err_and(|why| why.to_string().contains("`[6].a` does not: this is a fault of krm-merge")));
     }
 }
