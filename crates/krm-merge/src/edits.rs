@@ -54,8 +54,8 @@ impl From<Edit> for TextEdits {
 }
 
 impl TextEdits {
-    /// These edits, in any order. Insertions at one place stay in their order. An edit that removes bytes that another one removes, too, is
-    /// dropped.
+    /// These edits, in any order. Insertions at one place stay in their order. An edit that removes bytes that another one removes or replaces
+    /// is dropped.
     ///
     /// # Errors
     /// Edits that overlap in any other way.
@@ -135,6 +135,23 @@ impl TextEdits {
         self.0.get(first).is_some_and(|edit| edit.range.start <= range.end)
     }
 
+    /// The edits of a range, without what is inserted at its start: that belongs to what is before it.
+    pub(crate) fn within(&self, range: &Range<usize>) -> Self {
+        let is_within = |edit: &&Edit| edit.range.end > range.start && edit.range.end <= range.end;
+        Self(
+            self.from(range.start)
+                .take_while(|edit| edit.range.start <= range.end)
+                .filter(is_within)
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// The edits that begin at an offset or after it.
+    fn from(&self, start: usize) -> impl Iterator<Item = &Edit> {
+        self.0[self.0.partition_point(|edit| edit.range.start < start)..].iter()
+    }
+
     /// Whether one edit replaces all of a range.
     pub(crate) fn cover(&self, range: &Range<usize>) -> bool {
         let before = self.0.partition_point(|edit| edit.range.start <= range.start);
@@ -152,9 +169,9 @@ impl TextEdits {
     fn pieces<'t>(&'t self, text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
         let Range { start, end } = range;
         let mut at = start;
-        let is_in = move |edit: &&Edit| start <= edit.range.start && edit.range.end <= end;
-        let fits = |edit: &&Edit| text.get(edit.range.clone()).is_some();
-        let edits = self.0.iter().filter(is_in).filter(fits).map(Some).chain([None]);
+        let fits = move |edit: &&Edit| edit.range.end <= end && text.get(edit.range.clone()).is_some();
+        let edits =
+            self.from(start).take_while(move |edit| edit.range.start <= end).filter(fits).map(Some).chain([None]);
         edits.flat_map(move |edit| match edit {
             Some(edit) => {
                 let kept = text.get(at..edit.range.start).unwrap_or_default();

@@ -54,14 +54,16 @@ pub fn edits_around<'d>(
     budget: &Budget,
 ) -> Result<TextEdits, Unwritable> {
     let own = spliced(root, tree, &inner, budget)?;
-    if matches!(tree, Tree::Branch(_)) {
-        check(root, tree, &own, budget)?;
-    }
+    let Tree::Branch(branch) = tree else { return Ok(inner) };
+    check(root, tree, &own, budget)?;
     if inner.is_empty() {
         return Ok(own);
     }
-    let all = inner.clone().union([own.clone()])?;
-    check_elements(tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
+    // A block scalar at the end may be one that is replaced.
+    let closing = closed_end(root.document()).filter(|edit| inner.touch(&edit.range));
+    let rest = own.iter().filter(|edit| closing.as_ref() != Some(*edit)).cloned().collect();
+    let all = inner.clone().union([TextEdits::of(rest)?])?;
+    check_elements(branch, Edits { inner: &inner, own: &own, all: &all }, budget)?;
     Ok(all)
 }
 
