@@ -113,7 +113,8 @@ fn upstreams<'a>(
     let text = if has_end { &text } else { without_break(&text) };
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
     let edits = TextEdits::from(Edit { range: place.range, text });
-    Ok(splice::check(dest, &laid, &edits, budget).ok().map(|()| edits))
+    let read = splice::Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+    Ok(splice::check(dest, &laid, read, budget).ok().map(|()| edits))
 }
 
 /// The lines of a resource without the annotations of the host.

@@ -25,9 +25,9 @@ use crate::yaml::{
 };
 pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
-pub(crate) use reread::check;
 pub use reread::with_comment;
-use reread::{Edits, check_elements, check_text, text_of};
+pub(crate) use reread::{Edits, check};
+use reread::{check_text, text_of, touch};
 use unwritable::check_json;
 pub use unwritable::{Fault, NotJson, Unwritable};
 
@@ -54,16 +54,14 @@ pub fn edits_around<'d>(
     budget: &Budget,
 ) -> Result<TextEdits, Unwritable> {
     let own = spliced(root, tree, &inner, budget)?;
-    let Tree::Branch(branch) = tree else { return Ok(inner) };
-    check(root, tree, &own, budget)?;
-    if inner.is_empty() {
-        return Ok(own);
-    }
     // A block scalar at the end may be one that is replaced.
-    let closing = closed_end(root.document()).filter(|edit| inner.touch(&edit.range));
-    let rest = own.iter().filter(|edit| closing.as_ref() != Some(*edit)).cloned().collect();
-    let all = inner.clone().union([TextEdits::of(rest)?])?;
-    check_elements(branch, Edits { inner: &inner, own: &own, all: &all }, budget)?;
+    let closing = if inner.is_empty() { None } else { closed_end(root.document()) };
+    let closing = closing.filter(|edit| inner.touch(&edit.range));
+    let own = TextEdits::of(own.into_vec().into_iter().filter(|edit| closing.as_ref() != Some(edit)).collect())?;
+    let all = inner.clone().union([own.clone()])?;
+    if matches!(tree, Tree::Branch(_)) {
+        check(root, tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
+    }
     Ok(all)
 }
 
@@ -722,7 +720,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
     fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, tree: &Tree<'_>) -> Option<BlockScalar> {
         match Fate::of(tree, value) {
-            Fate::Kept if self.inner.touch(&(value.full_start()..value.end())) => {
+            Fate::Kept if !self.inner.is_empty() && touch(self.inner, value) => {
                 last_block(&text_of(value, self.inner, &[], self.budget))
             }
             Fate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),

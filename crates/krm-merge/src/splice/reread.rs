@@ -18,72 +18,43 @@ use crate::yaml::{
     Document, Kind, NodeRef, Place, Style, WrittenChild, are_written_alike, extent, is_blank, line_end, next_line, same,
 };
 
-/// Checks that edits of its text give a resource the value of a tree.
-///
-/// # Errors
-/// The new text means something else, or cannot be read: a fault of the splicer. The budget is exceeded.
-pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: &TextEdits, budget: &Budget) -> Result<(), Unwritable> {
-    let Some(view) = tree.view() else { return Ok(()) };
-    if edits.is_empty() {
-        return Ok(Comparison::default().check(view, root)?);
-    }
-    let mut left_out = Vec::new();
-    if let Tree::Branch(branch) = tree
-        && !root.document().has_anchors_in(root)
-    {
-        idle_elements(branch, edits, &mut left_out);
-        left_out.sort_unstable_by_key(|element| element.start);
-    }
-    let text = text_of(root, edits, &left_out, budget);
-    budget.check(Written::Text)?;
-    let left_out = left_out.into_iter().map(|element| element.start).collect();
-    let mut comparison = Comparison { left_out, ..Comparison::default() };
-    Ok(read(&text, |document| {
-        let first = document.filter(|_| root.is_root());
-        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(Fault::unreadable)?)
-    })?)
-}
-
-/// The edits of a list.
+/// Edits of a text by what they change.
 #[derive(Clone, Copy)]
-pub(super) struct Edits<'e> {
-    /// Those within its elements.
+pub(crate) struct Edits<'e> {
+    /// Those of elements that stay, which were read again before. Below an element, other edits can change its end.
     pub inner: &'e TextEdits,
-    /// Those that change which elements it has.
+    /// Those that the tree asks for.
     pub own: &'e TextEdits,
     /// Both.
     pub all: &'e TextEdits,
 }
 
-/// Checks that the elements that stay in a tree mean the same after all edits as after those within them. What is below an element can
-/// change its end.
+/// Checks that edits of its text give a resource the value of a tree, and that elements that the inner edits change mean the same as without
+/// the others.
 ///
 /// # Errors
-/// Same as [`check`].
-pub(super) fn check_elements(branch: &Branch<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Fault> {
-    let doc = branch.like.document();
-    let places = if branch.like.style() == Style::Block { Place::of_children(branch.like) } else { Vec::new() };
-    let mut kept = branch.entries.iter().filter(|entry| entry.value.is_some() && entry.was.is_some()).peekable();
-    while let Some(entry) = kept.next() {
-        if let Some(branch) = inside(entry) {
-            check_elements(branch, edits, budget)?;
-        }
-        let place = |entry: &Entry<'_>| entry.place().and_then(|at| places.get(at));
-        let (Some(was), Some(own)) = (entry.was, place(entry)) else { continue };
-        let below = kept.peek().and_then(|next| place(next)).map(|next| next.top(doc));
-        let end = below.or_else(|| Some(places.last()?.bottom(doc))).unwrap_or_default();
-        let lines = own.top(doc)..below_blank(doc.source(), end);
-        let is_touched = edits.inner.touch(&lines) && edits.own.touch(&lines);
-        if !entry.is_untouched() || entry.key.is_some() || was.value().has_aliases() || !is_touched {
-            continue;
-        }
-        let alone = text_of(was.value(), edits.inner, &[], budget);
-        let all = edits.all.within(&lines).apply(doc.source(), lines);
-        if !begin_alike([alone, all]) {
-            return Err(Fault::Misread { path: FieldPath::from(Step::Index(was.place())).shown() });
-        }
+/// The new text means something else, or cannot be read: a fault of the splicer. The budget is exceeded.
+pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Unwritable> {
+    let Some(view) = tree.view() else { return Ok(()) };
+    if edits.own.is_empty() {
+        return Ok(Comparison::default().check(view, root)?);
     }
-    Ok(())
+    let mut idle = Vec::new();
+    if let Tree::Branch(branch) = tree
+        && !root.document().has_anchors_in(root)
+    {
+        idle_elements(branch, edits.own, &mut idle);
+        idle.sort_unstable_by_key(|element| element.start);
+    }
+    let text = text_of(root, edits.all, &idle, budget);
+    budget.check(Written::Text)?;
+    let left_out = idle.into_iter().map(|element| element.start).collect();
+    let within = Some(Within { doc: root.document(), inner: edits.inner, budget });
+    let mut comparison = Comparison { within, left_out, path: FieldPath::default() };
+    Ok(read(&text, |document| {
+        let first = document.filter(|_| root.is_root());
+        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(Fault::unreadable)?)
+    })?)
 }
 
 /// Adds an edit of a comment to those of an element; `None` if they change the same bytes.
@@ -98,14 +69,10 @@ pub fn with_comment(
 ) -> Result<Option<TextEdits>, Unwritable> {
     let Ok(both) = edits.clone().union([comment.into()]) else { return Ok(None) };
     let texts = [edits, &both].map(|edits| text_of(element, edits, &[], budget));
-    if begin_alike(texts) { Ok(Some(both)) } else { Err(Fault::unreadable().into()) }
-}
-
-/// Whether the first elements of two lists are the same.
-fn begin_alike(lists: [String; 2]) -> bool {
-    let documents = lists.map(|text| Document::parse(text).ok());
-    let [a, b] = documents.each_ref().map(|document| document.as_ref()?.roots().next()?.elements().next());
-    a.zip(b).is_some_and(|(a, b)| same(a, b))
+    let documents = texts.map(|text| Document::parse(text).ok());
+    let [before, now] = documents.each_ref().map(|document| document.as_ref()?.roots().next());
+    let is_same = before.zip(now).is_some_and(|(before, now)| same(before, now));
+    if is_same { Ok(Some(both)) } else { Err(Fault::unreadable().into()) }
 }
 
 /// Checks that a text is one document with the value of a tree.
@@ -175,13 +142,15 @@ pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], b
             (format!("{}[{anchors}", directives(root)), root.full_start()..root.end(), "]")
         }
     };
-    let within = if root.is_root() { None } else { Some(edits.within(&range)) };
-    let (edits, mut start) = (within.as_ref().unwrap_or(edits), range.start);
-    for Idle { lines, .. } in left_out {
-        text += &edits.apply(source, start..lines.start);
-        start = lines.end;
+    // What is inserted at the start of these lines belongs to what is above them.
+    let (mut start, mut is_below) = (range.start, !root.is_root());
+    for next in left_out.iter().map(|idle| &idle.lines).chain([&(range.end..range.end)]) {
+        let lines = start..next.start;
+        let new = if is_below { edits.within(&lines).apply(source, lines) } else { edits.apply(source, lines) };
+        text += &new;
+        (start, is_below) = (next.end, true);
     }
-    text + &edits.apply(source, start..range.end) + end
+    text + end
 }
 
 /// The end of the blank lines from a line on.
@@ -217,16 +186,47 @@ fn anchors_elsewhere(element: NodeRef<'_>, budget: &Budget) -> Vec<String> {
 /// A child with its number, and its key if it is a field.
 type Child<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
 
+/// Whether edits change a node, or what is on its last lines.
+pub(super) fn touch(edits: &TextEdits, node: NodeRef<'_>) -> bool {
+    let place = Place::behind_dash(node);
+    let end = place.map_or(node.end(), |place| place.bottom(node.document()));
+    edits.touch(&(node.full_start()..end))
+}
+
+/// The edits of elements that stay in a tree.
+#[derive(Clone, Copy)]
+struct Within<'e> {
+    doc: &'e Document<'e>,
+    inner: &'e TextEdits,
+    budget: &'e Budget,
+}
+
+impl Within<'_> {
+    fn change(self, node: NodeRef<'_>) -> bool {
+        !self.inner.is_empty() && node.is_of(self.doc) && touch(self.inner, node)
+    }
+
+    /// Whether an element means the same as with its own edits alone.
+    fn mean(self, element: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+        let alone = Document::parse(text_of(element, self.inner, &[], self.budget));
+        let is_same = |alone: Document<'_>| {
+            alone.roots().next().and_then(|list| list.elements().last()).is_some_and(|element| same(element, other))
+        };
+        alone.is_ok_and(is_same)
+    }
+}
+
 /// A comparison of a tree with the nodes of the new text.
 #[derive(Default)]
-struct Comparison<'a> {
+struct Comparison<'a, 'e> {
+    within: Option<Within<'e>>,
     /// Where the elements start that were not read again.
     left_out: HashSet<usize>,
     /// The place that is compared.
     path: FieldPath<'a>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> Comparison<'a, '_> {
     fn check(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> Result<(), Fault> {
         if self.is_said(tree, node) { Ok(()) } else { Err(Fault::Misread { path: self.path.shown() }) }
     }
@@ -234,10 +234,12 @@ impl<'a> Comparison<'a> {
     /// Whether a node means what a tree says. If it does not, the path shows where.
     fn is_said(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> bool {
         let node = node.resolve();
-        if let View::Node(own) = tree
-            && are_written_alike(own.resolve(), node)
-        {
-            return true;
+        let within = self.within.filter(|within| tree.like().is_some_and(|like| within.change(like)));
+        match (tree, within) {
+            (View::Node(element), Some(within)) => return within.mean(element, node),
+            (View::Branch(map), Some(_)) if tree.is_map() => return self.changes_are_said(map, node),
+            (View::Node(own), None) if are_written_alike(own.resolve(), node) => return true,
+            _ => {}
         }
         if tree.kind() != node.kind() {
             return false;
@@ -266,6 +268,22 @@ impl<'a> Comparison<'a> {
             self.path.pop();
         }
         others.next().is_none()
+    }
+
+    /// Whether a map that other edits change, too, has what the tree changes.
+    fn changes_are_said(&mut self, map: &Branch<'a>, node: NodeRef<'_>) -> bool {
+        let changed = map.entries.iter().filter(|entry| !entry.is_untouched());
+        changed.filter_map(|entry| Some((entry, entry.key?.name()))).all(|(entry, name)| {
+            self.path.push(Step::Field(name.into()), None);
+            let is_said = match (entry.value.as_ref().and_then(Tree::view), node.get(name)) {
+                (Some(value), Some(node)) => self.is_said(value, node),
+                (value, node) => value.is_none() && node.is_none(),
+            };
+            if is_said {
+                self.path.pop();
+            }
+            is_said
+        })
     }
 
     /// The children of a map or list that the new text must have; `None` if it has a `<<`.
@@ -310,7 +328,9 @@ mod tests {
         let root = doc.roots().next().expect("a root");
         let element = root.elements().next().unwrap_or(root);
         let edits = TextEdits::from(Edit { range, text: new.to_owned() });
-        match check(element, &Tree::Node(element), &edits, &Budget::default()) {
+        let inner = &TextEdits::default();
+        let edits = Edits { inner, own: &edits, all: &edits };
+        match check(element, &Tree::Node(element), edits, &Budget::default()) {
             Err(Unwritable::Fault(Fault::Misread { path })) => Some(path),
             other => other.map(|()| None).expect("no other error"),
         }
@@ -374,7 +394,8 @@ mod tests {
             let at = text.rfind("c: 1").expect("is there") + 3;
             for (new, want) in [("0x1", true), ("2", false)] {
                 let edits = TextEdits::from(Edit { range: at..at + 1, text: new.to_owned() });
-                let read = check(element, &Tree::Node(element), &edits, &Budget::default());
+                let edits = Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+                let read = check(element, &Tree::Node(element), edits, &Budget::default());
                 assert_eq!(read.is_ok(), want, "{text}: {read:?}");
             }
         }
@@ -391,9 +412,10 @@ mod tests {
         let mut idle = Vec::new();
         idle_elements(&branch, &edits, &mut idle);
         assert_eq!(idle.iter().map(|idle| idle.lines.start / 9).collect::<Vec<_>>(), [1, 2, 6, 7]);
-        assert!(check(root, &branch.clone().into_tree(), &edits, &Budget::default()).is_ok());
+        let edits = Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+        assert!(check(root, &branch.clone().into_tree(), edits, &Budget::default()).is_ok());
         branch.entries[6].value = None;
-        let lost = check(root, &branch.into_tree(), &edits, &Budget::default());
+        let lost = check(root, &branch.into_tree(), edits, &Budget::default());
         assert!(lost.is_err_and(|why| why.to_string().contains("`[6].a` does not: this is a fault of krm-merge")));
     }
 }
