@@ -786,8 +786,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             range.end == at && !range.is_empty() && edit.text.is_empty() && starts_line(self.text(), range.start)
         };
         let is_open = at > 0 && !ends_line(&self.text()[..at]) && !self.edits.iter().any(is_gone);
-        // A last line without a line break gets one, from the first of several insertions after it.
-        if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {
+        // A last line without a line break gets one, from the first of several insertions after it, or from what replaces it.
+        if is_open && !self.edits.iter().any(|e| e.range.end == at && e.text.ends_with('\n')) {
             text.insert(0, '\n');
         }
         self.edit(at..at, text);
