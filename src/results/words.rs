@@ -494,7 +494,9 @@ fn comments_lost(resource: &Resource<'_>, place: &str, texts: &[String]) -> Stri
 
 fn comment_not_taken(resource: &Resource<'_>, text: &str) -> String {
     let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(text)) };
-    format!("the comment above the resource must be made updated's by hand, because the merge changes its line{shown}")
+    format!(
+        "dest's comment above the resource stays, because the merge changes its line; take updated's by hand{shown}"
+    )
 }
 
 /// A comment as a message shows it.

@@ -223,3 +223,27 @@ impl<'t> Edited<'t> {
         if self.edits.is_empty() { self.text.into_owned() } else { self.edits.apply(&self.text, 0..self.text.len()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_overlap_are_refused_unless_one_only_removes() {
+        let edit = |range, text: &str| Edit { range, text: text.to_owned() };
+        for (a, b, want) in [
+            (edit(0..2, ""), edit(1..3, ""), None),
+            (edit(0..3, "x"), edit(1..2, "y"), None),
+            (edit(0..3, ""), edit(1..2, "y"), None),
+            (edit(0..3, ""), edit(1..1, "y"), None),
+            (edit(0..3, "x"), edit(1..2, ""), Some("xd")),
+            (edit(0..3, "x"), edit(0..3, "x"), Some("xd")),
+            (edit(0..3, "x"), edit(3..3, "y"), Some("xyd")),
+        ] {
+            for edits in [vec![a.clone(), b.clone()], vec![b.clone(), a.clone()]] {
+                let edits = TextEdits::of(edits).ok().map(|edits| edits.apply("abcd", 0..4));
+                assert_eq!(edits.as_deref(), want, "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -166,7 +166,8 @@ fn directives<'a>(element: NodeRef<'a>) -> &'a str {
     let doc = element.document();
     let document = doc.roots().find(|root| root.holds(element)).map(extent).unwrap_or_default();
     let text = &doc.source()[document];
-    let end = text.find("\n---").filter(|_| text.trim_start_matches('\u{feff}').starts_with('%'));
+    let has_any = text.trim_start_matches('\u{feff}').starts_with('%');
+    let end = if has_any { text.find("\n---") } else { None };
     end.map_or("", |end| &text[..next_line(text, end + 1)])
 }
 
@@ -233,9 +234,10 @@ impl<'a> Comparison<'a, '_> {
 
     /// Whether a node means what a tree says. If it does not, the path shows where.
     fn is_said(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> bool {
-        let node = node.resolve();
         let within = self.within.filter(|within| tree.like().is_some_and(|like| within.change(like)));
         match (tree, within) {
+            // An alias stands for a value, whose fields have the order that they have at its anchor.
+            _ if node.kind() == Kind::Alias => return tree.same(node),
             (View::Node(element), Some(within)) => return within.mean(element, node),
             (View::Branch(map), Some(_)) if tree.is_map() => return self.changes_are_said(map, node),
             (View::Node(own), None) if are_written_alike(own.resolve(), node) => return true,

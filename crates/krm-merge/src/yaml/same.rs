@@ -79,3 +79,24 @@ fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     }
     count == others.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    #[test]
+    fn what_is_below_a_text_is_a_part_of_its_meaning() {
+        for (a, b, want) in [
+            ("a: {b: 1}\n", "a: {b: 1}", true),
+            ("a: |\n  x\n", "a: |\n  x", false),
+            ("a: |+\n  x\n", "a: |+\n  x\n\n", false),
+            ("- a: |+\n    x\n- b\n", "- a: |+\n    x\n\n- b\n", false),
+            ("- a: |\n    x\n- b\n", "- a: |\n    x\n\n- b\n", true),
+        ] {
+            let documents = [a, b].map(|text| Document::parse(text).expect("valid"));
+            let [a, b] = documents.each_ref().map(|document| document.roots().next().expect("a root"));
+            assert_eq!(same(a, b), want, "{a:?} {b:?}");
+        }
+    }
+}
