@@ -280,3 +280,26 @@ impl<'a> Open<'a> {
         Ok((written, results))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::splice::{Fault, Unwritable};
+
+    #[test]
+    fn a_fault_of_ours_keeps_the_items_and_fails() {
+        let stdin = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- a: 1\n";
+        let outline = Outline::whole(stdin).expect("valid");
+        let list = ResourceList::read(&outline).expect("a ResourceList");
+        let items = list.resources(Vec::new());
+        let fault = Unwritable::from(Fault::Misread { path: "a".to_owned() });
+        let merged = Merged { items: vec![Item::Goes], ..Merged::default() };
+        let output = write(stdin, &list, merged, vec![*Outcome::unwritable(fault, &items[0])], usual(stdin));
+        assert_eq!(output.verdict, Verdict::Failed);
+        let stdout = output.stdout.into_text();
+        assert!(stdout.starts_with(&format!("{stdin}results:\n")), "{stdout}");
+        let told =
+            "the new text must mean what was merged, but `a` does not: this is a fault of krm-merge, please report it";
+        assert!(output.stderr[0].ends_with(told), "{:?}", output.stderr);
+    }
+}

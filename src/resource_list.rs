@@ -3,14 +3,14 @@
 //! Keys may come in any order, and unknown fields stay. Output is the input text with edits: only the changes to the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use crate::results::{self, Outcome, Severity};
+use crate::results::{self, Outcome};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
 use krm_merge::resource::{Located, Origin, Resource};
-use krm_merge::splice;
+use krm_merge::splice::{self, Unwritable};
 use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{Document, Error, NodeRef, Place, Position, Style};
 
@@ -157,10 +157,8 @@ impl<'a> ResourceList<'a> {
         let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };
         let of_results = of_results.as_ref().and_then(|document| document.roots().next());
         let tree = self.tree(gone, added, of_results, layout);
-        let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
-        // Text at the end of an item comes before text after the item.
-        let all = TextEdits::default().union(edits.into_iter().chain([own]));
-        Ok(all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?)
+        let edits = TextEdits::default().union(edits).map_err(Unwritable::from)?;
+        Ok(splice::edits_around(self.root, &tree, edits, &Budget::new(limit))?)
     }
 
     /// The ResourceList as it is to be. Its results get this layout.

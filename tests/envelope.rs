@@ -131,6 +131,57 @@ fn a_block_scalar_in_which_the_text_ends_keeps_its_value_or_goes() {
     assert!(stdout.contains("      script: |-\n        old\n- {apiVersion: v1, "), "{stdout}");
 }
 
+/// What goes from below an item is an edit of the list, and what the item becomes is one of its own.
+#[test]
+fn what_goes_from_below_an_item_leaves_the_end_of_its_text() {
+    let item = |role: &str, name: &str, text: &str| {
+        let role = format!("config.kubernetes.io/merge-source: {role}");
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}, annotations: {{{role}}}}}\n  data:\n    x: {text}\n"
+        )
+    };
+    let kept = "|+\n      a\n";
+    for (dest, updated, want) in [("a", kept, "x: |+\n      a\n\n- apiVersion"), (kept, "a", "x: a\n\n\n- apiVersion")]
+    {
+        let items = [
+            item("dest", "a", dest) + if dest == "a" { "\n" } else { "" },
+            item("dest", "b", "a") + "\n\n",
+            item("dest", "c", "a"),
+            item("original", "a", dest),
+            item("original", "b", "a"),
+            item("updated", "a", updated),
+        ];
+        let output = passes(&resource_list(&items.concat(), "mode: ThreeWay\n")).stdout;
+        assert!(output.contains(want), "{output}");
+    }
+}
+
+#[test]
+fn results_below_a_new_list_of_items_leave_the_end_of_its_text() {
+    let source = ITEM.replace("name: a", "name: a\n    annotations: {config.kubernetes.io/merge-source: source}");
+    let stdin = format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: v1\n  kind: ConfigMap\n  data: {{mode: two-way}}\nitems:\n{}",
+        source.replace("old # why\n", "|+")
+    );
+    assert!(passes(&stdin).stdout.contains("    k: |+\nresults:\n"), "{}", passes(&stdin).stdout);
+}
+
+#[test]
+fn a_comment_that_has_no_place_is_told() {
+    let item = |role: &str, comment: &str, first: &str| {
+        format!(
+            "- # {comment}\n{first}  apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: a, annotations: {{config.kubernetes.io/merge-source: {role}}}}}\n"
+        )
+    };
+    let first = "  first: 1\n";
+    let dest = item("dest", "old", first) + "  own: 1\n";
+    let items = dest + &item("original", "old", first) + &item("updated", "new", "");
+    let output = passes(&resource_list(&items, "mode: ThreeWay\n")).stdout;
+    assert!(output.contains("- # old\n  apiVersion"), "{output}");
+    let told = results(&output);
+    assert!(told.iter().any(|(_, message)| message.ends_with("take updated's by hand: \"# new\"")), "{told:?}");
+}
+
 #[test]
 fn results_that_are_there_stay_and_new_ones_follow() {
     let old = "results:\n- message: earlier\n  severity: info\n";

@@ -1,4 +1,4 @@
-//! No text is parsed twice in a run.
+//! No text is parsed twice in a run: each one of the user once, and each new one once, to read again what was written.
 
 use krm_merge::yaml::parsed;
 use krm_merge_function::{Verdict, run};
@@ -43,13 +43,14 @@ const SOURCES: &str = "    source:
 ";
 
 #[test]
-fn stdin_is_parsed_once_whatever_is_merged() {
+fn stdin_and_what_is_new_are_parsed_once_whatever_is_merged() {
+    // The item is new.
     for mode in ["TwoWay", "Strategic"] {
-        assert_eq!(parses(DEST, &format!("    mode: {mode}\n{SOURCES}")), 1, "{mode}");
+        assert_eq!(parses(DEST, &format!("    mode: {mode}\n{SOURCES}")), 1 + 1, "{mode}");
     }
     let new = "      - {apiVersion: v1, kind: Secret, metadata: {name: new}}\n";
-    // Results are a text of the function's own.
-    assert_eq!(parses(DEST, &format!("    mode: TwoWay\n{SOURCES}{new}")), 2);
+    // Results are a text of the function's own, and the ResourceList is new with them.
+    assert_eq!(parses(DEST, &format!("    mode: TwoWay\n{SOURCES}{new}")), 2 + 2);
 }
 
 #[test]
@@ -65,10 +66,10 @@ fn each_text_of_a_role_is_parsed_once() {
             text(updated)
         )
     };
-    // A run of ThreeWay always has results, a text of the function's own.
-    assert_eq!(parses(&item("x"), &spec("x", "y")), 4);
+    // A run of ThreeWay always has results, a text of the function's own. The item and the ResourceList are new.
+    assert_eq!(parses(&item("x"), &spec("x", "y")), 4 + 2);
     assert_eq!(
         parses(&item("z"), &spec("x", "y").replacen("ThreeWay\n", "ThreeWay\n    onConflict: TakeUpdated\n", 1)),
-        4
+        4 + 2
     );
 }

@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
         items: Vec<Item>,
     ) -> Result<Written<'r, 'a>, Box<Outcome>> {
         let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
-        merged.moves(&written).try_for_each(|note| self.tell(&note))?;
+        merged.notes_of(&written).iter().try_for_each(|note| self.tell(note))?;
         Ok(written)
     }
 

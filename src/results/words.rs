@@ -397,6 +397,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             contradiction(resource, &place, Sides { original, updated, dest }, *stays)
         }
         Notice::CommentsLost(texts) => comments_lost(resource, &place, texts),
+        Notice::CommentNotTaken(text) => comment_not_taken(resource, text),
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
@@ -489,6 +490,13 @@ fn comments_lost(resource: &Resource<'_>, place: &str, texts: &[String]) -> Stri
     // A comment next to a secret value may hold an older value.
     let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(&texts.join(" "))) };
     format!("the merge removes {what} that only dest has{place}{shown}")
+}
+
+fn comment_not_taken(resource: &Resource<'_>, text: &str) -> String {
+    let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(text)) };
+    format!(
+        "dest's comment above the resource stays, because the merge changes its line; take updated's by hand{shown}"
+    )
 }
 
 /// A comment as a message shows it.

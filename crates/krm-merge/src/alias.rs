@@ -14,7 +14,7 @@ use crate::yaml::{Kind, NodeRef};
 
 /// A settled tree of dest as it is to be written: with each alias and `<<` that can stay in its place, and the others written out. Read as
 /// values, this tree means nothing: see above.
-pub fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
+pub(crate) fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
     if !dest.has_aliases() || tree.is(dest) {
         return Cow::Borrowed(tree);
     }

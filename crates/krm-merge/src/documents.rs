@@ -105,7 +105,7 @@ pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<Strin
             edits.push(splice::edits(*root, &tree, budget)?);
         }
     }
-    let Ok(edits) = TextEdits::default().union(edits) else { return Ok(text) };
+    let edits = TextEdits::default().union(edits)?;
     let order = order_of(&firsts);
     if order.is_sorted() {
         return Ok(edits.apply(&text, 0..text.len()));

@@ -47,8 +47,15 @@ impl fmt::Display for Overlap {
 
 impl std::error::Error for Overlap {}
 
+impl From<Edit> for TextEdits {
+    fn from(edit: Edit) -> Self {
+        Self(vec![edit])
+    }
+}
+
 impl TextEdits {
-    /// These edits, in any order. Insertions at one place stay in their order. An edit inside bytes that another edit removes is dropped.
+    /// These edits, in any order. Insertions at one place stay in their order. An edit that removes bytes that another one removes or replaces
+    /// is dropped.
     ///
     /// # Errors
     /// Edits that overlap in any other way.
@@ -68,8 +75,8 @@ impl TextEdits {
         let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
         for edit in edits {
             match out.last() {
-                Some(last) if edit.lies_in(last) => continue,
-                Some(last) if last.lies_in(&edit) => {
+                Some(last) if edit.is_done_by(last) => continue,
+                Some(last) if last.is_done_by(&edit) => {
                     out.pop();
                 }
                 Some(last) if edit.range.start < last.range.end => {
@@ -122,6 +129,29 @@ impl TextEdits {
         self.0.iter()
     }
 
+    /// Whether an edit changes a range, or is at one of its ends.
+    pub(crate) fn touch(&self, range: &Range<usize>) -> bool {
+        let first = self.0.partition_point(|edit| edit.range.end < range.start);
+        self.0.get(first).is_some_and(|edit| edit.range.start <= range.end)
+    }
+
+    /// The edits of a range, without what is inserted at its start: that belongs to what is before it.
+    pub(crate) fn within(&self, range: &Range<usize>) -> Self {
+        let is_within = |edit: &&Edit| edit.range.end > range.start && edit.range.end <= range.end;
+        Self(
+            self.from(range.start)
+                .take_while(|edit| edit.range.start <= range.end)
+                .filter(is_within)
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// The edits that begin at an offset or after it.
+    fn from(&self, start: usize) -> impl Iterator<Item = &Edit> {
+        self.0[self.0.partition_point(|edit| edit.range.start < start)..].iter()
+    }
+
     /// Whether one edit replaces all of a range.
     pub(crate) fn cover(&self, range: &Range<usize>) -> bool {
         let before = self.0.partition_point(|edit| edit.range.start <= range.start);
@@ -139,9 +169,9 @@ impl TextEdits {
     fn pieces<'t>(&'t self, text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
         let Range { start, end } = range;
         let mut at = start;
-        let is_in = move |edit: &&Edit| start <= edit.range.start && edit.range.end <= end;
-        let fits = |edit: &&Edit| text.get(edit.range.clone()).is_some();
-        let edits = self.0.iter().filter(is_in).filter(fits).map(Some).chain([None]);
+        let fits = move |edit: &&Edit| edit.range.end <= end && text.get(edit.range.clone()).is_some();
+        let edits =
+            self.from(start).take_while(move |edit| edit.range.start <= end).filter(fits).map(Some).chain([None]);
         edits.flat_map(move |edit| match edit {
             Some(edit) => {
                 let kept = text.get(at..edit.range.start).unwrap_or_default();
@@ -191,5 +221,29 @@ impl<'t> Edited<'t> {
     /// The edited text.
     pub fn into_text(self) -> String {
         if self.edits.is_empty() { self.text.into_owned() } else { self.edits.apply(&self.text, 0..self.text.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_overlap_are_refused_unless_one_only_removes() {
+        let edit = |range, text: &str| Edit { range, text: text.to_owned() };
+        for (a, b, want) in [
+            (edit(0..2, ""), edit(1..3, ""), None),
+            (edit(0..3, "x"), edit(1..2, "y"), None),
+            (edit(0..3, ""), edit(1..2, "y"), None),
+            (edit(0..3, ""), edit(1..1, "y"), None),
+            (edit(0..3, "x"), edit(1..2, ""), Some("xd")),
+            (edit(0..3, "x"), edit(0..3, "x"), Some("xd")),
+            (edit(0..3, "x"), edit(3..3, "y"), Some("xyd")),
+        ] {
+            for edits in [vec![a.clone(), b.clone()], vec![b.clone(), a.clone()]] {
+                let edits = TextEdits::of(edits).ok().map(|edits| edits.apply("abcd", 0..4));
+                assert_eq!(edits.as_deref(), want, "{a:?} {b:?}");
+            }
+        }
     }
 }

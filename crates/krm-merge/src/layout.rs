@@ -3,7 +3,6 @@
 //! The merge decides the values of the resource, including the host's annotations. Where the text of updated has other values, it is
 //! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
-use crate::alias;
 use crate::child::{By, Value};
 use crate::edits::{Edit, TextEdits};
 use crate::host::is_transport;
@@ -14,7 +13,7 @@ use crate::splice::{self, Lines, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Document, Kind, NodeRef, Place, below_all, ends_line, gap_above, holds_no_value, is_blank, same_lines,
+    Chomping, Kind, NodeRef, Place, below_all, ends_line, gap_above, holds_no_value, is_blank, same_lines,
     split_after_feeds, without_break,
 };
 
@@ -80,7 +79,7 @@ pub fn edits<'a>(
     like: Option<NodeRef<'a>>,
     budget: &Budget,
 ) -> Result<(TextEdits, Text), Unwritable> {
-    let own = splice::edits(dest, &alias::written_out(dest, tree), budget)?;
+    let own = splice::edits(dest, tree, budget)?;
     Ok(match like.map(|like| upstreams(dest, tree, like, &own, budget)).transpose()?.flatten() {
         Some(edits) => (edits, Text::Upstream),
         None => (own, Text::Own),
@@ -98,33 +97,30 @@ fn upstreams<'a>(
 ) -> Result<Option<TextEdits>, Unwritable> {
     let Some((place, from)) = Lines::of_both(dest, like) else { return Ok(None) };
     let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
-    let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
+    let Some(text) = from.text(&splice::unread_edits(like, &laid, budget)?) else { return Ok(None) };
     // Mostly upstream changed only values, so this is the end.
     if place.text(own).is_some_and(|own| own == text) {
         return Ok(None);
     }
-    let Ok(doc) = Document::parse(text.as_str()) else { return Ok(None) };
-    let is_said = |root: NodeRef<'_>| tree.view().is_some_and(|view| view.same(root));
-    let Some(root) = doc.roots().next().filter(|root| is_said(*root) && doc.roots().count() == 1) else {
-        return Ok(None);
-    };
-    let needs_end = BlockScalar::needs_line_break(root);
     let is_behind = place.has_comment_behind_dash() || from.has_comment_behind_dash();
     let text = place.written(&text, if is_behind { Head::BehindDash } else { Head::AboveDash });
     if !budget.take(text.len()) {
         return Ok(budget.check(crate::limit::Kind::Text).map(|()| None)?);
     }
     // Dest keeps the end of its last line, unless a block scalar needs a line break there.
-    let has_end = ends_line(&dest.document().source()[place.range.clone()]) || needs_end;
+    let needs_end = || splice::last_block(&text).is_some_and(|block| block.chomping != Chomping::Strip);
+    let has_end = ends_line(&dest.document().source()[place.range.clone()]) || needs_end();
     let text = if has_end { &text } else { without_break(&text) };
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
-    Ok(Some(TextEdits::sorted(vec![Edit { range: place.range, text }])))
+    let edits = TextEdits::from(Edit { range: place.range, text });
+    let read = splice::Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+    Ok(splice::check(dest, &laid, read, budget).ok().map(|()| edits))
 }
 
 /// The lines of a resource without the annotations of the host.
 fn own_text(node: NodeRef<'_>, lines: &Lines<'_>, budget: &Budget) -> Option<String> {
     let own = transport::without_host(Tree::Node(node));
-    lines.text(&splice::edits(node, &own, budget).ok()?)
+    lines.text(&splice::unread_edits(node, &own, budget).ok()?)
 }
 
 /// The places of the host's annotations in a resource, or of all annotations if there are no others, in the order of the text.
@@ -284,6 +280,7 @@ impl<'d> Lines<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yaml::Document;
 
     /// The resources of a text: its documents, or the elements of a list.
     fn texts(text: &str) -> Vec<String> {

@@ -47,7 +47,7 @@ pub use packages::{Error, Merge, MergedPackage, Package};
 pub use policy::{ConflictLevel, NewElements, Renames};
 pub use resource::{Identity, Resource};
 pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
-pub use splice::{NotJson, Unwritable};
+pub use splice::{Fault, NotJson, Unwritable};
 pub use tree::Pick;
 pub use warning::{Notice, Warning};
 pub use yaml::{Document, Error as YamlError, NodeRef, Position};

@@ -255,7 +255,7 @@ impl<'m> MergedPackage<'m> {
         let written = self.written(Pick::Updated, &budget)?;
         let missed = self.merge.missed().map(Note::NoResource);
         let mut notes: Vec<Note<'_, 'm>> =
-            self.merged.notes().chain(missed).chain(self.merged.moves(&written)).collect();
+            self.merged.notes().chain(missed).chain(self.merged.notes_of(&written)).collect();
         if self.merge.mode == Mode::ThreeWay {
             for (resource, effect) in self.merged.resources.iter().zip(&written.effects) {
                 let sides = resource.member.sides;

@@ -6,12 +6,14 @@
 mod flow;
 mod lines;
 mod print;
+mod reread;
 mod unwritable;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::alias;
 use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
@@ -23,27 +25,71 @@ use crate::yaml::{
 };
 pub(crate) use lines::Lines;
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
+pub use reread::with_comment;
+pub(crate) use reread::{Edits, check};
+use reread::{check_text, text_of, touch};
 use unwritable::check_json;
-pub use unwritable::{NotJson, Unwritable};
+pub use unwritable::{Fault, NotJson, Unwritable};
 
-/// The edits that turn a map or list into the result that a tree describes, in the order of the text.
+/// The edits that turn a map or list into the result that a tree describes, in the order of the text. The new text was read again, and
+/// means that.
 ///
-/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: the caller
-/// must replace the root, because that affects the root's container.
+/// A tree that is another node than the root gives no edits: the caller must replace the root, because that affects the root's container.
+///
+/// # Errors
+/// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; the text would mean something else, which
+/// is a fault here.
+pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    edits_around(root, tree, TextEdits::default(), budget)
+}
+
+/// Same as [`edits`], for a tree whose elements other edits change. All edits come back, those of the elements first.
+///
+/// # Errors
+/// Same as [`edits`].
+pub fn edits_around<'d>(
+    root: NodeRef<'d>,
+    tree: &Tree<'d>,
+    inner: TextEdits,
+    budget: &Budget,
+) -> Result<TextEdits, Unwritable> {
+    let own = spliced(root, tree, &inner, budget)?;
+    // A block scalar at the end may be one that is replaced.
+    let closing = if inner.is_empty() { None } else { closed_end(root.document()) };
+    let closing = closing.filter(|edit| inner.touch(&edit.range));
+    let own = TextEdits::of(own.into_vec().into_iter().filter(|edit| closing.as_ref() != Some(edit)).collect())?;
+    let all = inner.clone().union([own.clone()])?;
+    if matches!(tree, Tree::Branch(_)) {
+        check(root, tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
+    }
+    Ok(all)
+}
+
+/// Same as [`edits`], for a caller that makes another text of them, and reads that.
 ///
 /// # Errors
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
-pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+pub(crate) fn unread_edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    spliced(root, tree, &TextEdits::default(), budget)
+}
+
+fn spliced<'d>(
+    root: NodeRef<'d>,
+    tree: &Tree<'d>,
+    inner: &TextEdits,
+    budget: &Budget,
+) -> Result<TextEdits, Unwritable> {
+    let tree = &*alias::written_out(root, tree);
     Flow::of(root).check(tree, Some(root))?;
     let overlap = OnceCell::new();
     let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::with_capacity(USUAL_EDITS));
-    let mut splicer = Splicer { root, doc, budget, layout, edits, overlap: &overlap };
+    let mut splicer = Splicer { root, doc, budget, layout, inner, edits, overlap: &overlap };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
     budget.check(Written::Text)?;
     let edits = splicer.finish();
-    overlap.into_inner().map_or(Ok(edits), |overlap| Err(Unwritable::Overlap(overlap)))
+    overlap.into_inner().map_or(Ok(edits), |overlap| Err(overlap.into()))
 }
 
 /// Whether new text gets the layout that YAML libraries write: a map is two columns deeper than its key, and a list is in the column of its
@@ -75,15 +121,15 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// # Errors
 /// The text exceeds the rest of the budget; it is JSON, and JSON lacks one of the values.
 pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable> {
-    let mut lines = Vec::new();
-    if let Some(like) = tree.like() {
-        let layout = Layout::of(like, budget);
-        layout.flow.check(tree, None)?;
-        lines = layout.document(tree);
-    }
+    let Some(like) = tree.like() else { return Ok(String::new()) };
+    let layout = Layout::of(like, budget);
+    layout.flow.check(tree, None)?;
+    let mut lines = layout.document(tree);
     lines.push(String::new());
     budget.check(Written::Text)?;
-    Ok(lines.join("\n"))
+    let text = lines.join("\n");
+    check_text(&text, tree)?;
+    Ok(text)
 }
 
 /// The value of a node as compact JSON, for a program.
@@ -121,6 +167,8 @@ struct Splicer<'d, 'b> {
     budget: &'b Budget,
     /// The layout of the root, read on first use, because a removal needs none.
     layout: OnceCell<Layout<'b>>,
+    /// Edits of nodes that stay.
+    inner: &'b TextEdits,
     edits: Vec<Edit>,
     /// The first edits that overlap, which no text can have. It would be a fault here.
     overlap: &'b OnceCell<Overlap>,
@@ -181,7 +229,7 @@ fn is_blank_line(text: &str, line: usize) -> bool {
 }
 
 /// The block scalar at the end of these lines, read as a document of their own.
-fn last_block(lines: &str) -> Option<BlockScalar> {
+pub(crate) fn last_block(lines: &str) -> Option<BlockScalar> {
     if !lines.contains(['|', '>']) {
         return None;
     }
@@ -672,6 +720,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
     /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
     fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, tree: &Tree<'_>) -> Option<BlockScalar> {
         match Fate::of(tree, value) {
+            Fate::Kept if !self.inner.is_empty() && touch(self.inner, value) => {
+                last_block(&text_of(value, self.inner, &[], self.budget))
+            }
             Fate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),
             Fate::Put(_) => {
                 let mut text = lead(host, column);
@@ -735,8 +786,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             range.end == at && !range.is_empty() && edit.text.is_empty() && starts_line(self.text(), range.start)
         };
         let is_open = at > 0 && !ends_line(&self.text()[..at]) && !self.edits.iter().any(is_gone);
-        // A last line without a line break gets one, from the first of several insertions after it.
-        if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {
+        // A last line without a line break gets one, from the first of several insertions after it, or from what replaces it.
+        if is_open && !self.edits.iter().any(|e| e.range.end == at && e.text.ends_with('\n')) {
             text.insert(0, '\n');
         }
         self.edit(at..at, text);
@@ -822,9 +873,10 @@ mod tests {
         let root = doc.roots().next().expect("a root");
         let edit = |range| Edit { range, text: String::new() };
         let edits = vec![edit(0..3), edit(2..4)];
-        let splicer = Splicer { root, doc: &doc, budget: &budget, layout: OnceCell::new(), edits, overlap: &overlap };
+        let (layout, inner) = (OnceCell::new(), &TextEdits::default());
+        let splicer = Splicer { root, doc: &doc, budget: &budget, layout, inner, edits, overlap: &overlap };
         assert!(splicer.finish().is_empty());
-        let why = Unwritable::Overlap(overlap.into_inner().expect("an overlap")).to_string();
+        let why = Unwritable::from(overlap.into_inner().expect("an overlap")).to_string();
         assert!(why.starts_with("edits of a text must be disjoint, but bytes 0..3 and 2..4 overlap: "), "{why}");
     }
 }

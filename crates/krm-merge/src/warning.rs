@@ -55,6 +55,8 @@ pub enum Notice {
     },
     /// The merge removes these comments, which only dest has.
     CommentsLost(Vec<String>),
+    /// This comment of updated has no place, because the merge changes the line that it would be on. An empty text would remove dest's.
+    CommentNotTaken(String),
     /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
         /// How many elements dest lost.

@@ -220,7 +220,7 @@ impl Drawn<'_> {
         let (dest, updated, original) = (edits(Version::Dest)?, edits(Version::Updated)?, edits(Version::Original));
         let style = if original.is_some() { self.style } else { Style::Merge };
         let edits = Sides { original: original.unwrap_or_default(), updated, dest };
-        let mut parts = parts(source, 0..source.len(), &edits, &texts_of(document)).parts;
+        let mut parts = parts(source, 0..source.len(), &edits, &texts_of(document)).ok()?.parts;
         parts.iter_mut().for_each(keep_whole);
         Some((parts, style))
     }

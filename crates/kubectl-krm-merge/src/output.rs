@@ -221,18 +221,18 @@ pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String>
         result
     };
     let results: Vec<Outcome> = results.iter().map(with_line).collect();
-    Ok(escaped(to_yaml(&results, &Budget::new(limit))?))
+    escaped(to_yaml(&results, &Budget::new(limit))?)
 }
 
 /// Puts double quotes around each scalar of a YAML text that has misleading characters.
-fn escaped(yaml: String) -> String {
+fn escaped(yaml: String) -> Result<String> {
     if !yaml.chars().any(|c| shown::misleads(c) && c != '\n') {
-        return yaml;
+        return Ok(yaml);
     }
-    let Ok(document) = Document::parse(yaml.as_str()) else { return yaml };
+    let document = Document::parse(yaml.as_str())?;
     let mut edits = Vec::new();
     document.roots().for_each(|root| escape(root, &mut edits));
-    TextEdits::of(edits).map_or_else(|_| yaml.clone(), |edits| edits.apply(&yaml, 0..yaml.len()))
+    Ok(TextEdits::of(edits)?.apply(&yaml, 0..yaml.len()))
 }
 
 fn escape(node: NodeRef<'_>, edits: &mut Vec<Edit>) {
@@ -265,7 +265,7 @@ mod tests {
         let is_escaped = |text: &str| text.chars().all(|c| !shown::misleads(c) || c == '\n');
         let value =
             serde_json::json!({odd: [odd, {"k": format!("{odd}{odd}"), "plain\u{202e}": "x\u{200b}\n y\n", "z": 1}]});
-        let yaml = escaped(serde_yaml::to_string(&value).expect("YAML"));
+        let yaml = escaped(serde_yaml::to_string(&value).expect("YAML")).expect("escaped");
         assert!(is_escaped(&yaml), "{yaml:?}");
         assert_eq!(serde_yaml::from_str::<serde_json::Value>(&yaml).expect("YAML"), value, "{yaml}");
         let json = indented(&value.to_string());

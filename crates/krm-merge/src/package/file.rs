@@ -67,13 +67,13 @@ pub fn edited(
         order.extend(left.map(|own| own.spot).chain(new.iter().map(|added| added.spot)));
         let of_items =
             items.iter().filter_map(|own| if let Item::Edited(edits) = own.item { Some(edits.clone()) } else { None });
-        let of_items = of_items.chain(edits_of_list(*root, &gone, &new, budget)?);
+        let of_items = edits_of_list(*root, &gone, &new, TextEdits::default().union(of_items)?, budget)?;
         // What is new at the end of the items comes before what is new below them.
-        let all: Vec<TextEdits> = of_items.chain(items.iter().filter_map(|own| own.list.cloned())).collect();
+        let all = of_items.union(items.iter().filter_map(|own| own.list.cloned()))?;
         becomes.push(match all.is_empty() {
             _ if gone(*root) => Item::Goes,
             true => Item::Stays,
-            false => Item::Edited(TextEdits::default().union(all)?),
+            false => Item::Edited(all),
         });
     }
     let (source, ranges) = (document.source(), extents(&roots, &becomes));
@@ -91,7 +91,7 @@ pub fn edited(
         let tail =
             text.strip_prefix(&before).map(|tail| Edit { range: source.len()..source.len(), text: tail.to_owned() });
         edits = match (edits, tail) {
-            (Some(edits), Some(tail)) => Some(edits.union([TextEdits::of(vec![tail])?])?),
+            (Some(edits), Some(tail)) => Some(edits.union([tail.into()])?),
             _ => None,
         };
     }
@@ -111,23 +111,26 @@ fn home(roots: &[NodeRef<'_>], items: &[FileItem<'_>], spot: Spot) -> Option<usi
     root_of(roots, beside.node).filter(|root| list::is_list(roots[*root]))
 }
 
-/// The edits of a document that is a list: it loses elements and gets new ones. `None` if nothing changes.
+/// The edits of a document that is a list: it loses elements and gets new ones, and `inner` edits change others.
 fn edits_of_list<'a>(
     root: NodeRef<'a>,
     gone: &dyn Fn(NodeRef<'a>) -> bool,
     added: &[&NewResource],
+    inner: TextEdits,
     budget: &Budget,
-) -> Result<Option<TextEdits>, FileFault> {
+) -> Result<TextEdits, FileFault> {
     let Some(items) = list::items_of(root) else {
         if added.is_empty() {
-            return Ok(None);
+            return Ok(inner);
         }
         let written = Document::parse(elements(added))?;
-        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else { return Ok(None) };
-        return Ok(Some(splice::edits(root, &filled(root, key, value), budget)?));
+        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else {
+            return Ok(inner);
+        };
+        return Ok(splice::edits_around(root, &filled(root, key, value), inner, budget)?);
     };
     if added.is_empty() && !list::resources(root).iter().any(|listed| gone(listed.node)) {
-        return Ok(None);
+        return Ok(inner);
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let mut branch = list::left(items, &mut |node| gone(node));
@@ -136,7 +139,7 @@ fn edits_of_list<'a>(
         .flat_map(Document::roots)
         .map(|value| Entry { layout: Layout::Own, ..Entry::new(None, Tree::Node(value)) });
     branch.entries.extend(new);
-    Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
+    Ok(splice::edits_around(root, &list::with_items(root, items, branch), inner, budget)?)
 }
 
 /// The number of the document that contains a node.

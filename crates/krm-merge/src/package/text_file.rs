@@ -89,7 +89,7 @@ impl From<Unwritable> for FileFault {
 
 impl From<Overlap> for FileFault {
     fn from(overlap: Overlap) -> Self {
-        Self::Unwritable(Unwritable::Overlap(overlap))
+        Self::Unwritable(overlap.into())
     }
 }
 

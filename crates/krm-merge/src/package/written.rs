@@ -18,13 +18,14 @@ use crate::item_comment::{self, ItemComment};
 use crate::layout::{self, Text, Upstream};
 use crate::limit::Budget;
 use crate::lost::{bytes_of, lost_comments};
+use crate::path::FieldPath;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
 use crate::splice::{self, Unwritable};
 use crate::transport::{self, NewPlace};
 use crate::tree::{Tree, View};
-use crate::warning::Warning;
+use crate::warning::{Notice, Warning};
 use crate::yaml::{NodeRef, extent};
 
 /// What a merge does to the items of a package.
@@ -39,6 +40,8 @@ pub struct Written<'r, 'a> {
     /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
     /// name.
     pub followed: BTreeMap<usize, [&'a str; 4]>,
+    /// The comment of updated that an item does not get, by the item's number.
+    pub not_taken: BTreeMap<usize, &'a str>,
     /// The edits of lists of resources beside their items, each with the number of an item of the list.
     pub lists: BTreeMap<usize, TextEdits>,
     /// The new place of an item, by its number, if it does not stay in its own place.
@@ -162,12 +165,20 @@ impl Written<'_, '_> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
-    /// The resources that go to another file, in what was written of the merge.
-    pub fn moves<'s>(&'s self, written: &Written<'_, '_>) -> impl Iterator<Item = Note<'s, 'a>> {
-        self.resources.iter().filter_map(move |resource| {
-            let (dest, to) = (resource.member.sides.dest?, resource.member.moves_to()?);
-            written.moved.contains_key(&resource.item()?).then_some(Note::Moved { dest, to })
-        })
+    /// What the owner of the package should know of what was written: which resources go to another file, and which comments have no place.
+    pub fn notes_of<'s>(&'s self, written: &Written<'_, '_>) -> Vec<Note<'s, 'a>> {
+        let of_dest = self.resources.iter().filter_map(|resource| Some((resource, resource.member.sides.dest?)));
+        let notes = of_dest.flat_map(|(resource, dest)| {
+            let item = resource.item();
+            let moved = item.filter(|item| written.moved.contains_key(item)).and_then(|_| resource.member.moves_to());
+            let not_taken = item.and_then(|item| written.not_taken.get(&item)).map(|comment| {
+                let notice = Notice::CommentNotTaken((*comment).to_owned());
+                let warning = Warning { path: FieldPath::default(), notice, dest: None, proposed: None };
+                Note::Warning { about: dest, warning }
+            });
+            moved.map(|to| Note::Moved { dest, to }).into_iter().chain(not_taken)
+        });
+        notes.collect()
     }
 
     /// Writes the merge as these decisions have it. `items` says for each item of the host whether it stays before dest's resources change.
@@ -442,8 +453,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         Ok((fate, text))
     }
 
-    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays.
-    fn commented(&self, item: &Resource<'a>, fate: Fate<'a>, comment: &str) -> Result<Fate<'a>, Box<Fault<'a>>> {
+    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays, and the
+    /// other one is not taken.
+    fn commented(&mut self, item: &Resource<'a>, fate: Fate<'a>, comment: &'a str) -> Result<Fate<'a>, Box<Fault<'a>>> {
         let whole = Tree::Node(item.node());
         let (tree, edits) = match fate {
             Fate::Unchanged => (whole, TextEdits::default()),
@@ -455,9 +467,14 @@ impl<'r, 'a> Writer<'r, 'a> {
             Fate::Edited(tree, edits) => (tree, edits),
             Fate::Gone => return Ok(Fate::Gone),
         };
-        let comment = item_comment::edit(item.node(), comment, self.rules.budget);
-        let both = TextEdits::of(edits.iter().cloned().chain(comment).collect());
-        Ok(Fate::Edited(tree, both.unwrap_or(edits)))
+        let both = item_comment::edit(item.node(), comment, self.rules.budget)
+            .map(|edit| splice::with_comment(item.node(), &edits, edit, self.rules.budget))
+            .transpose()
+            .map_err(|e| Fault::of(item, Why::Unwritable(e)))?;
+        if both.as_ref().is_none_or(Option::is_none) {
+            self.written.not_taken.extend(item.origin.item().map(|number| (number, comment)));
+        }
+        Ok(Fate::Edited(tree, both.flatten().unwrap_or(edits)))
     }
 
     /// Carries out the fate of a resource of dest, and returns its content if it stays.

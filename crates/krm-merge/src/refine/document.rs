@@ -4,7 +4,6 @@
 //! document that cannot be merged this way without a loss is not merged here.
 
 use super::{Depth, Sources, Text, refined};
-use crate::alias;
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Merged, merge};
@@ -15,8 +14,8 @@ use crate::tree::{Pick, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{Document, NodeRef, same};
 
-/// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result would read as another
-/// value.
+/// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result cannot be
+/// written.
 pub(super) fn merged(
     sides: [&str; 3],
     cursor: Cursor<'_>,
@@ -43,7 +42,7 @@ pub(super) fn merged(
         Pick::Dest
     })?;
     let for_updated = settle(tree, &mut |_| Pick::Updated)?;
-    let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, tree, budget));
+    let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, &tree, budget));
     let (for_dest, for_updated) = (for_dest?, for_updated?);
     let [_, text_of_updated, text_of_dest] = sides;
     let apart = !places.is_empty();
@@ -75,15 +74,8 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
     roots.next().filter(|root| root.is_container() && roots.len() == 0)
 }
 
-/// Dest's text with the values of a tree; `None` if the new text does not read as that tree.
-fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
-    if !tree.like()?.is(dest) {
-        return None;
-    }
+/// Dest's text with the values of a tree; `None` if it cannot be written.
+fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, budget: &Budget) -> Option<String> {
     let source = dest.document().source();
-    let text = edits(dest, &alias::written_out(dest, &tree), budget).ok()?.apply(source, 0..source.len());
-    let read = Document::parse(text.as_str()).ok()?;
-    let is_said = root(&read).is_some_and(|root| tree.view().is_some_and(|view| view.same(root)));
-    drop(read);
-    is_said.then_some(text)
+    tree.like()?.is(dest).then(|| edits(dest, tree, budget).ok())?.map(|edits| edits.apply(source, 0..source.len()))
 }

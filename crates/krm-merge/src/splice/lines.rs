@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::edits;
+use super::reread::check_text;
+use super::unread_edits;
 use crate::edits::TextEdits;
 use crate::limit::Budget;
 use crate::tree::Tree;
@@ -94,13 +95,11 @@ pub(super) fn as_written(tree: &Tree<'_>, budget: &Budget) -> Option<Vec<String>
     if !root.is_root() && root.document().has_anchors_in(root) {
         return None;
     }
-    let text = Lines::whole(root)?.text(&edits(root, tree, budget).ok()?)?;
-    let doc = Document::parse(text.as_str()).ok()?;
-    let (mut roots, view) = (doc.roots(), tree.view()?);
-    let is_same = roots.next().is_some_and(|root| view.same(root)) && roots.next().is_none();
+    let text = Lines::whole(root)?.text(&unread_edits(root, tree, budget).ok()?)?;
+    check_text(&text, tree).ok()?;
     let own = lines(without_break(text.trim_start_matches('\u{feff}')));
     let own = own.into_iter().skip_while(|line| is_blank(line)).map(str::to_owned);
-    (is_same && budget.take(text.len())).then(|| own.collect())
+    budget.take(text.len()).then(|| own.collect())
 }
 
 /// A text with a line break at its end.

@@ -1,4 +1,5 @@
-//! Why new text cannot be written: it exceeds the limit, the resource is JSON and a value is a number that only YAML has, or edits overlap.
+//! Why new text cannot be written: it exceeds the limit, the resource is JSON and a value is a number that only YAML has, or it would be
+//! wrong.
 //!
 //! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would silently be another value.
 
@@ -17,8 +18,20 @@ pub enum Unwritable {
     Exceeded(Exceeded),
     /// JSON lacks one of its values.
     NotJson(NotJson),
-    /// Two edits of the text overlap. This is a fault of the program, and it must not become a fault of the text.
+    /// The text would be wrong.
+    Fault(Fault),
+}
+
+/// A fault of this crate. It must not become a fault of the user's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Two edits of the text overlap.
     Overlap(Overlap),
+    /// The new text means something else than the merge.
+    Misread {
+        /// The first place that differs; empty if it is the resource itself, or if nobody can read the text.
+        path: String,
+    },
 }
 
 /// A number that JSON lacks, and where it would be in a resource that is written as JSON.
@@ -43,12 +56,46 @@ impl fmt::Display for Unwritable {
         match self {
             Self::Exceeded(exceeded) => exceeded.fmt(f),
             Self::NotJson(not_json) => not_json.fmt(f),
-            Self::Overlap(overlap) => write!(f, "{overlap}: this is a fault of krm-merge, please report it"),
+            Self::Fault(fault) => fault.fmt(f),
         }
     }
 }
 
 impl std::error::Error for Unwritable {}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overlap(overlap) => overlap.fmt(f),
+            Self::Misread { path } if path.is_empty() => {
+                f.write_str("the new text must mean what was merged, but it does not")
+            }
+            Self::Misread { path } => write!(f, "the new text must mean what was merged, but `{path}` does not"),
+        }?;
+        f.write_str(": this is a fault of krm-merge, please report it")
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Fault {
+    /// Nobody can read the new text.
+    pub(super) fn unreadable() -> Self {
+        Self::Misread { path: String::new() }
+    }
+}
+
+impl From<Fault> for Unwritable {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<Overlap> for Unwritable {
+    fn from(overlap: Overlap) -> Self {
+        Self::Fault(Fault::Overlap(overlap))
+    }
+}
 
 impl From<Exceeded> for Unwritable {
     fn from(exceeded: Exceeded) -> Self {

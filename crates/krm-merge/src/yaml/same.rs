@@ -24,7 +24,7 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 }
 
 /// Whether equal text proves that two nodes mean the same; it is the fast way to yes. Neither node is an alias. Blocks must also be in the
-/// same column, and maps and lists must be in documents without anchors and tags.
+/// same column, and maps and lists must have no anchors, tags and aliases.
 pub(crate) fn are_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.style() == b.style()
         && a.text() == b.text()
@@ -33,11 +33,19 @@ pub(crate) fn are_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
             Style::Literal | Style::Folded => a.string() == b.string(),
             Style::Plain | Style::Single | Style::Double => true,
             Style::Block | Style::Flow => {
-                a.doc.props.is_empty()
-                    && b.doc.props.is_empty()
+                !a.has_props_within()
+                    && !b.has_props_within()
                     && (a.style() == Style::Flow || a.column() == b.column())
+                    && block_at_end(a).zip(block_at_end(b)).is_none_or(|(a, b)| a == b)
             }
         }
+}
+
+/// The text of the block scalar at the end of a container. What is below it decides how many line breaks it keeps.
+fn block_at_end<'a>(container: NodeRef<'a>) -> Option<&'a str> {
+    let last = container.subtree().end - 1;
+    let found = container.doc.blocks.binary_search_by_key(&last, |(id, _)| *id);
+    found.is_ok().then(|| NodeRef { doc: container.doc, id: last }.string())
 }
 
 fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
@@ -70,4 +78,25 @@ fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         count += 1;
     }
     count == others.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    #[test]
+    fn what_is_below_a_text_is_a_part_of_its_meaning() {
+        for (a, b, want) in [
+            ("a: {b: 1}\n", "a: {b: 1}", true),
+            ("a: |\n  x\n", "a: |\n  x", false),
+            ("a: |+\n  x\n", "a: |+\n  x\n\n", false),
+            ("- a: |+\n    x\n- b\n", "- a: |+\n    x\n\n- b\n", false),
+            ("- a: |\n    x\n- b\n", "- a: |\n    x\n\n- b\n", true),
+        ] {
+            let documents = [a, b].map(|text| Document::parse(text).expect("valid"));
+            let [a, b] = documents.each_ref().map(|document| document.roots().next().expect("a root"));
+            assert_eq!(same(a, b), want, "{a:?} {b:?}");
+        }
+    }
 }

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use krm_merge::edits::{Edit, TextEdits};
-use krm_merge::sides::Sides;
+use krm_merge::edits::{Edit, Overlap, TextEdits};
+use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{LineStarts, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -43,7 +43,15 @@ impl Parted {
 
 /// Splits a range of our text into parts. `edits` has the edits of each side that may win, sorted by their places. Where they differ, a
 /// person must choose.
-pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines<'_>]) -> Parted {
+///
+/// # Errors
+/// The edits of a side overlap, which is a fault of the merge.
+pub fn parts(
+    text: &str,
+    range: Range<usize>,
+    edits: &Sides<Vec<Edit>>,
+    places: &[Lines<'_>],
+) -> Result<Parted, Overlap> {
     let starts = LineStarts::of(text);
     let ruled = Sides::of(|side| Ruled::of(&starts, &edits[side]));
     let places = Places::of(places);
@@ -60,9 +68,10 @@ pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: 
     let mut parted = Parted::default();
     let mut at = range.start;
     for region in &regions {
-        parted.parts.push(Part::Same(between(at..region.start)));
+        parted.parts.push(Part::Same(between(at..region.start)?));
         let place = places.around(region);
-        let texts = Sides::of(|side| applied(text, region.clone(), ruled[side].within(region)));
+        let of = |side: Side| applied(text, region.clone(), ruled[side].within(region));
+        let texts = Sides { original: of(Side::Original)?, updated: of(Side::Updated)?, dest: of(Side::Dest)? };
         let choice = Choice { texts, grain: place.map_or(Grain::Whole, |place| place.grain) };
         let parts = refined(choice, place.map_or(&Finer::Never, |place| &place.finer));
         if parts.iter().any(|part| matches!(part, Part::Choice(_))) {
@@ -71,8 +80,8 @@ pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: 
         parted.parts.extend(parts);
         at = region.end;
     }
-    parted.parts.push(Part::Same(between(at..range.end)));
-    parted
+    parted.parts.push(Part::Same(between(at..range.end)?));
+    Ok(parted)
 }
 
 /// Edits of our text, sorted by their places, each with the lines that it changes.
@@ -135,9 +144,9 @@ impl<'p> Places<'p> {
     }
 }
 
-/// A range of the text with these edits made. The edits are disjoint.
-fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> String {
-    TextEdits::of(edits).unwrap_or_default().apply(text, range)
+/// A range of the text with these edits made.
+fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> Result<String, Overlap> {
+    Ok(TextEdits::of(edits)?.apply(text, range))
 }
 
 /// The lines of our text in which the edits of the sides differ, sorted and disjoint. An empty range is between two lines.
@@ -238,6 +247,7 @@ mod tests {
             Part::Choice(Choice { texts, .. }) => format!("{}|{}", texts.dest, texts.updated),
         };
         parts(TEXT, 0..TEXT.len(), &edits, &places)
+            .expect("disjoint")
             .parts
             .into_iter()
             .map(shown)
@@ -263,7 +273,7 @@ mod tests {
             let edit = |range: Range<usize>, text: &str| vec![Edit { range, text: text.to_owned() }];
             let (ours, theirs) = (edit(at + 3..at + 4, "2"), edit(at + 3..at + 4, "3"));
             let edits = Sides { original: Vec::new(), updated: theirs, dest: ours };
-            let all = parts(&text, 0..text.len(), &edits, &[]).parts;
+            let all = parts(&text, 0..text.len(), &edits, &[]).expect("disjoint").parts;
             let [Part::Same(above), Part::Choice(choice), Part::Same(below)] = &all[..] else { panic!("{all:?}") };
             assert_eq!([above, below], [&format!("a: 1{line_break}"), &format!("c: 1{line_break}")]);
             assert_eq!(choice.texts.dest, format!("b: 2{line_break}"));
@@ -284,7 +294,7 @@ mod tests {
             let lines = |i: usize| if line_break == "\n" { 3 * i..3 * i + 3 } else { 0..text.len() };
             let places: Vec<Lines<'_>> =
                 (0..COUNT).map(|i| Lines { range: lines(i), grain: Grain::Whole, finer: Finer::Never }).collect();
-            let all = parts(&text, 0..text.len(), &edits, &places).parts;
+            let all = parts(&text, 0..text.len(), &edits, &places).expect("disjoint").parts;
             let choices = all.iter().filter(|part| matches!(part, Part::Choice(_))).count();
             assert_eq!(choices, if line_break == "\n" { COUNT } else { 1 });
         }

@@ -170,7 +170,10 @@ fn by_field(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>, by_git
     let names = labels.named();
     let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
     let Some(told) = merge.told(name, names) else {
-        return by_line(args);
+        let end = by_line(args)?;
+        let Some(fault) = merge.fault() else { return Ok(end) };
+        tell(args, &format!("error: {name}: {fault}; someone must decide"));
+        return Ok(End::Differs);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let text = labels.marks(is_open).text(&told.parts);

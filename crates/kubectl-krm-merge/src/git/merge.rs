@@ -1,9 +1,9 @@
 //! The merge of one file: it merges each resource of the file once, and builds the parts of the text from the results.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use krm_merge::alias;
 use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
@@ -13,7 +13,7 @@ use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::splice;
+use krm_merge::splice::{self, Fault, Unwritable};
 use krm_merge::tree::{Taking, Tree};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
@@ -35,6 +35,8 @@ pub struct Merge<'r, 'a> {
     resources: Vec<Merged<'r, 'a>>,
     /// The order of the resources; `None` if all new resources come last.
     order: Option<FileOrder>,
+    /// Why the text cannot be written.
+    unwritable: OnceCell<Unwritable>,
 }
 
 /// A resource, the result of its merge, and its conflicts that are already decided.
@@ -114,7 +116,8 @@ impl<'r, 'a> Merge<'r, 'a> {
             let becomes = member.merged(&rules).ok()?;
             Some(Merged::of(MergedResource::of(member, becomes), rules, decisions))
         });
-        Some(Self { documents, rules, resources: merged.collect::<Option<_>>()?, order })
+        let resources = merged.collect::<Option<_>>()?;
+        Some(Self { documents, rules, resources, order, unwritable: OnceCell::new() })
     }
 
     /// The conflicts that are already decided, in words.
@@ -262,8 +265,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 let (ours, was) = (here.dest?, whole(Side::Original)?);
                 let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
                 let text = self.printed(&format!("{mark}{was}"));
-                draft.fates.original[item] =
-                    Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
+                draft.fates.original[item] = Item::Edited(Edit { range: ours.lines(), text }.into());
             }
             Becomes::Merged(merged, _) => {
                 let spot =
@@ -299,20 +301,32 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
+    /// What can be written. If it cannot, [`Merge::fault`] may say why.
+    fn possible<T>(&self, written: Result<T, Unwritable>) -> Option<T> {
+        written.map_err(|why| self.unwritable.set(why)).ok()
+    }
+
+    /// The fault of the program because of which [`Merge::told`] had no text.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self.unwritable.get()? {
+            Unwritable::Fault(fault) => Some(fault),
+            Unwritable::Exceeded(_) | Unwritable::NotJson(_) => None,
+        }
+    }
+
     /// The edits that turn a resource of ours into this tree, or its deletion.
     fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
         };
-        let tree = alias::written_out(ours, &tree);
-        if tree.is(ours) {
+        let mut edits = self.possible(splice::edits(ours, &tree, self.rules.budget))?.into_vec();
+        if edits.is_empty() {
             return Some(Item::Stays);
         }
-        let mut edits = splice::edits(ours, &tree, self.rules.budget).ok()?.into_vec();
         // The comments around all resources are a part of their own.
         let top = below_header(self.documents.dest.source());
         edits.retain(|edit| edit.range.start >= top);
-        Some(Item::Edited(TextEdits::of(edits).ok()?))
+        Some(Item::Edited(self.possible(TextEdits::of(edits).map_err(Unwritable::from))?))
     }
 
     /// Builds the text in parts, and adds the messages about comments.
@@ -349,7 +363,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             told.asked.extend(asked_around(parts, place, names).map(|what| (name.to_owned(), what)));
         }
         let mut out = above;
-        let parted = parts(source, body, &edits, &draft.places);
+        let parted = self.possible(parts(source, body, &edits, &draft.places).map_err(Unwritable::from))?;
         let asked =
             draft.asked.iter().filter(|(_, asked)| asked.lines.as_ref().is_none_or(|lines| parted.is_open(lines)));
         told.asked.extend(asked.map(|(resource, asked)| (resource.clone(), asked.told(names))));
@@ -430,7 +444,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let text = text.unwrap_or(lines);
         let own = Some(text).filter(|text| tree.is(here.value) && !text.starts_with(['%', '\u{feff}']));
         let own = own.map(|text| ended(text.to_owned())).filter(|text| text.ends_with('\n'));
-        own.or_else(|| splice::standalone(tree, self.rules.budget).ok())
+        own.or_else(|| self.possible(splice::standalone(tree, self.rules.budget)))
     }
 
     /// New text with the line breaks of ours.

@@ -1,0 +1,423 @@
+//! Reads again what was written: the new text of a resource must mean the tree that it was made from.
+//!
+//! Text is edited in many ways, and a fault in any of them could silently write another value. So each new text is read as it stands in its
+//! file, because the lines around it decide what a block scalar at its end means. It is then compared with the tree: kinds, typed values,
+//! keys, and the order of both lists and maps.
+
+use std::ops::Range;
+
+use super::print::{Flow, Layout};
+use super::{Fault, Unwritable};
+use crate::child::Value as _;
+use crate::edits::{Edit, TextEdits};
+use crate::hashed::{Empty, HashSet};
+use crate::limit::{Budget, Kind as Written};
+use crate::path::{FieldPath, Step};
+use crate::tree::{Branch, Entry, Key, Tree, View};
+use crate::yaml::{
+    Document, Kind, NodeRef, Place, Style, WrittenChild, are_written_alike, extent, is_blank, line_end, next_line, same,
+};
+
+/// Edits of a text by what they change.
+#[derive(Clone, Copy)]
+pub(crate) struct Edits<'e> {
+    /// Those of elements that stay, which were read again before. Below an element, other edits can change its end.
+    pub inner: &'e TextEdits,
+    /// Those that the tree asks for.
+    pub own: &'e TextEdits,
+    /// Both.
+    pub all: &'e TextEdits,
+}
+
+/// Checks that edits of its text give a resource the value of a tree, and that elements that the inner edits change mean the same as without
+/// the others.
+///
+/// # Errors
+/// The new text means something else, or cannot be read: a fault of the splicer. The budget is exceeded.
+pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Unwritable> {
+    let Some(view) = tree.view() else { return Ok(()) };
+    if edits.own.is_empty() {
+        return Ok(Comparison::default().check(view, root)?);
+    }
+    let mut idle = Vec::new();
+    if let Tree::Branch(branch) = tree
+        && !root.document().has_anchors_in(root)
+    {
+        idle_elements(branch, edits.own, &mut idle);
+        idle.sort_unstable_by_key(|element| element.start);
+    }
+    let text = text_of(root, edits.all, &idle, budget);
+    budget.check(Written::Text)?;
+    let left_out = idle.into_iter().map(|element| element.start).collect();
+    let within = Some(Within { doc: root.document(), inner: edits.inner, budget });
+    let mut comparison = Comparison { within, left_out, path: FieldPath::default() };
+    Ok(read(&text, |document| {
+        let first = document.filter(|_| root.is_root());
+        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(Fault::unreadable)?)
+    })?)
+}
+
+/// Adds an edit of a comment to those of an element; `None` if they change the same bytes.
+///
+/// # Errors
+/// The comment changes what the element means.
+pub fn with_comment(
+    element: NodeRef<'_>,
+    edits: &TextEdits,
+    comment: Edit,
+    budget: &Budget,
+) -> Result<Option<TextEdits>, Unwritable> {
+    let Ok(both) = edits.clone().union([comment.into()]) else { return Ok(None) };
+    let texts = [edits, &both].map(|edits| text_of(element, edits, &[], budget));
+    let documents = texts.map(|text| Document::parse(text).ok());
+    let [before, now] = documents.each_ref().map(|document| document.as_ref()?.roots().next());
+    let is_same = before.zip(now).is_some_and(|(before, now)| same(before, now));
+    if is_same { Ok(Some(both)) } else { Err(Fault::unreadable().into()) }
+}
+
+/// Checks that a text is one document with the value of a tree.
+///
+/// # Errors
+/// Same as [`check`].
+pub(super) fn check_text(text: &str, tree: &Tree<'_>) -> Result<(), Fault> {
+    let Some(view) = tree.view() else { return Ok(()) };
+    read(text, |document| Comparison::default().check(view, document.ok_or_else(Fault::unreadable)?))
+}
+
+/// Reads a text, which must have one document.
+fn read(text: &str, check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), Fault>) -> Result<(), Fault> {
+    let document = Document::parse(text).map_err(|_| Fault::unreadable())?;
+    let mut roots = document.roots();
+    check(roots.next().filter(|_| roots.len() == 0))
+}
+
+/// An element that need not be read again.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Idle {
+    lines: Range<usize>,
+    /// Where its value starts.
+    start: usize,
+}
+
+/// Collects the elements that stay as they are, and that no edit touches. They need not be read again. The first element and
+/// the last one are read, because they show the column and the end of the list.
+fn idle_elements(branch: &Branch<'_>, edits: &TextEdits, idle: &mut Vec<Idle>) {
+    let (list, doc) = (branch.like, branch.like.document());
+    if list.is_list() && list.style() == Style::Block {
+        let tops: Vec<usize> = Place::of_children(list).iter().map(|place| place.top(doc)).collect();
+        let stay = branch.entries.iter().filter(|entry| entry.is_untouched()).filter_map(|entry| entry.was);
+        let idle_one = |was: WrittenChild<'_>| {
+            let lines = *tops.get(was.place()).filter(|_| was.place() > 0)?..*tops.get(was.place() + 1)?;
+            (!edits.touch(&lines)).then(|| Idle { lines, start: was.value().start() })
+        };
+        idle.extend(stay.filter_map(idle_one));
+    }
+    branch.entries.iter().filter_map(inside).for_each(|branch| idle_elements(branch, edits, idle));
+}
+
+/// The map or list that a child of dest stays.
+fn inside<'t, 'a>(entry: &'t Entry<'a>) -> Option<&'t Branch<'a>> {
+    match (&entry.value, entry.was?.value()) {
+        (Some(Tree::Branch(branch)), was) if branch.like.is(was) && was.kind() != Kind::Alias => Some(branch),
+        _ => None,
+    }
+}
+
+/// The new text of a document without the lines that are left out, or of an element as the last one of a list.
+pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], budget: &Budget) -> String {
+    let (doc, source) = (root.document(), root.document().source());
+    let (mut text, range, end) = match Place::behind_dash(root) {
+        _ if root.is_root() => (String::new(), extent(root), ""),
+        Some(dash) if root.style() == Style::Block => {
+            let column = dash.column(doc);
+            let lead = if dash.is_inline(doc) { format!("{}- ", " ".repeat(column)) } else { String::new() };
+            let start = if dash.is_inline(doc) { root.full_start() } else { dash.top(doc) };
+            let anchors = anchors_elsewhere(root, budget).into_iter();
+            let anchors: String = anchors.map(|anchor| format!("{}- {anchor}\n", " ".repeat(column))).collect();
+            (directives(root).to_owned() + &anchors + &lead, start..below_blank(source, dash.bottom(doc)), "")
+        }
+        _ => {
+            let anchors = anchors_elsewhere(root, budget).into_iter();
+            let anchors: String = anchors.map(|anchor| format!("{anchor}, ")).collect();
+            (format!("{}[{anchors}", directives(root)), root.full_start()..root.end(), "]")
+        }
+    };
+    // What is inserted at the start of these lines belongs to what is above them.
+    let (mut start, mut is_below) = (range.start, !root.is_root());
+    for next in left_out.iter().map(|idle| &idle.lines).chain([&(range.end..range.end)]) {
+        let lines = start..next.start;
+        let new = if is_below { edits.within(&lines).apply(source, lines) } else { edits.apply(source, lines) };
+        text += &new;
+        (start, is_below) = (next.end, true);
+    }
+    text + end
+}
+
+/// The end of the blank lines from a line on.
+fn below_blank(text: &str, mut line: usize) -> usize {
+    while line < text.len() && is_blank(&text[line..line_end(text, line)]) {
+        line = next_line(text, line);
+    }
+    line
+}
+
+/// The directives of the document that holds an element, which say what its tags mean.
+fn directives<'a>(element: NodeRef<'a>) -> &'a str {
+    let doc = element.document();
+    let document = doc.roots().find(|root| root.holds(element)).map(extent).unwrap_or_default();
+    let text = &doc.source()[document];
+    let has_any = text.trim_start_matches('\u{feff}').starts_with('%');
+    let end = if has_any { text.find("\n---") } else { None };
+    end.map_or("", |end| &text[..next_line(text, end + 1)])
+}
+
+/// Each anchor outside of an element that an alias in it refers to, with its value.
+fn anchors_elsewhere(element: NodeRef<'_>, budget: &Budget) -> Vec<String> {
+    let layout = Layout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget };
+    let mut seen = HashSet::new();
+    let aliases = element.document().aliases_in(element).filter(|alias| !element.holds(alias.resolve()));
+    let aliases = aliases.filter(|alias| seen.insert(alias.text()));
+    let anchor = |alias: NodeRef<'_>| {
+        let value = layout.flow(&Tree::Node(alias.resolve()));
+        format!("&{} {value}", alias.text().trim_start_matches('*'))
+    };
+    aliases.map(anchor).collect()
+}
+
+/// A child with its number, and its key if it is a field.
+type Child<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
+
+/// Whether edits change a node, or what is on its last lines.
+pub(super) fn touch(edits: &TextEdits, node: NodeRef<'_>) -> bool {
+    let place = Place::behind_dash(node);
+    let end = place.map_or(node.end(), |place| place.bottom(node.document()));
+    edits.touch(&(node.full_start()..end))
+}
+
+/// The edits of elements that stay in a tree.
+#[derive(Clone, Copy)]
+struct Within<'e> {
+    doc: &'e Document<'e>,
+    inner: &'e TextEdits,
+    budget: &'e Budget,
+}
+
+impl Within<'_> {
+    fn change(self, node: NodeRef<'_>) -> bool {
+        !self.inner.is_empty() && node.is_of(self.doc) && touch(self.inner, node)
+    }
+
+    /// Whether an element means the same as with its own edits alone.
+    fn mean(self, element: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+        let alone = Document::parse(text_of(element, self.inner, &[], self.budget));
+        let is_same = |alone: Document<'_>| {
+            alone.roots().next().and_then(|list| list.elements().last()).is_some_and(|element| same(element, other))
+        };
+        alone.is_ok_and(is_same)
+    }
+}
+
+/// A comparison of a tree with the nodes of the new text.
+#[derive(Default)]
+struct Comparison<'a, 'e> {
+    within: Option<Within<'e>>,
+    /// Where the elements start that were not read again.
+    left_out: HashSet<usize>,
+    /// The place that is compared.
+    path: FieldPath<'a>,
+}
+
+impl<'a> Comparison<'a, '_> {
+    fn check(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> Result<(), Fault> {
+        if self.is_said(tree, node) { Ok(()) } else { Err(Fault::Misread { path: self.path.shown() }) }
+    }
+
+    /// Whether a node means what a tree says. If it does not, the path shows where.
+    fn is_said(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> bool {
+        let within = self.within.filter(|within| tree.like().is_some_and(|like| within.change(like)));
+        match (tree, within) {
+            // An alias stands for a value, whose fields have the order that they have at its anchor.
+            _ if node.kind() == Kind::Alias => return tree.same(node),
+            (View::Node(element), Some(within)) => return within.mean(element, node),
+            (View::Branch(map), Some(_)) if tree.is_map() => return self.changes_are_said(map, node),
+            (View::Node(own), None) if are_written_alike(own.resolve(), node) => return true,
+            _ => {}
+        }
+        if tree.kind() != node.kind() {
+            return false;
+        }
+        if node.kind() == Kind::Scalar {
+            return tree.scalar() == node.scalar();
+        }
+        // What `<<` brings in has no place among the fields.
+        match self.children(tree).filter(|_| !node.has_merge_entry()) {
+            Some(children) => self.are_said(children, node),
+            None => tree.same(node),
+        }
+    }
+
+    fn are_said(&mut self, children: Vec<Child<'_, 'a>>, node: NodeRef<'_>) -> bool {
+        let mut others = node.written();
+        for (index, key, child) in children {
+            self.path.push(key.map_or(Step::Index(index), |key| Step::Field(key.name().into())), None);
+            let other = others.next().filter(|(other, _)| match (key, other) {
+                (Some(key), Some(other)) => is_key(key, *other),
+                _ => key.is_none() && other.is_none(),
+            });
+            if !other.is_some_and(|(_, other)| self.is_said(child, other)) {
+                return false;
+            }
+            self.path.pop();
+        }
+        others.next().is_none()
+    }
+
+    /// Whether a map that other edits change, too, has what the tree changes.
+    fn changes_are_said(&mut self, map: &Branch<'a>, node: NodeRef<'_>) -> bool {
+        let changed = map.entries.iter().filter(|entry| !entry.is_untouched());
+        changed.filter_map(|entry| Some((entry, entry.key?.name()))).all(|(entry, name)| {
+            self.path.push(Step::Field(name.into()), None);
+            let is_said = match (entry.value.as_ref().and_then(Tree::view), node.get(name)) {
+                (Some(value), Some(node)) => self.is_said(value, node),
+                (value, node) => value.is_none() && node.is_none(),
+            };
+            if is_said {
+                self.path.pop();
+            }
+            is_said
+        })
+    }
+
+    /// The children of a map or list that the new text must have; `None` if it has a `<<`.
+    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<Child<'t, 'a>>> {
+        match tree {
+            View::Node(node) if node.has_merge_entry() => None,
+            View::Node(node) => {
+                let child = |(index, (key, value)): (usize, (Option<NodeRef<'a>>, _))| {
+                    (index, key.map(Key::Node), View::Node(value))
+                };
+                Some(node.written().enumerate().map(child).collect())
+            }
+            View::Branch(branch) if branch.merge_entries().next().is_none() => {
+                let is_left_out =
+                    |was: WrittenChild<'_>| was.key().is_none() && self.left_out.contains(&was.value().start());
+                let read = branch.numbered().filter(|(_, entry)| !entry.was.is_some_and(is_left_out));
+                Some(
+                    read.filter_map(|(index, entry)| Some((index, entry.key, entry.value.as_ref()?.view()?))).collect(),
+                )
+            }
+            View::Branch(_) | View::Made(_) => None,
+        }
+    }
+}
+
+/// Whether a key of the new text is this one. Keys are texts, unless they are maps or lists.
+fn is_key(key: Key<'_>, other: NodeRef<'_>) -> bool {
+    match key.node().filter(|key| key.is_container()) {
+        Some(key) => same(key, other),
+        None => !other.is_container() && key.name() == other.string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child::By;
+
+    /// The place at which a text, as it stands at the root or as the first item of a list, fails to mean another one.
+    fn misread(meant: &str, range: Range<usize>, new: &str) -> Option<String> {
+        let doc = Document::parse(meant).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let element = root.elements().next().unwrap_or(root);
+        let edits = TextEdits::from(Edit { range, text: new.to_owned() });
+        let inner = &TextEdits::default();
+        let edits = Edits { inner, own: &edits, all: &edits };
+        match check(element, &Tree::Node(element), edits, &Budget::default()) {
+            Err(Unwritable::Fault(Fault::Misread { path })) => Some(path),
+            other => other.map(|()| None).expect("no other error"),
+        }
+    }
+
+    #[test]
+    fn another_value_type_order_or_key_is_refused() {
+        let meant = "a: 1\nb: [x, y]\nc: {d: ~, e: 'f'}\n";
+        for (old, new, want) in [
+            ("1", "1 # as meant", None),
+            ("[x, y]", "\n- x\n- 'y'", None),
+            ("1", "2", Some("a")),
+            ("1", "\"1\"", Some("a")),
+            ("1", "1.0", None),
+            ("1", "true", Some("a")),
+            ("~", "''", Some("c.d")),
+            ("~", "{}", Some("c.d")),
+            ("[x, y]", "[y, x]", Some("b[0]")),
+            ("[x, y]", "[x]", Some("b[1]")),
+            ("[x, y]", "[x, y, z]", Some("b")),
+            ("d: ~, ", "", Some("c.d")),
+            ("d: ~, e: 'f'", "e: 'f', d: ~", Some("c.d")),
+            ("e: 'f'", "e: 'f', g: 1", Some("c")),
+            ("1", "[", Some("")),
+            ("1", "1\n---\nb: 1", Some("")),
+        ] {
+            let at = meant.find(old).expect("is there");
+            assert_eq!(misread(meant, at..at + old.len(), new).as_deref(), want, "{old} as {new}");
+            let item = format!("- {}", meant.replace('\n', "\n  "));
+            let at = item.find(old).expect("is there");
+            let new = new.replace('\n', "\n  ");
+            assert_eq!(misread(&item, at..at + old.len(), &new).as_deref(), want, "{old} as {new} in an item");
+        }
+    }
+
+    #[test]
+    fn what_is_below_a_text_decides_what_it_means() {
+        for (meant, range, new, want) in [
+            ("- a: |+\n    x\n\n- b: 1\n", 13..14, "", Some("a")),
+            ("- a: |\n    x\n\n- b: 1\n", 13..14, "", None),
+            ("- a: |+\n    x\n- b: 1\n", 13..13, "\n", Some("a")),
+            ("a: |+\n  x\n---\nb: 1\n", 10..10, "\n", Some("a")),
+            ("a: |\n  x\n---\nb: 1\n", 9..9, "\n", None),
+            ("a: |\n  x", 8..8, "\n", Some("a")),
+            ("- a: |+\r\n    x\r\n\r\n- b: 1\r\n", 16..18, "", Some("a")),
+        ] {
+            assert_eq!(misread(meant, range, new).as_deref(), want, "{meant:?} with {new:?}");
+        }
+    }
+
+    #[test]
+    fn an_element_is_read_with_the_anchors_and_tags_of_its_document() {
+        let text = "%TAG !e! tag:e.org,2000:\n---\n- &x {y: [1, .inf]}\n- a: *x\n  <<: *x\n  b: !e!f g\n  c: 1\n";
+        for (text, is_flow) in [
+            (text.to_owned(), false),
+            (text.replace("- a: *x\n  <<: *x\n  b: !e!f g\n  c: 1", "- {a: *x, <<: *x, b: !e!f g, c: 1}"), true),
+        ] {
+            let doc = Document::parse(text.as_str()).expect("valid");
+            let element = doc.roots().flat_map(NodeRef::elements).nth(1).expect("two");
+            assert_eq!(element.style() == Style::Flow, is_flow);
+            let at = text.rfind("c: 1").expect("is there") + 3;
+            for (new, want) in [("0x1", true), ("2", false)] {
+                let edits = TextEdits::from(Edit { range: at..at + 1, text: new.to_owned() });
+                let edits = Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+                let read = check(element, &Tree::Node(element), edits, &Budget::default());
+                assert_eq!(read.is_ok(), want, "{text}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_that_no_edit_touches_are_not_read_again() {
+        let items: String = (0..9).map(|i| format!("- {{a: {i}}}\n")).collect();
+        let doc = Document::parse(items.as_str()).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let mut branch = Branch::of(root, By::Index);
+        branch.entries[4].value = None;
+        let edits = TextEdits::from(Edit { range: 4 * 9..5 * 9, text: String::new() });
+        let mut idle = Vec::new();
+        idle_elements(&branch, &edits, &mut idle);
+        assert_eq!(idle.iter().map(|idle| idle.lines.start / 9).collect::<Vec<_>>(), [1, 2, 6, 7]);
+        let edits = Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
+        assert!(check(root, &branch.clone().into_tree(), edits, &Budget::default()).is_ok());
+        branch.entries[6].value = None;
+        let lost = check(root, &branch.into_tree(), edits, &Budget::default());
+        assert!(lost.is_err_and(|why| why.to_string().contains("`[6].a` does not: this is a fault of krm-merge")));
+    }
+}
