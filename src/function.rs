@@ -289,11 +289,11 @@ mod tests {
     #[test]
     fn a_fault_of_ours_keeps_the_items_and_fails() {
         let stdin = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- a: 1\n";
-        let outline = Outline::whole(stdin).expect("valid");
-        let list = ResourceList::read(&outline).expect("a ResourceList");
-        let items = list.resources(Vec::new());
+        let document = Document::parse(stdin).expect("valid");
+        let list = ResourceList::read(&document).expect("a ResourceList");
+        let items = list.resources();
         let fault = Unwritable::from(Fault::Misread { path: "a".to_owned() });
-        let merged = Merged { items: vec![Item::Goes], ..Merged::default() };
+        let merged = Written { items: vec![Item::Goes], ..Written::default() };
         let output = write(stdin, &list, merged, vec![*Outcome::unwritable(fault, &items[0])], usual(stdin));
         assert_eq!(output.verdict, Verdict::Failed);
         let stdout = output.stdout.into_text();

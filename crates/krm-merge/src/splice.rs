@@ -863,6 +863,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 }
 
+/// A value on one line, with what its aliases stand for.
+fn on_one_line(value: NodeRef<'_>, budget: &Budget) -> String {
+    Layout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget }.flow(&Tree::Node(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

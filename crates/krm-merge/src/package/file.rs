@@ -238,6 +238,7 @@ pub(super) fn created(added: &[NewResource], source: Option<&TextFile<'_>>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::Origin;
     use crate::yaml::same;
 
     fn document(text: &str) -> Document<'static> {

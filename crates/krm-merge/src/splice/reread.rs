@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use super::print::{Flow, Layout};
-use super::{Fault, Unwritable};
+use super::{Fault, Unwritable, on_one_line};
 use crate::child::Value as _;
 use crate::edits::{Edit, TextEdits};
 use crate::hashed::{Empty, HashSet};
@@ -173,12 +172,11 @@ fn directives<'a>(element: NodeRef<'a>) -> &'a str {
 
 /// Each anchor outside of an element that an alias in it refers to, with its value.
 fn anchors_elsewhere(element: NodeRef<'_>, budget: &Budget) -> Vec<String> {
-    let layout = Layout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget };
     let mut seen = HashSet::new();
     let aliases = element.document().aliases_in(element).filter(|alias| !element.holds(alias.resolve()));
     let aliases = aliases.filter(|alias| seen.insert(alias.text()));
     let anchor = |alias: NodeRef<'_>| {
-        let value = layout.flow(&Tree::Node(alias.resolve()));
+        let value = on_one_line(alias.resolve(), budget);
         format!("&{} {value}", alias.text().trim_start_matches('*'))
     };
     aliases.map(anchor).collect()
