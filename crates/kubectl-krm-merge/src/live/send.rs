@@ -40,8 +40,9 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
             (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
-            // Even if the fields already agree, the note has to be updated for the next run.
-            (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
+            // Even if the fields already agree, the note has to be updated for the next run. The notes are compared as they are read: a
+            // note has `1` for `1.0`, and `{}` for annotations that are null.
+            (Some(_), None) if local.noted.is_some() && local.noted == Object::parse(&local.note).ok() => continue,
             (Some((live, dest)), None) => {
                 Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
             }

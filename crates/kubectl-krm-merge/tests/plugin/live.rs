@@ -1,6 +1,7 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
 mod adopt;
+mod kept;
 mod nulls;
 mod order;
 mod recorded;
@@ -8,6 +9,7 @@ mod recorded;
 mod refused;
 mod replay;
 mod requests;
+mod sent;
 mod shown;
 mod spelling;
 mod steps;

@@ -1,7 +1,8 @@
 //! Nulls of live objects: the server writes them where it has nothing, and they clear nothing. A null of the files clears.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::replay::patched;
 use super::{Answer, Answers, Server, folder, run, types};
 use crate::support::Ran;
 
@@ -68,20 +69,6 @@ impl Case {
         let folder = folder(&server, &[("it.yaml", &self.object(kind, &self.files).to_string())]);
         let ran = run(&folder, &[&["-f", "it.yaml", "--apply"], args].concat());
         (ran, server.sent())
-    }
-}
-
-/// RFC 7396.
-fn patched(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else { return *target = patch.clone() };
-    if !target.is_object() {
-        *target = Map::new().into();
-    }
-    for (name, value) in patch {
-        match value {
-            Value::Null => drop(target.as_object_mut().expect("a map").remove(name)),
-            value => patched(&mut target[name], value),
-        }
     }
 }
 
