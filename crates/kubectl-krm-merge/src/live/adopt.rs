@@ -16,7 +16,7 @@ use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use serde_json::Value;
 
-use super::adopted::adopted;
+use super::adopted::{self, adopted};
 use super::cluster::Cluster;
 use super::drift;
 use super::local::{Local, Models, config, document, models_of};
@@ -124,7 +124,8 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
         let schema = cluster.schema(live.api_version());
         let schema = schema.and_then(|schema| Schema::of_type(schema, live.api_version(), live.kind()));
-        let updated = adopted(original, live, &local.owners, &types, Known::said(schema))?;
+        let compared = adopted::States { applied: original, file: &local.updated, live };
+        let updated = adopted(compared, &local.owners, &types, Known::said(schema))?;
         if updated != *original {
             let [original, updated] = [original.clone(), updated].map(|object| in_file(object, local));
             all.push(States { local, original, updated });

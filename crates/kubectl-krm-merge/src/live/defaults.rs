@@ -32,7 +32,7 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     // Pods.
     (&[], "terminationMessagePath", "\"/dev/termination-log\""),
     (&[], "terminationMessagePolicy", "\"File\""),
-    (&["containers", "ephemeralContainers", "initContainers"], "resources", "{}"),
+    (&["containers", "ephemeralContainers", "initContainers", "spec"], "resources", "{}"),
     (PROBES, "failureThreshold", "3"),
     (PROBES, "periodSeconds", "10"),
     (PROBES, "successThreshold", "1"),
@@ -80,7 +80,21 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     (&[], "completionMode", "\"NonIndexed\""),
     (&[], "manualSelector", "false"),
     (&[], "podReplacementPolicy", "\"TerminatingOrFailed\""),
+    // The rules of an autoscaler are set as soon as it has `behavior`. Source: `SetDefaults_HorizontalPodAutoscalerBehavior`.
     (&[], "minReplicas", "1"),
+    (
+        &["spec"],
+        "metrics",
+        r#"[{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]"#,
+    ),
+    (&["scaleUp"], "stabilizationWindowSeconds", "0"),
+    (&["scaleDown", "scaleUp"], "selectPolicy", "\"Max\""),
+    (
+        &["scaleUp"],
+        "policies",
+        r#"[{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]"#,
+    ),
+    (&["scaleDown"], "policies", r#"[{"type": "Percent", "value": 100, "periodSeconds": 15}]"#),
     // Services.
     (&[], "internalTrafficPolicy", "\"Cluster\""),
     (&[], "externalTrafficPolicy", "\"Cluster\""),
@@ -88,6 +102,11 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     (&[], "sessionAffinity", "\"None\""),
     (&[], "allocateLoadBalancerNodePorts", "true"),
     (&["clientIP"], "timeoutSeconds", "10800"),
+    (&["ports"], "name", "\"\""),
+    // Maps that are no pointers in the server's code, so it always writes them.
+    (&["endpoints"], "conditions", "{}"),
+    (&["service"], "port", "{}"),
+    (&["spec"], "podSelector", "{}"),
     // Webhooks and policies.
     (&["matchConstraints", "matchResources", "spec", "webhooks"], "failurePolicy", "\"Fail\""),
     (&["matchConstraints", "matchResources", "webhooks"], "matchPolicy", "\"Equivalent\""),

@@ -153,8 +153,11 @@ impl<'d> Known<'d> {
     /// Whether the schema says that the server sets this value if nobody sets the field.
     pub fn defaults_to(self, value: &Value) -> bool {
         match self {
-            // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count.
-            Self::Typed(schema) if schema.is_builtin() => !is_empty(value) && schema.default() == Some(value),
+            // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count, except an
+            // empty map: the server always writes a map that is no pointer in its own code, such as `conditions` of an endpoint.
+            Self::Typed(schema) if schema.is_builtin() => {
+                (!is_empty(value) || value.is_object()) && schema.default() == Some(value)
+            }
             Self::Typed(schema) => schema.default() == Some(value),
             Self::Open | Self::Unsaid => false,
         }

@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::kept::{Kept, noted};
 use super::recorded::recordings;
 use super::replay::Scenario;
 use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, types, with_secret};
@@ -376,4 +377,93 @@ fn defaults_of_a_custom_type_do_not_arrive() {
     let folder = folder(&server, &[("t.yaml", file)]);
     let _ = run(&folder, &["-f", "t.yaml", "--adopt"]).passed();
     assert_eq!(text(&folder, "t.yaml"), file.replace("a: 1", "a: 2") + "  cache:\n    size: 20\n");
+}
+
+/// A built-in type, as the OpenAPI of a server describes it, and what is said of it.
+fn with_type(api_version: &str, kind: &str, schemas: Value) -> Answers {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let mut schemas = schemas;
+    schemas["it"]["x-kubernetes-group-version-kind"] = json!([{"group": group, "version": version, "kind": kind}]);
+    let folder = if group.is_empty() { "api" } else { "apis" };
+    let document = json!({"components": {"schemas": schemas}});
+    Answers::from([(format!("GET /openapi/v3/{folder}/{api_version}"), Answer::Json(200, document))])
+}
+
+/// Where the file says something, the server's default is a value like any other.
+#[test]
+fn a_change_to_the_default_is_adopted_where_the_file_has_another_value() {
+    let file = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: prod}\nspec:\n  replicas: 3\n";
+    for (replicas, said) in [(1, true), (5, true), (1, false)] {
+        let mut live = deployment(replicas, "web:1");
+        let applied = json!({"f:spec": {"f:template": {}}});
+        // `kubectl scale` takes the field over from the one that applied it.
+        let scaled = json!({"f:spec": {"f:replicas": {}}});
+        live["metadata"] = json!({"name": "web", "namespace": "prod", "managedFields": [entry("flux", "Apply", applied), entry("kubectl", "Update", scaled)]});
+        let kept = Kept::new(Answers::new(), &[live]);
+        let text_before = if said { file.to_owned() } else { file.replace("  replicas: 3\n", "  paused: true\n") };
+        let folder = folder(&kept.server, &[("web.yaml", &text_before)]);
+        let _ = run(&folder, &["-f", "web.yaml", "--adopt"]).passed();
+        let want = text_before.replace("replicas: 3", &format!("replicas: {replicas}"));
+        assert_eq!(text(&folder, "web.yaml"), want, "{replicas} {said}");
+    }
+}
+
+/// Someone sets one rule of an autoscaler, and the server sets the others.
+#[test]
+fn defaults_of_a_rule_that_someone_set_do_not_arrive() {
+    let api_version = "autoscaling/v2";
+    let file = format!(
+        "apiVersion: {api_version}\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h\n  namespace: prod\nspec:\n  maxReplicas: 3 # most\n"
+    );
+    let applied: Value = serde_yaml::from_str(&file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["spec"]["behavior"] = json!({
+        "scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]},
+        "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]},
+    });
+    live["spec"]["minReplicas"] = json!(1);
+    live["spec"]["metrics"] = json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]);
+    live["metadata"]["managedFields"] = json!([entry(
+        "console",
+        "Update",
+        json!({"f:spec": {"f:behavior": {
+        "f:scaleDown": {".": {}, "f:stabilizationWindowSeconds": {}, "f:selectPolicy": {}, "f:policies": {}},
+        "f:scaleUp": {".": {}, "f:stabilizationWindowSeconds": {}, "f:selectPolicy": {}, "f:policies": {}},
+    }, "f:metrics": {}, "f:minReplicas": {}}})
+    )]);
+    let kept = Kept::new(Answers::new(), &[live]);
+    let folder = folder(&kept.server, &[("h.yaml", &file)]);
+    let _ = run(&folder, &["-f", "h.yaml", "--adopt"]).passed();
+    let want = format!("{file}  behavior:\n    scaleDown:\n      stabilizationWindowSeconds: 60\n");
+    assert_eq!(text(&folder, "h.yaml"), want);
+    assert_eq!(run(&folder, &["-f", "h.yaml", "--exit-code"]).passed(), "");
+}
+
+/// The server always writes some empty maps, and lists that it replaces as a whole have lines of their own in the file.
+#[test]
+fn an_address_that_someone_added_arrives_alone() {
+    let file = "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: e\n  namespace: prod\naddressType: IPv4\nendpoints:\n- addresses: # here\n  - 10.0.0.1 # one\n  - 10.0.0.2\n- addresses: [10.0.1.1]\nports:\n- port: 80 # web\n";
+    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["endpoints"][0]["addresses"] = json!(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+    for endpoint in live["endpoints"].as_array_mut().expect("a list") {
+        endpoint["conditions"] = json!({});
+    }
+    live["ports"] = json!([{"name": "", "port": 80, "protocol": "TCP"}]);
+    live["metadata"]["managedFields"] = json!([entry("console", "Update", json!({"f:endpoints": {}, "f:ports": {}}))]);
+    let text_type = json!({"type": "string"});
+    let schemas = json!({
+        "it": {"type": "object", "properties": {"addressType": text_type, "endpoints": {"type": "array", "x-kubernetes-list-type": "atomic", "items": {
+            "type": "object", "properties": {"addresses": {"type": "array", "items": text_type, "x-kubernetes-list-type": "set"}, "conditions": {"default": {}, "allOf": [{"$ref": "#/components/schemas/conditions"}]}},
+        }}}},
+        "conditions": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
+    });
+    let kept = Kept::new(with_type("discovery.k8s.io/v1", "EndpointSlice", schemas), &[live]);
+    let folder = folder(&kept.server, &[("e.yaml", file)]);
+    let _ = run(&folder, &["-f", "e.yaml", "--adopt"]).passed();
+    // An element of such a list is written anew as a whole, with its comments, and without quotes that nobody needs.
+    let want =
+        file.replace(" # here", "").replace(" # one", "").replace("  - 10.0.0.2\n", "  - 10.0.0.2\n  - 10.0.0.3\n");
+    assert_eq!(text(&folder, "e.yaml"), want);
+    assert_eq!(run(&folder, &["-f", "e.yaml", "--exit-code"]).passed(), "");
 }
