@@ -56,7 +56,7 @@ use claim::Claim;
 use cluster::Cluster;
 use local::{Local, Models, config, document, read};
 use object::Object;
-use send::{Sending, applying, sending};
+use send::{Sender, Sending, Sent, applying, sending};
 
 /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
 ///
@@ -114,13 +114,18 @@ pub fn live(args: &Live) -> Result<End> {
     let sent = match sending {
         Some(sending) => {
             let _progress = Progress::begin("sending");
-            runtime.block_on(sending.send(&cluster, &args.field_manager))
+            let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
+            runtime.block_on(sending.send(&sender))
         }
-        None => Ok(Vec::new()),
+        None => Sent::default(),
     };
-    let mut page = format.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
-    sent?.iter().for_each(|line| page.line(line));
+    let shown = format.filter(|_| sent.failure.is_none());
+    let mut page = shown.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
+    sent.lines.iter().for_each(|line| page.line(line));
     page.print()?;
+    if let Some(failure) = sent.failure {
+        return Err(failure);
+    }
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
@@ -189,7 +194,7 @@ fn shown(merge: &Merge, reader: Reader) -> Merge {
 /// The changes to send; `None` without `--apply`, or if the merge failed.
 fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Option<Sending<'l>>> {
     Ok(match args.apply && !merge.has_failed() {
-        true if args.server_side => Some(applying(locals, merge, claims)),
+        true if args.server_side => Some(applying(locals, merge, claims)?),
         true => Some(sending(locals, merge)?),
         false => None,
     })

@@ -42,7 +42,7 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
         let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
         let others = local.owners.but(&args.field_manager);
         let found = refused(&local.written, live, schema, &others);
-        let is_taken = |place: &str| args.take.iter().any(|take| lies_in(place, take));
+        let is_taken = |place: &str| is_taken(place, &args.take);
         let takes = if found.iter().any(|r| is_taken(&r.place)) { Takes::Differing } else { Takes::Nothing };
         let left = found.iter().filter(|r| !is_taken(&r.place));
         claims.push(Claim {
@@ -55,6 +55,11 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
         });
     }
     Ok(claims)
+}
+
+/// Whether the user takes over the field at a place.
+pub fn is_taken(place: &str, takes: &[String]) -> bool {
+    takes.iter().any(|take| lies_in(place, take))
 }
 
 /// Whether a place is the place that the user named, or is inside of it.

@@ -12,13 +12,13 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::http::{Http, all, code, found, without_words};
+use super::http::{Http, all, code, fields_of, found, without_words};
 use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
 
 /// How long to wait before asking the cluster again for a type that it should serve soon.
-const POLL: Duration = Duration::from_millis(200);
+pub const POLL: Duration = Duration::from_millis(200);
 
 /// The group and kind of a Secret.
 const SECRET: (&str, &str) = ("", "Secret");
@@ -359,5 +359,11 @@ fn checked(object: Value, address: &Address) -> Result<Value> {
 
 /// Whether an object changed since it was read.
 pub fn is_conflict(error: &Error) -> bool {
-    code(error) == Some(409)
+    code(error) == Some(409) && owned_by_others(error).is_empty()
+}
+
+/// The fields that the server refuses because other managers own them. Source: `NewConflictError` of
+/// k8s.io/apimachinery/pkg/util/managedfields.
+pub fn owned_by_others(error: &Error) -> Vec<&str> {
+    fields_of(error, "FieldManagerConflict")
 }

@@ -56,7 +56,7 @@ pub struct Local {
     pub original: Option<Object>,
     /// Who set which field of the live object.
     pub owners: Owners,
-    /// The new Namespace or CustomResourceDefinition of the files that must be created before this resource.
+    /// The new Namespace, or the CustomResourceDefinition, of the files that must be sent before this resource.
     pub needs: Option<Address>,
 }
 
@@ -99,7 +99,7 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
     let answers = all(answers).await?;
     let states = given.into_iter().zip(answers);
     let mut locals: Vec<Local> = states.map(|((given, address), live)| given.beside(address, live, args)).collect();
-    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
+    let needs: Vec<_> = locals.iter().map(|local| needed(local, &locals)).collect();
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     let models = models(cluster, &locals).await?;
     if args.adopt {
@@ -243,19 +243,24 @@ fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live
 /// The group and kind of the resources that define a type.
 pub const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
 
-/// The resource that must be created before a new object, if any.
-fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
-    let find =
-        |group_kind, name: &str| locals.iter().find(|l| l.address.group_kind() == group_kind && l.address.name == name);
-    if let Some(definition) = local.address.defined_by.as_deref().and_then(|name| find(DEFINITION, name)) {
-        let Local { address, name, .. } = local;
-        if definition.live.is_some() {
-            bail!("{name}: the cluster must know `{}`; apply {} first", address.api_version(), definition.address);
-        }
-        return Ok(Some(definition.address.clone()));
-    }
-    let namespace = local.address.namespace.as_deref().and_then(|name| find(("", "Namespace"), name));
-    Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
+/// The resource of the files that must be sent before another one, if any: the definition of its type, or its new namespace.
+fn needed(local: &Local, locals: &[Local]) -> Option<Address> {
+    let defines = |other: &&Local| other.address.group_kind() == DEFINITION && defines(&other.applied, &local.address);
+    let is_its_namespace = |other: &&Local| {
+        let is_new = other.live.is_none() && local.live.is_none();
+        is_new
+            && other.address.group_kind() == ("", "Namespace")
+            && local.address.namespace.as_ref() == Some(&other.address.name)
+    };
+    let found = locals.iter().find(defines).or_else(|| locals.iter().find(is_its_namespace));
+    found.map(|found| found.address.clone())
+}
+
+/// Whether a CustomResourceDefinition defines the type of a resource.
+fn defines(definition: &Object, address: &Address) -> bool {
+    let spec = definition.spec();
+    (spec["group"].as_str(), spec["names"]["kind"].as_str())
+        == (Some(address.group_kind().0), Some(address.group_kind().1))
 }
 
 /// Removes the nulls of live objects from fields for which original or updated has a value.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kept::{Kept, LAST_APPLIED, noted};
-use super::{Answers, folder, run};
+use super::{Answer, Answers, Server, folder, run, status, types};
 
 /// The files drop all annotations, in each way in which one can drop them.
 #[test]
@@ -42,6 +42,51 @@ fn annotations_that_the_files_drop_go() {
             assert_eq!(run(&folder, &["-f", "m.yaml", "--apply"]).passed(), "", "{file}");
             assert_eq!((run(&folder, &["-f", "m.yaml"]).passed(), kept.server.sent().len()), (String::new(), sent));
         }
+    }
+}
+
+/// Another manager applied an empty map, which the server does not keep, but which is owned. And what nobody can predict.
+#[test]
+fn a_refusal_of_owners_is_told_as_one_and_may_be_taken_over() {
+    let map = |labels: Value| {
+        let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": {"a": "b"}});
+        map["metadata"]["labels"] = labels;
+        map
+    };
+    let schema = json!({"components": {"schemas": {"it": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "ConfigMap"}],
+        "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object", "additionalProperties": {"type": "string"}}}}, "data": {"type": "object", "additionalProperties": {"type": "string"}}}}}}});
+    for is_predicted in [true, false] {
+        let owned = if is_predicted { json!({"f:metadata": {"f:labels": {}}}) } else { json!({"f:data": {}}) };
+        let mut live = map(Value::Null);
+        live["metadata"].as_object_mut().expect("a map").remove("labels");
+        live["metadata"]["resourceVersion"] = json!("1");
+        live["metadata"]["managedFields"] = json!([{"manager": "flux", "operation": "Apply", "fieldsV1": owned}]);
+        let path = "/api/v1/namespaces/prod/configmaps/m";
+        let schema = schema.clone();
+        let server = Server::answering(move |asked, _| match asked.path() {
+            "GET /api/v1" => Some(types(&[("ConfigMap", "configmaps", true)])),
+            "GET /openapi/v3/api/v1" => Some(Answer::Json(200, schema.clone())),
+            line if line == format!("GET {path}") => Some(Answer::Json(200, live.clone())),
+            _ if asked.line.contains("force=true") => Some(Answer::Json(200, json!({}))),
+            _ => {
+                let mut refusal = status(409, "Apply failed with 1 conflict: conflict with \"flux\": .metadata.labels");
+                refusal["details"] = json!({"causes": [{"reason": "FieldManagerConflict", "message": "conflict with \"flux\"", "field": ".metadata.labels"}]});
+                Some(Answer::Json(409, refusal))
+            }
+        });
+        let folder = folder(&server, &[("m.yaml", &map(json!({"a": "b"})).to_string())]);
+        let args = ["-f", "m.yaml", "--server-side", "--apply"];
+        let err = run(&folder, &args).failed(2);
+        assert!(
+            err.contains("`--take .metadata.labels`")
+                || is_predicted && err.contains("will refuse `.metadata.labels` (409), which was set by \"flux\""),
+            "{err}"
+        );
+        assert!(!err.contains("changed in the cluster"), "{err}");
+        assert_eq!(server.sent().len(), usize::from(!is_predicted));
+        let ran = run(&folder, &[&args[..], &["--take", ".metadata"]].concat());
+        assert_eq!(ran.passed(), "prod/configmap/m applied on the server's side\n");
+        assert!(server.sent().last().expect("sent").0.contains("force=true"));
     }
 }
 
