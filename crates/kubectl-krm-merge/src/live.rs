@@ -12,6 +12,7 @@ mod credential;
 mod defaults;
 mod drift;
 mod fields;
+mod handover;
 mod http;
 mod kubeconfig;
 mod kubectl;

@@ -287,11 +287,11 @@ impl Cluster {
         text.map(|text| serde_json::from_str(&text).context("the answer of the cluster must be JSON")).transpose()
     }
 
-    /// Sends a change.
+    /// Sends a change, and returns the server's answer.
     ///
     /// # Errors
     /// The server's refusal; [`is_conflict`] says whether the object changed since it was read.
-    pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<()> {
+    pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<String> {
         let dry_run = run == Run::Dry;
         let mut request = match send {
             Send::Create(object) => {
@@ -314,7 +314,7 @@ impl Cluster {
         };
         // As with kubectl, a field that the type does not have is an error. The server would drop it silently.
         *request.uri_mut() = format!("{}&fieldValidation=Strict", request.uri()).parse()?;
-        let sent = self.http.ask(request).await.map(drop);
+        let sent = self.http.ask(request).await;
         if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }
     }
 }

@@ -53,18 +53,13 @@ impl<'o> Walk<'o> {
                 let keys = schema.and_then(Schema::keys).unwrap_or_default();
                 let items = schema.and_then(Schema::items);
                 for element in list {
-                    let (name, key) = key_of(element, &keys);
+                    // If an element lacks a key with a default, the default identifies it.
+                    let known = schema.map_or_else(|| element.clone(), |schema| schema.with_keys(element));
+                    let (name, key) = key_of(&known, &keys);
                     let is_it = |other: &&Value| key.iter().all(|(name, value)| other.get(name) == Some(value));
                     let live = live.and_then(Value::as_array).and_then(|list| list.iter().find(is_it));
                     let before = self.place.len();
                     self.place.push_str(&name);
-                    // If an element lacks a key with a default, the default identifies it.
-                    let mut known = element.clone();
-                    if let Some(map) = known.as_object_mut() {
-                        for (name, value) in key {
-                            map.entry(name).or_insert(value);
-                        }
-                    }
                     self.node(element, live, items, &others.own_element(&known));
                     self.place.truncate(before);
                 }
@@ -107,11 +102,8 @@ fn is_one(a: &Value, b: &Value) -> bool {
 
 /// The name of an element in the server's form, and the values of its keys.
 fn key_of(element: &Value, keys: &[(String, Value)]) -> (String, Map<String, Value>) {
-    let with_default = |(name, default): &(String, Value)| {
-        let value = element.get(name).filter(|v| !v.is_null()).unwrap_or(default);
-        (!value.is_null()).then(|| (name.clone(), value.clone()))
-    };
-    let mut key: Vec<(String, Value)> = keys.iter().filter_map(with_default).collect();
+    let value = |(name, _): &(String, Value)| Some((name.clone(), element.get(name).filter(|v| !v.is_null())?.clone()));
+    let mut key: Vec<(String, Value)> = keys.iter().filter_map(value).collect();
     key.sort_by(|a, b| a.0.cmp(&b.0));
     let parts: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (format!("[{}]", parts.join(",")), key.into_iter().collect())
@@ -142,7 +134,7 @@ mod tests {
                 "f:list": {}, "f:selector": {}, "f:map": {}, "f:gone": {}, "f:keyed": {}, "f:values": {},
             }}}]},
         });
-        let owners = Owners::of(&live, "me");
+        let owners = Owners::of(&live, None, "me");
         for (sent, want) in [
             (json!({"size": 1}), &[][..]),
             (json!({"size": 2, "other": 3}), &[".spec.size"]),

@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::yaml::Document;
 use krm_merge_function::results::{Outcome, Severity};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::claim::{Claim, is_taken};
 use super::cluster::{Address, Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others};
+use super::handover::handed_over;
 use super::http::{all, all_that_begin, code, fields_of, may_be_done};
 use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
@@ -105,6 +106,7 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Res
     let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
     let is_idle = |local: &Local| {
         local.live.is_some()
+            && local.handover.is_none()
             && !merge.changes.iter().any(|c| c.path == local.address.to_string())
             && claim(local).is_none_or(|claim| claim.is_owner)
     };
@@ -290,15 +292,16 @@ impl Sender<'_> {
     /// Sends one object. If only a controller wrote the status meanwhile, sends it again.
     async fn one(&self, local: &Local, send: &mut Send, run: Run) -> Result<()> {
         let mut tries = 0;
+        let mut handover = local.handover.clone();
         loop {
-            let error = match self.cluster.send(&local.address, send, run, self.manager).await {
+            let error = match self.handed_over(local, send, run, &mut handover).await {
                 Err(e) if is_conflict(&e) => e,
                 Err(e) if !owned_by_others(&e).is_empty() => {
                     self.take(send, e)?;
                     continue;
                 }
                 Err(e) => return Err(advised(e, send)),
-                Ok(()) => return Ok(()),
+                Ok(_) => return Ok(()),
             };
             tries += 1;
             let (Send::Patch(patch) | Send::Apply(patch, _), true) = (&mut *send, tries < TRIES) else {
@@ -314,7 +317,33 @@ impl Sender<'_> {
             };
             let Some(now) = now.filter(is_as_read) else { return Err(changed(error)) };
             patch["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+            handover = handover.and_then(|_| handed_over(&now, &local.written, self.manager));
         }
+    }
+
+    /// Sends one object, after the handover of its fields to server-side apply if there is one left. A dry run cannot hand over, so it takes
+    /// over.
+    async fn handed_over(
+        &self,
+        local: &Local,
+        send: &mut Send,
+        run: Run,
+        handover: &mut Option<Value>,
+    ) -> Result<String> {
+        let (Send::Apply(object, _), Some(fields)) = (&mut *send, handover.as_ref()) else {
+            return self.cluster.send(&local.address, send, run, self.manager).await;
+        };
+        if run == Run::Dry {
+            let forced = Send::Apply(object.clone(), Takes::Differing);
+            return self.cluster.send(&local.address, &forced, run, self.manager).await;
+        }
+        let version = object["metadata"]["resourceVersion"].clone();
+        let patch = Send::Patch(json!({"metadata": {"managedFields": fields, "resourceVersion": version}}));
+        let now = self.cluster.send(&local.address, &patch, run, self.manager).await?;
+        let now: Value = serde_json::from_str(&now).context("the answer of the cluster must be JSON")?;
+        object["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+        *handover = None;
+        self.cluster.send(&local.address, send, run, self.manager).await
     }
 
     /// Lets a patch take over the fields that the server refused, if the user takes each of them.

@@ -158,9 +158,24 @@ impl<'d> Known<'d> {
             Self::Typed(schema) if schema.is_builtin() => {
                 (!is_empty(value) || value.is_object()) && schema.default() == Some(value)
             }
-            Self::Typed(schema) => schema.default() == Some(value),
+            Self::Typed(schema) => schema.default().is_some_and(|default| self.is_made_of(default, value)),
             Self::Open | Self::Unsaid => false,
         }
+    }
+
+    /// Whether the server makes this value of a default: it sets the defaults of the fields of a map in the default of the map, too.
+    fn is_made_of(self, default: &Value, value: &Value) -> bool {
+        let (Value::Object(default), Value::Object(map)) = (default, value) else { return self.is_one(default, value) };
+        default.keys().all(|name| map.contains_key(name))
+            && map.iter().all(|(name, value)| {
+                let field = self.field(name);
+                default.get(name).map_or_else(|| field.defaults_to(value), |default| field.is_made_of(default, value))
+            })
+    }
+
+    /// Whether the value is a map that has one owner as a whole.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Self::Typed(schema) if schema.is_atomic())
     }
 }
 

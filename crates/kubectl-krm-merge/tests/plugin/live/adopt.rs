@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::kept::{Kept, noted};
+use super::kept::{Kept, noted, of_type};
 use super::recorded::recordings;
 use super::replay::Scenario;
 use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, types, with_secret};
@@ -281,8 +281,12 @@ fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
         let writers = metadata["managedFields"].as_array().map_or(0, Vec::len);
         if let (1, Some(note)) = (writers, metadata["annotations"][APPLIED].as_str()) {
             let applied: Value = serde_json::from_str(note).expect("JSON");
-            collect(&object["spec"], &applied["spec"], &mut found);
-            collect(&object["webhooks"], &applied["webhooks"], &mut found);
+            for (name, value) in object.as_object().expect("a map") {
+                // The texts of a Secret are in its data.
+                if !["apiVersion", "data", "kind", "metadata", "status"].contains(&name.as_str()) {
+                    collect(value, &applied[name], &mut found);
+                }
+            }
         }
     }
     found
@@ -379,16 +383,6 @@ fn defaults_of_a_custom_type_do_not_arrive() {
     assert_eq!(text(&folder, "t.yaml"), file.replace("a: 1", "a: 2") + "  cache:\n    size: 20\n");
 }
 
-/// A built-in type, as the OpenAPI of a server describes it, and what is said of it.
-fn with_type(api_version: &str, kind: &str, schemas: Value) -> Answers {
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let mut schemas = schemas;
-    schemas["it"]["x-kubernetes-group-version-kind"] = json!([{"group": group, "version": version, "kind": kind}]);
-    let folder = if group.is_empty() { "api" } else { "apis" };
-    let document = json!({"components": {"schemas": schemas}});
-    Answers::from([(format!("GET /openapi/v3/{folder}/{api_version}"), Answer::Json(200, document))])
-}
-
 /// Where the file says something, the server's default is a value like any other.
 #[test]
 fn a_change_to_the_default_is_adopted_where_the_file_has_another_value() {
@@ -458,7 +452,7 @@ fn an_address_that_someone_added_arrives_alone() {
         }}}},
         "conditions": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
     });
-    let kept = Kept::new(with_type("discovery.k8s.io/v1", "EndpointSlice", schemas), &[live]);
+    let kept = Kept::new(of_type("discovery.k8s.io/v1", "EndpointSlice", schemas), &[live]);
     let folder = folder(&kept.server, &[("e.yaml", file)]);
     let _ = run(&folder, &["-f", "e.yaml", "--adopt"]).passed();
     // An element of such a list is written anew as a whole, with its comments, and without quotes that nobody needs.

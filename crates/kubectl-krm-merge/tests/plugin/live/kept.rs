@@ -102,3 +102,12 @@ pub fn noted(mut live: Value, applied: &Value) -> Value {
     live["metadata"]["annotations"][LAST_APPLIED] = applied.to_string().into();
     live
 }
+
+/// What a server says of a type in its OpenAPI; its schema is `it`.
+pub fn of_type(api_version: &str, kind: &str, mut schemas: Value) -> Answers {
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    schemas["it"]["x-kubernetes-group-version-kind"] = json!([{"group": group, "version": version, "kind": kind}]);
+    let folder = if group.is_empty() { "api" } else { "apis" };
+    let document = json!({"components": {"schemas": schemas}});
+    Answers::from([(format!("GET /openapi/v3/{folder}/{api_version}"), Answer::Json(200, document))])
+}

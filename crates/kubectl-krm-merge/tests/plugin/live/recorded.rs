@@ -143,7 +143,9 @@ fn every_refusal_of_the_server_is_known_beforehand() {
                 return vec![format!("{ran:?}")];
             }
             let told: BTreeSet<(String, String)> = ran.stderr.lines().filter_map(refusal).collect();
-            let want = scenario.result(way).refused();
+            let mut want = scenario.result(way).refused();
+            // What the same manager applied on the client's side is handed over before.
+            want.retain(|(_, owner)| owner != manager);
             if told == want { Vec::new() } else { vec![format!("{told:?} instead of {want:?}")] }
         });
     }

@@ -1,8 +1,11 @@
 //! What is sent, applied to the live object by the rules of the patch type, is what was shown.
 
+use std::sync::Mutex;
+
 use serde_json::{Value, json};
 
-use super::kept::{Kept, LAST_APPLIED, noted};
+use super::kept::{Kept, LAST_APPLIED, noted, of_type};
+use super::replay::patched;
 use super::{Answer, Answers, Server, folder, run, status, types};
 
 /// The files drop all annotations, in each way in which one can drop them.
@@ -99,4 +102,155 @@ fn a_note_that_says_the_same_in_other_words_is_not_sent_again() {
     let folder = folder(&kept.server, &[("t.yaml", &text)]);
     assert_eq!(run(&folder, &["-f", "t.yaml", "--apply"]).passed(), "prod/thing.example.com/t configured\n");
     assert_eq!(run(&folder, &["-f", "t.yaml", "--apply"]).passed(), "");
+}
+
+/// What server-side apply owns: one manager, with these fields.
+fn applied_by(manager: &str, fields: Value) -> Value {
+    json!([{"manager": manager, "operation": "Apply", "apiVersion": "v1", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields}])
+}
+
+/// The server keeps nothing of what is false or empty, sets defaults into what was applied empty and into elements of lists, and notes who
+/// applied it.
+#[test]
+fn what_a_manager_applied_on_the_server_s_side_is_sent_once() {
+    let (flag, number) = (json!({"type": "boolean"}), json!({"type": "integer"}));
+    let list = |items: Value| json!({"type": "array", "items": items, "x-kubernetes-list-type": "atomic"});
+    let cases = [
+        (
+            "apps/v1",
+            "Deployment",
+            json!({"paused": flag, "template": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"hostNetwork": flag, "imagePullSecrets": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object"}}}}}}}),
+            json!({"paused": false, "template": {"spec": {"hostNetwork": false, "imagePullSecrets": []}}}),
+            json!({"replicas": 1, "template": {"spec": {"dnsPolicy": "ClusterFirst"}}}),
+            json!({"f:paused": {}, "f:template": {"f:spec": {"f:hostNetwork": {}, "f:imagePullSecrets": {}}}}),
+        ),
+        (
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            json!({"maxReplicas": number, "behavior": {"allOf": [{"$ref": "#/components/schemas/behavior"}]}}),
+            json!({"maxReplicas": 2, "behavior": {}}),
+            json!({"maxReplicas": 2, "minReplicas": 1, "behavior": {"scaleDown": {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}, "scaleUp": {"selectPolicy": "Max", "stabilizationWindowSeconds": 0}}}),
+            json!({"f:maxReplicas": {}, "f:behavior": {}}),
+        ),
+        (
+            "example.com/v1",
+            "Thing",
+            json!({
+                "parts": list(json!({"type": "object", "properties": {"x": number, "mode": {"type": "string", "default": "d"}}})),
+                "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": number, "b": {"type": "object", "default": {}, "properties": {"c": {"type": "integer", "default": 1}}}}},
+                "keyed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"], "items": {"type": "object", "properties": {"port": number, "protocol": {"type": "string", "default": "TCP"}}}},
+            }),
+            json!({"parts": [{"x": 1}, {"x": 2, "mode": "e"}], "whole": {"a": 1}, "keyed": [{"port": 1}]}),
+            json!({"parts": [{"x": 1, "mode": "d"}, {"x": 2, "mode": "e"}], "whole": {"a": 1, "b": {"c": 1}}, "keyed": [{"port": 1, "protocol": "TCP"}]}),
+            json!({"f:parts": {}, "f:whole": {}, "f:keyed": {"k:{\"port\":1,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}}}}),
+        ),
+    ];
+    for (version, kind, fields, spec, live_spec, owned) in cases {
+        let file =
+            json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it", "namespace": "prod"}, "spec": spec});
+        let mut live = file.clone();
+        live["spec"] = live_spec;
+        live["metadata"]["managedFields"] = applied_by("krm-merge", json!({"f:spec": owned}));
+        let schemas = json!({
+            "it": {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}},
+            "behavior": {"type": "object", "properties": {"scaleUp": {"type": "object"}, "scaleDown": {"type": "object"}}},
+        });
+        let kept = Kept::new(of_type(version, kind, schemas), &[live]);
+        let folder = folder(&kept.server, &[("it.yaml", &file.to_string())]);
+        // Without `--server-side`, the note alone would be new.
+        for way in [&[][..], &["--server-side"], &["--server-side", "--apply"]] {
+            let ran = run(&folder, &[&["-f", "it.yaml"], way].concat());
+            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{kind} {way:?}");
+        }
+        assert_eq!(kept.server.sent().len(), 0, "{kind}");
+    }
+}
+
+/// What someone adds to a list arrives in the file without its defaults, and is in nobody's way then.
+#[test]
+fn a_default_in_a_list_is_in_nobody_s_way_after_adopting() {
+    let schemas = json!({"it": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "parts": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}, "mode": {"type": "string", "default": "d"}}}},
+    }}}}});
+    let file =
+        "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: prod}\nspec:\n  parts:\n  - x: 1\n";
+    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["spec"]["parts"] = json!([{"x": 1, "mode": "d"}, {"x": 2, "mode": "d"}]);
+    live["metadata"]["managedFields"] =
+        json!([{"manager": "console", "operation": "Update", "fieldsV1": {"f:spec": {"f:parts": {}}}}]);
+    let kept = Kept::new(of_type("example.com/v1", "Thing", schemas), &[live]);
+    let folder = folder(&kept.server, &[("t.yaml", file)]);
+    let _ = run(&folder, &["-f", "t.yaml", "--adopt"]).passed();
+    assert_eq!(folder.read("t.yaml"), format!("{file}  - x: 2\n"));
+    let ran = run(&folder, &["-f", "t.yaml", "--on-conflict", "fail"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+/// Client-side apply leaves its fields to a manager of updates. They are handed over before server-side apply.
+#[test]
+fn the_move_to_server_side_apply_is_in_nobody_s_way() {
+    let map = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": data});
+    let mut live = noted(map(json!({"a": "1", "b": "2", "theirs": "x"})), &map(json!({"a": "1", "b": "2"})));
+    live["metadata"]["resourceVersion"] = json!("1");
+    let entry = |manager: &str, fields: Value| json!({"manager": manager, "operation": "Update", "apiVersion": "v1", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields});
+    let note = json!({".": {}, format!("f:{LAST_APPLIED}"): {}});
+    let own = json!({"f:metadata": {"f:annotations": note}, "f:data": {".": {}, "f:a": {}, "f:b": {}}});
+    live["metadata"]["managedFields"] =
+        json!([entry("krm-merge", own.clone()), entry("console", json!({"f:data": {"f:theirs": {}}}))]);
+    let path = "/api/v1/namespaces/prod/configmaps/m";
+    let schemas = json!({"it": {"type": "object", "properties": {"data": {"type": "object", "additionalProperties": {"type": "string"}}}}});
+    let mut answers = of_type("v1", "ConfigMap", schemas);
+    answers.insert("GET /api/v1".into(), types(&[("ConfigMap", "configmaps", true)]));
+    let state = Mutex::new(live.clone());
+    let server = Server::answering(move |asked, before| {
+        let mut state = state.lock().expect("no panic");
+        let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
+        let is_read = asked.path() == format!("GET {path}");
+        if is_read || asked.path() != format!("PATCH {path}") {
+            let other = answers.get(asked.path()).map(|answer| answer.clone().after(before));
+            return if is_read { Some(Answer::Json(200, state.clone())) } else { other };
+        }
+        if body["metadata"]["resourceVersion"] != state["metadata"]["resourceVersion"] {
+            return Some(Answer::Json(409, status(409, "the object has been modified")));
+        }
+        let managers = state["metadata"]["managedFields"].as_array().expect("a list");
+        let is_owned = managers.iter().any(|m| m["manager"] == "krm-merge" && m["operation"] == "Update");
+        let is_apply = asked.kind == "application/apply-patch+yaml";
+        if is_apply && is_owned && !asked.line.contains("force=true") {
+            let mut refusal = status(409, "Apply failed");
+            refusal["details"] = json!({"causes": [{"reason": "FieldManagerConflict", "field": ".data.a"}]});
+            return Some(Answer::Json(409, refusal));
+        }
+        if !asked.is_dry() {
+            if is_apply {
+                state["data"] = json!({"a": body["data"]["a"], "theirs": "x"});
+                state["metadata"]["managedFields"] = applied_by("krm-merge", json!({"f:data": {"f:a": {}}}));
+                state["metadata"].as_object_mut().expect("a map").remove("annotations");
+            } else {
+                patched(&mut state, &body);
+            }
+            state["metadata"]["resourceVersion"] =
+                json!(format!("{}1", state["metadata"]["resourceVersion"].as_str().expect("a text")));
+        }
+        Some(Answer::Json(200, state.clone()))
+    });
+    let folder = folder(&server, &[("m.yaml", &map(json!({"a": "2"})).to_string())]);
+    let args = ["-f", "m.yaml", "--server-side"];
+    // What the files drop goes, as with client-side apply, and is shown.
+    let shown = run(&folder, &args);
+    assert!(shown.stderr.is_empty() && shown.stdout.contains("\n-  b: \"2\"\n"), "{shown:?}");
+    let ran = run(&folder, &[&args[..], &["--apply"]].concat());
+    assert_eq!(ran.passed(), "prod/configmap/m applied on the server's side\n");
+    let sent: Vec<_> = server.asked().into_iter().filter(|a| a.line.starts_with("PATCH")).collect();
+    assert_eq!(sent.len(), 3, "a dry run, the handover, and the apply: {sent:?}");
+    let handover: Value = serde_json::from_str(&sent[1].body).expect("JSON");
+    let [console, applier] = [&handover["metadata"]["managedFields"][0], &handover["metadata"]["managedFields"][1]];
+    assert_eq!(
+        (console, &applier["operation"], &applier["fieldsV1"]),
+        (&live["metadata"]["managedFields"][1], &json!("Apply"), &own)
+    );
+    assert!(!sent[2].line.contains("force=true"), "nobody else loses a field");
+    let ran = run(&folder, &[&args[..], &["--apply"]].concat());
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), server.sent().len()), ("", "", 3));
 }
