@@ -294,12 +294,17 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
+    let refusals =
+        refused::refusals(&merged.changes, locals, &config_of_upgrade.types, setting::limit(args.max_output))?;
+    let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
+    let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
+    merged.results.extend(refusals);
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         let types = config(Task::of(Mode::TwoWay))?.types;
-        merged.results.extend(refused::refusals(&more.changes, &types, setting::limit(args.max_output))?);
+        merged.results.extend(refused::refusals(&more.changes, locals, &types, setting::limit(args.max_output))?);
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         if !args.server_side {

@@ -254,3 +254,24 @@ fn the_move_to_server_side_apply_is_in_nobody_s_way() {
     let ran = run(&folder, &[&args[..], &["--apply"]].concat());
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), server.sent().len()), ("", "", 3));
 }
+
+/// A claim that waits for its volume may not grow, and its state says so.
+#[test]
+fn a_refusal_that_the_state_of_an_object_decides_is_told() {
+    let claim = |size: &str| json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "prod"}, "spec": {"resources": {"requests": {"storage": size}}}});
+    for (phase, is_noted, is_told) in
+        [("Pending", true, true), ("Pending", false, true), ("Bound", true, false), ("Bound", false, false)]
+    {
+        let mut live = claim("1Gi");
+        if is_noted {
+            live = noted(live, &claim("1Gi"));
+        }
+        live["status"] = json!({"phase": phase});
+        let kept = Kept::new(Answers::new(), &[live]);
+        let folder = folder(&kept.server, &[("c.yaml", &claim("2Gi").to_string())]);
+        let ran = run(&folder, &["-f", "c.yaml"]);
+        let count = ran.stderr.matches("which the API server refuses for an object that exists").count();
+        assert_eq!(count, usize::from(is_told), "{phase} {is_noted} {ran:?}");
+        assert!(!ran.passed().contains("status"));
+    }
+}
