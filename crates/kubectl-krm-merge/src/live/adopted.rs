@@ -18,8 +18,12 @@ use super::object::{Object, value};
 use super::owners::{Held, Owners};
 use super::spelling::{Known, is_empty, paired};
 
+/// The annotation of the pods that `kubectl rollout restart` sets. It is an event, and no state.
+pub const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";
+
 /// Fields of `metadata`, and entries of its labels and annotations, that the cluster sets for its own use.
-const OF_THE_CLUSTER: [&str; 8] = [
+const OF_THE_CLUSTER: [&str; 9] = [
+    RESTARTED,
     "finalizers",
     "generateName",
     "ownerReferences",

@@ -461,3 +461,25 @@ fn an_address_that_someone_added_arrives_alone() {
     assert_eq!(text(&folder, "e.yaml"), want);
     assert_eq!(run(&folder, &["-f", "e.yaml", "--exit-code"]).passed(), "");
 }
+
+/// A restart is an event. It stays in the cluster, and is told.
+#[test]
+fn a_restart_of_the_pods_is_told_and_not_adopted() {
+    let mut object = changed();
+    object["spec"]["template"]["metadata"] =
+        json!({"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-02-03T04:05:06Z", "own": "x"}});
+    let fields = json!({"f:spec": {"f:template": {"f:metadata": {"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:own": {}}}}}});
+    object["metadata"]["managedFields"].as_array_mut().expect("a list").push(entry(
+        "kubectl-rollout",
+        "Update",
+        fields,
+    ));
+    let server = with(object);
+    let folder = folder(&server, &[("web.yaml", FILE)]);
+    let ran = run(&folder, &["-f", "web.yaml", "--adopt"]);
+    let told = "info: prod/deployment.apps/web: `kubectl rollout restart` at \"2026-02-03T04:05:06Z\" is left out";
+    assert!(ran.code == Some(0) && ran.stdout.contains(told), "{ran:?}");
+    let text = text(&folder, "web.yaml");
+    assert!(text.contains("own: x") && !text.contains("restartedAt"), "{text}");
+    assert_eq!(written(run(&folder, &["-f", "web.yaml", "--adopt"])), "");
+}

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::kept::{Kept, LAST_APPLIED, noted, of_type};
 use super::replay::patched;
 use super::{Answer, Answers, Server, folder, run, status, types};
+use crate::support::Ran;
 
 /// The files drop all annotations, in each way in which one can drop them.
 #[test]
@@ -273,5 +274,18 @@ fn a_refusal_that_the_state_of_an_object_decides_is_told() {
         let count = ran.stderr.matches("which the API server refuses for an object that exists").count();
         assert_eq!(count, usize::from(is_told), "{phase} {is_noted} {ran:?}");
         assert!(!ran.passed().contains("status"));
+    }
+}
+
+/// Who asks a cluster gets what the cluster knows, and not what others publish.
+#[test]
+fn a_kind_that_the_cluster_does_not_have_is_not_explained() {
+    let kept = Kept::new(Answers::new(), &[]);
+    let folder = folder(&kept.server, &[]);
+    for kind in ["Certificate.v1.cert-manager.io", "Thing.v1.example.com"] {
+        let mut command = folder.command(&["explain", kind, "--live"]);
+        let ran = Ran::of(command.env("KUBECONFIG", folder.path("kubeconfig")).output().expect("runs"));
+        let err = ran.failed(2);
+        assert!(err.contains("the cluster must know the kind `") && err.contains("but it does not"), "{err}");
     }
 }
