@@ -2,6 +2,7 @@
 
 mod adopt;
 mod kept;
+mod laws;
 mod nulls;
 mod order;
 mod recorded;

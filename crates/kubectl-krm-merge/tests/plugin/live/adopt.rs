@@ -257,7 +257,7 @@ fn a_secret_is_adopted_where_the_file_has_it_and_is_not_shown() {
 }
 
 /// The values that the server sets by itself, by kind and name: those that nobody applied, in objects that nobody else changed.
-fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
+pub fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
     fn collect(live: &Value, applied: &Value, of: &mut BTreeSet<(String, String)>) {
         match live {
             Value::Object(map) => {

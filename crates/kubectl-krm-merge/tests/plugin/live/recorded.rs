@@ -190,7 +190,7 @@ fn a_field_is_taken_over_where_it_is_named() {
 }
 
 /// Says where an object is not as it should be. What the server counts and keeps for itself is not compared.
-fn compare(got: &Value, want: &Value, path: &str, faults: &mut Vec<String>) {
+pub fn compare(got: &Value, want: &Value, path: &str, faults: &mut Vec<String>) {
     let is_ours = [".metadata.generation", ".metadata.managedFields", ".metadata.resourceVersion", ".status"];
     if is_ours.contains(&path) || got == want {
         return;

@@ -25,6 +25,20 @@ impl Scenario {
         managed.as_array_mut().expect("a list").push(entry);
     }
 
+    /// The same, of which nobody knows what the real server made: it sets nothing by itself.
+    pub fn without_answers(&self) -> Self {
+        let mut scenario = self.clone();
+        scenario.0["kubectl_apply"]["objects"] = json!([]);
+        scenario
+    }
+
+    /// The same with another object before, and nothing of what the real server made of the files.
+    pub fn with_live(&self, live: Value) -> Self {
+        let mut scenario = self.without_answers();
+        scenario.0["live"] = json!([live]);
+        scenario
+    }
+
     /// Whether someone else changed an object.
     pub fn is_changed(&self) -> bool {
         let managers = |object: &Value| object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
