@@ -41,7 +41,8 @@ pub enum Refuser {
 struct Rule {
     /// The types: group and kind.
     of: &'static [(&'static str, &'static str)],
-    /// The way to the map that has the fields; `[]` is each element of a list, which must keep its elements.
+    /// The way to the map that has the fields; `[]` is each element of a list, which must keep its elements, and `[=]` each element that has
+    /// the same name before and after the merge.
     at: &'static [&'static str],
     /// The fields.
     fields: Fields,
@@ -60,6 +61,21 @@ enum Fields {
     AllBut(&'static [&'static str]),
     /// The first elements of these lists.
     FirstOf(&'static [&'static str]),
+    /// The elements of this list.
+    List(&'static str, Elements),
+}
+
+/// How the elements of a list may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Elements {
+    /// They may change their order.
+    AnyOrder,
+    /// New ones may come at the end.
+    MoreAtEnd,
+    /// New ones may come.
+    More,
+    /// Old ones may go.
+    Fewer,
 }
 
 /// A condition: a field has a value.
@@ -72,6 +88,12 @@ enum When {
     Neither(&'static [&'static str], &'static str),
     /// Not before the merge.
     NotBefore(&'static [&'static str], &'static str),
+    /// Before the merge, a field is set, to another value.
+    OtherBefore(&'static [&'static str], &'static str),
+    /// Before the merge, a field is not set.
+    UnsetBefore(&'static [&'static str]),
+    /// After the merge, two fields differ.
+    Apart(&'static [&'static str], &'static [&'static str]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +118,8 @@ const SERVICE: &[(&str, &str)] = &[("", "Service")];
 const CLAIM: &[(&str, &str)] = &[("", "PersistentVolumeClaim")];
 const VOLUME: &[(&str, &str)] = &[("", "PersistentVolume")];
 const POD: &[(&str, &str)] = &[("", "Pod")];
+const INDEXED: When = When::Both(&["spec", "completionMode"], "Indexed");
+const UNBOUND: When = When::OtherBefore(&["status", "phase"], "Bound");
 const CONFIG: &[(&str, &str)] = &[("", "ConfigMap"), ("", "Secret")];
 const SUSPENDED: &[&str] = &["spec", "suspend"];
 
@@ -137,11 +161,17 @@ const RULES: &[Rule] = &[
         defaults: &[("completionMode", "NonIndexed"), ("managedBy", "kubernetes.io/job-controller")],
         ..RULE
     },
-    // An indexed Job may be scaled by both `completions` and `parallelism`.
+    // validateCompletions: an indexed Job may be scaled by both `completions` and `parallelism`.
     Rule {
         of: JOB,
         fields: Fields::Only(&["completions"]),
         when: &[When::Neither(&["spec", "completionMode"], "Indexed")],
+        ..RULE
+    },
+    Rule {
+        of: JOB,
+        fields: Fields::Only(&["completions"]),
+        when: &[INDEXED, When::Apart(&["spec", "completions"], &["spec", "parallelism"])],
         ..RULE
     },
     Rule { of: JOB, fields: Fields::Only(&["template"]), when: &[When::NotBefore(SUSPENDED, "true")], ..RULE },
@@ -212,6 +242,9 @@ const RULES: &[Rule] = &[
         ..RULE
     },
     Rule { of: CLAIM, at: &["spec", "resources"], fields: Fields::AllBut(&["requests"]), ..RULE },
+    // Only a claim that is bound may grow, or get another class of attributes. A file does not say whether it is; a live object does.
+    Rule { of: CLAIM, at: &["spec", "resources"], fields: Fields::Only(&["requests"]), when: &[UNBOUND], ..RULE },
+    Rule { of: CLAIM, fields: Fields::Only(&["volumeAttributesClassName"]), when: &[UNBOUND], ..RULE },
     Rule { of: CLAIM, fields: Fields::Only(&["storageClassName", "volumeName"]), unset: Unset::MayCome, ..RULE },
     // ValidatePersistentVolumeUpdate.
     Rule {
@@ -254,6 +287,21 @@ const RULES: &[Rule] = &[
         ]),
         ..RULE
     },
+    Rule {
+        of: POD,
+        fields: Fields::Only(&["affinity", "nodeSelector"]),
+        when: &[When::UnsetBefore(&["spec", "schedulingGates"])],
+        ..RULE
+    },
+    Rule {
+        of: POD,
+        fields: Fields::Only(&["terminationGracePeriodSeconds"]),
+        defaults: &[("terminationGracePeriodSeconds", "30")],
+        ..RULE
+    },
+    // validateOnlyAddedTolerations, validateOnlyDeletedSchedulingGates.
+    Rule { of: POD, fields: Fields::List("tolerations", Elements::More), ..RULE },
+    Rule { of: POD, fields: Fields::List("schedulingGates", Elements::Fewer), ..RULE },
     Rule { of: POD, at: &["spec", "containers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
     Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
     // ValidateSecretUpdate, ValidateConfigMapUpdate.
@@ -304,9 +352,29 @@ const RULES: &[Rule] = &[
     Rule {
         of: &[(STORAGE, "CSIDriver")],
         fields: Fields::Only(&["attachRequired", "volumeLifecycleModes"]),
-        defaults: &[("attachRequired", "true")],
+        defaults: &[("attachRequired", "true"), ("volumeLifecycleModes", "Persistent")],
         ..RULE
     },
+    // ValidateCSINodeUpdate: drivers come and go, and none changes, except how much it may attach.
+    Rule {
+        of: &[(STORAGE, "CSINode")],
+        at: &["spec", "drivers", "[=]"],
+        fields: Fields::AllBut(&["allocatable"]),
+        ..RULE
+    },
+    // ValidateVolumeAttachmentUpdate.
+    Rule { of: &[(STORAGE, "VolumeAttachment")], fields: Fields::AllBut(&[]), ..RULE },
+    // ValidateNodeUpdate.
+    Rule {
+        of: &[("", "Node")],
+        fields: Fields::Only(&["podCIDR", "podCIDRs", "providerID"]),
+        unset: Unset::MayCome,
+        ..RULE
+    },
+    // ValidateResourceQuotaUpdate.
+    Rule { of: &[("", "ResourceQuota")], fields: Fields::List("scopes", Elements::AnyOrder), ..RULE },
+    // ValidateServiceCIDRUpdate: a second family may come.
+    Rule { of: &[("networking.k8s.io", "ServiceCIDR")], fields: Fields::List("cidrs", Elements::MoreAtEnd), ..RULE },
     // ValidateIngressClassUpdate.
     Rule { of: &[("networking.k8s.io", "IngressClass")], fields: Fields::Only(&["controller"]), ..RULE },
     // ValidatePriorityClassUpdate.
@@ -390,8 +458,37 @@ impl When {
             Self::NotBefore(path, value) => !was(path, value),
             Self::Both(path, value) => was(path, value) && is(path, value),
             Self::Neither(path, value) => !was(path, value) && !is(path, value),
+            Self::OtherBefore(path, value) => {
+                text_at(View::Node(before), path).is_some_and(|text| !text.is_empty() && text != *value)
+            }
+            Self::UnsetBefore(path) => before.at(path).is_none_or(|was| !is_set(View::Node(was))),
+            Self::Apart(one, other) => text_at(after, one) != text_at(after, other),
         }
     }
+}
+
+impl Elements {
+    /// Whether the server accepts the change of a list.
+    fn take(self, was: &[NodeRef<'_>], is: &[View<'_, '_>]) -> bool {
+        let stays = |was: &NodeRef<'_>| is.iter().any(|is| is.same(*was));
+        let is_old = |is: &View<'_, '_>| was.iter().any(|was| is.same(*was));
+        match self {
+            Self::AnyOrder => was.iter().all(stays) && is.iter().all(is_old),
+            Self::MoreAtEnd => was.len() <= is.len() && was.iter().zip(is).all(|(was, is)| is.same(*was)),
+            Self::More => was.iter().all(|was| is.iter().any(|is| is_toleration(*was, *is))),
+            Self::Fewer => is.iter().all(is_old),
+        }
+    }
+}
+
+/// Whether both are one toleration, which may hold for another time. Source: validateOnlyAddedTolerations.
+fn is_toleration(was: NodeRef<'_>, is: View<'_, '_>) -> bool {
+    let is_fixed = |name: &str| name != "tolerationSeconds";
+    let before: Vec<_> = was.fields().filter(|(key, value)| is_fixed(key.string()) && !value.is_null()).collect();
+    let after: Vec<_> = is.fields().into_iter().filter(|(name, value)| is_fixed(name) && !value.is_null()).collect();
+    let stays =
+        |(key, was): &(NodeRef<'_>, NodeRef<'_>)| after.iter().any(|(name, is)| *name == key.string() && is.same(*was));
+    before.len() == after.len() && before.iter().all(stays)
 }
 
 impl Rule {
@@ -404,7 +501,14 @@ impl Rule {
         let default = self.default_of(name);
         let is_set = |view: &View<'_, '_>| is_set(*view) && !(default == Some("") && view.string().is_empty());
         let (was, is) = (was.filter(|was| is_set(&View::Node(*was))), is.filter(is_set));
-        let is_default = |view: View<'_, '_>| default.is_some() && view.text().as_deref() == default;
+        // A list has its default as its only element.
+        let is_default = |view: View<'_, '_>| {
+            let only = match view.elements()[..] {
+                [only] => only,
+                _ => view,
+            };
+            default.is_some() && only.text().as_deref() == default
+        };
         match (was, is) {
             (None, None) => true,
             (None, Some(is)) => self.unset == Unset::MayCome || is_default(is),
@@ -432,6 +536,7 @@ impl<'t, 'a> Look<'t, 'a> {
         match at.split_first() {
             None => self.map(rule, was, is),
             Some((&"[]", rest)) => self.elements(rule, rest, was, is),
+            Some((&"[=]", rest)) => self.partners(rule, rest, was, is),
             Some((name, rest)) => {
                 self.path.push(ChildId::Field(name).step(&By::Field), None);
                 self.walk(rule, rest, was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name)));
@@ -458,8 +563,30 @@ impl<'t, 'a> Look<'t, 'a> {
         }
     }
 
+    /// Compares the elements of a list that have a name in common. Others may come and go.
+    fn partners(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
+        let new = is.map(View::elements).unwrap_or_default();
+        let by = By::Keys(vec![MergeKey::from("name")]);
+        for (index, was) in was.into_iter().flat_map(NodeRef::elements).enumerate() {
+            let Some(id) = by.id_of(was) else { continue };
+            let Some(is) = new.iter().find(|is| by.id_of(**is).as_ref() == Some(&id)) else { continue };
+            self.path.push(id.step(&by), Some(index));
+            self.walk(rule, at, Some(was), Some(*is));
+            self.path.pop();
+        }
+    }
+
     fn map(&mut self, rule: &Rule, was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
         match rule.fields {
+            Fields::List(name, elements) => {
+                let (was, is) = (was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name)));
+                let old: Vec<NodeRef<'a>> = was.into_iter().flat_map(NodeRef::elements).collect();
+                if !elements.take(&old, &is.map(View::elements).unwrap_or_default()) {
+                    self.path.push(ChildId::Field(name).step(&By::Field), None);
+                    self.refuse(was, is, Refuser::Server);
+                    self.path.pop();
+                }
+            }
             Fields::Only(names) => {
                 for name in names {
                     self.field(rule, name, (was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name))));

@@ -42,11 +42,15 @@ pub fn explain(args: &Explain) -> Result<End> {
     let of_files = resources.iter().filter_map(|r| r.identity).map(|i| (i.api_version.to_owned(), i.kind.to_owned()));
     let (api_version, kind) = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files))?;
     // For Kubernetes' own types, the cluster knows no more than the engine.
-    let live = if args.live && builtin::root(&api_version, &kind).is_none() {
-        live::definitions(&args.connection, &api_version, &kind)?
-    } else {
-        None
-    };
+    let live =
+        if args.live && builtin::root(&api_version, &kind).is_none() {
+            let known = live::definitions(&args.connection, &api_version, &kind)?;
+            Some(known.with_context(|| {
+                format!("the cluster must know the kind `{kind}` of `{api_version}`, but it does not")
+            })?)
+        } else {
+            None
+        };
     let types = match &live {
         Some(document) => with_openapi(types, "the cluster", document)?,
         None => types,

@@ -4,6 +4,7 @@
 //! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
 //! without `--apply`.
 
+mod address;
 mod adopt;
 mod adopted;
 mod claim;
@@ -12,6 +13,7 @@ mod credential;
 mod defaults;
 mod drift;
 mod fields;
+mod handover;
 mod http;
 mod kubeconfig;
 mod kubectl;
@@ -57,7 +59,7 @@ use claim::Claim;
 use cluster::Cluster;
 use local::{Local, Models, config, document, read};
 use object::Object;
-use send::{Sending, applying, sending};
+use send::{Sender, Sending, Sent, applying, sending};
 
 /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
 ///
@@ -115,13 +117,18 @@ pub fn live(args: &Live) -> Result<End> {
     let sent = match sending {
         Some(sending) => {
             let _progress = Progress::begin("sending");
-            runtime.block_on(sending.send(&cluster, &args.field_manager))
+            let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
+            runtime.block_on(sending.send(&sender))
         }
-        None => Ok(Vec::new()),
+        None => Sent::default(),
     };
-    let mut page = format.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
-    sent?.iter().for_each(|line| page.line(line));
+    let shown = format.filter(|_| sent.failure.is_none());
+    let mut page = shown.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
+    sent.lines.iter().for_each(|line| page.line(line));
     page.print()?;
+    if let Some(failure) = sent.failure {
+        return Err(failure);
+    }
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
@@ -190,7 +197,7 @@ fn shown(merge: &Merge, reader: Reader) -> Merge {
 /// The changes to send; `None` without `--apply`, or if the merge failed.
 fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Option<Sending<'l>>> {
     Ok(match args.apply && !merge.has_failed() {
-        true if args.server_side => Some(applying(locals, merge, claims)),
+        true if args.server_side => Some(applying(locals, merge, claims)?),
         true => Some(sending(locals, merge)?),
         false => None,
     })
@@ -289,12 +296,17 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
+    let refusals =
+        refused::refusals(&merged.changes, locals, &config_of_upgrade.types, setting::limit(args.max_output))?;
+    let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
+    let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
+    merged.results.extend(refusals);
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         let types = config(Task::of(Mode::TwoWay))?.types;
-        merged.results.extend(refused::refusals(&more.changes, &types, setting::limit(args.max_output))?);
+        merged.results.extend(refused::refusals(&more.changes, locals, &types, setting::limit(args.max_output))?);
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         if !args.server_side {

@@ -230,6 +230,88 @@ fn fields_that_the_server_does_not_change_are_found() {
     }
 }
 
+/// How lists may change, and what a live object says of itself, as a real server refused it.
+#[test]
+fn lists_and_states_that_the_server_does_not_change_are_found() {
+    let pod = "apiVersion: v1, kind: Pod";
+    let quota = "apiVersion: v1, kind: ResourceQuota";
+    let cidr = "apiVersion: networking.k8s.io/v1, kind: ServiceCIDR";
+    let node = "apiVersion: v1, kind: Node";
+    let csi_node = "apiVersion: storage.k8s.io/v1, kind: CSINode";
+    let csi_driver = "apiVersion: storage.k8s.io/v1, kind: CSIDriver";
+    let claim = "apiVersion: v1, kind: PersistentVolumeClaim";
+    let job = "apiVersion: batch/v1, kind: Job";
+    for (head, before, after, want) in [
+        (quota, "spec: {scopes: [a, b]}", "spec: {scopes: [b, a], hard: {x: 1}}", ""),
+        (quota, "spec: {scopes: [a]}", "spec: {scopes: [a, b]}", "spec.scopes"),
+        (quota, "spec: {scopes: [a]}", "spec: {}", "spec.scopes"),
+        (cidr, "spec: {cidrs: [a]}", "spec: {cidrs: [a, b]}", ""),
+        (cidr, "spec: {cidrs: [a, b]}", "spec: {cidrs: [a]}", "spec.cidrs"),
+        (cidr, "spec: {cidrs: [a]}", "spec: {cidrs: [b]}", "spec.cidrs"),
+        (
+            "apiVersion: storage.k8s.io/v1, kind: VolumeAttachment",
+            "spec: {attacher: a, nodeName: n}",
+            "spec: {attacher: b, nodeName: n}",
+            "spec.attacher",
+        ),
+        (node, "spec: {}", "spec: {podCIDR: a, podCIDRs: [a], providerID: p}", ""),
+        (
+            node,
+            "spec: {podCIDR: a, podCIDRs: [a], providerID: p, taints: []}",
+            "spec: {podCIDR: b, podCIDRs: [b], providerID: q}",
+            "spec.podCIDR spec.podCIDRs spec.providerID",
+        ),
+        (
+            csi_node,
+            "spec: {drivers: [{name: a, nodeID: x, allocatable: {count: 1}}, {name: b, nodeID: y}]}",
+            "spec: {drivers: [{name: c, nodeID: z}, {name: a, nodeID: n, topologyKeys: [k], allocatable: {count: 2}}]}",
+            "spec.drivers[name=a].nodeID spec.drivers[name=a].topologyKeys",
+        ),
+        (csi_driver, "spec: {volumeLifecycleModes: [Persistent]}", "spec: {}", ""),
+        (csi_driver, "spec: {volumeLifecycleModes: [Ephemeral]}", "spec: {}", "spec.volumeLifecycleModes"),
+        (
+            pod,
+            "spec: {nodeSelector: {a: b}, terminationGracePeriodSeconds: 30, tolerations: [{key: a, tolerationSeconds: 1}, {key: b}]}",
+            "spec: {nodeSelector: {a: b}, tolerations: [{key: c}, {key: b}, {key: a, tolerationSeconds: 2}]}",
+            "",
+        ),
+        (
+            pod,
+            "spec: {nodeSelector: {a: b}, tolerations: [{key: a, operator: Exists}]}",
+            "spec: {nodeSelector: {a: c}, affinity: {x: 1}, terminationGracePeriodSeconds: 5, tolerations: [{key: a}], schedulingGates: [{name: g}]}",
+            "spec.affinity spec.nodeSelector spec.schedulingGates spec.terminationGracePeriodSeconds spec.tolerations",
+        ),
+        (pod, "spec: {schedulingGates: [{name: g}], nodeSelector: {}}", "spec: {nodeSelector: {a: b}}", ""),
+        (
+            claim,
+            "spec: {resources: {requests: {storage: 1Gi}}, volumeAttributesClassName: a}, status: {phase: Pending}",
+            "spec: {resources: {requests: {storage: 2Gi}}, volumeAttributesClassName: b}",
+            "spec.resources.requests spec.volumeAttributesClassName",
+        ),
+        (
+            claim,
+            "spec: {resources: {requests: {storage: 1Gi}}}, status: {phase: Bound}",
+            "spec: {resources: {requests: {storage: 2Gi}}}",
+            "",
+        ),
+        (claim, "spec: {resources: {requests: {storage: 1Gi}}}", "spec: {resources: {requests: {storage: 2Gi}}}", ""),
+        (
+            job,
+            "spec: {completionMode: Indexed, completions: 1, parallelism: 1}",
+            "spec: {completionMode: Indexed, completions: 2, parallelism: 1}",
+            "spec.completions",
+        ),
+        (
+            job,
+            "spec: {completionMode: Indexed, completions: 1, parallelism: 1}",
+            "spec: {completionMode: Indexed, completions: 2, parallelism: 2}",
+            "",
+        ),
+    ] {
+        assert_eq!(of(head, before, after), want, "{head}\n{before}\n{after}");
+    }
+}
+
 #[test]
 fn an_object_of_another_name_is_a_new_one() {
     let of = |head: &str, selector: &str| format!("{{{head}, spec: {{selector: {{a: {selector}}}}}}}");

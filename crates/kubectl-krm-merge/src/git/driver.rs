@@ -411,9 +411,9 @@ mod tests {
     }
 
     #[test]
-    fn each_side_is_parsed_once() {
+    fn each_side_is_parsed_once_and_each_text_that_is_written() {
         let conflict = ["  a: 0\n  b: 0\n", "  a: 1\n  b: 0\n", "  a: 2\n  b: 3\n"];
-        assert_eq!(parses("conflict", conflict), 3);
+        assert_eq!(parses("conflict", conflict), 3 + 3);
         assert_eq!(parses("same", ["  a: 0\n", "  a: 1\n", "  a: 1\n"]), 3);
         // git's text is different, so it is parsed as well.
         let clean =

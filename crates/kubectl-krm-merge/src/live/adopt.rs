@@ -16,7 +16,7 @@ use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use serde_json::Value;
 
-use super::adopted::adopted;
+use super::adopted::{self, RESTARTED, adopted};
 use super::cluster::Cluster;
 use super::drift;
 use super::local::{Local, Models, config, document, models_of};
@@ -63,7 +63,8 @@ pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], m
         let mut merged = merge(dest, &given, || how(args, rules.as_ref(), &said, limit))?;
         sign(&mut merged.results, dest, &of_side)?;
         merged.results.iter_mut().for_each(secret::mask_fields);
-        merged.results.extend(locals.iter().filter(|local| local.place.side == number).filter_map(told_apart));
+        let of_side = locals.iter().filter(|local| local.place.side == number);
+        merged.results.extend(of_side.flat_map(|local| [told_apart(local), restarted(local)]).flatten());
         results::sort(&mut merged.results);
         results.extend(merged.results.iter().cloned());
         merges.push((dest, merged));
@@ -116,6 +117,14 @@ fn told_apart(local: &Local) -> Option<Outcome> {
     }
 }
 
+/// Reports that someone restarted the pods, which is not adopted.
+fn restarted(local: &Local) -> Option<Outcome> {
+    let at = |object: &Value| object["spec"]["template"]["metadata"]["annotations"].get(RESTARTED).cloned();
+    let when = local.live.as_ref().and_then(at).filter(|_| at(&local.written).is_none())?;
+    let why = format!("`kubectl rollout restart` at {when} is left out, for it is an event and no state");
+    Some(Outcome::new(Severity::Info, format!("{}: {why}", local.address)))
+}
+
 /// The states of the resources that someone changed.
 fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Result<Vec<States<'l>>> {
     let types = config(Task::of(Mode::ThreeWay), said, Limit::default())?.types;
@@ -124,7 +133,8 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
         let schema = cluster.schema(live.api_version());
         let schema = schema.and_then(|schema| Schema::of_type(schema, live.api_version(), live.kind()));
-        let updated = adopted(original, live, &local.owners, &types, Known::said(schema))?;
+        let compared = adopted::States { applied: original, file: &local.updated, live };
+        let updated = adopted(compared, &local.owners, &types, Known::said(schema))?;
         if updated != *original {
             let [original, updated] = [original.clone(), updated].map(|object| in_file(object, local));
             all.push(States { local, original, updated });

@@ -1,8 +1,10 @@
 //! The state of a live object in the form of a file: the applied state with what someone changed since.
 //!
 //! An applied field gets its live value, or is removed if the live object lacks it. A field that was not applied is taken only if a person
-//! set it to a value that is not its default. Defaults, and values that the server and its controllers set, are nobody's change. A value
-//! that means the same to the server keeps its applied spelling.
+//! set it to a value that is not its default, or that the file contradicts. Defaults, and values that the server and its controllers set,
+//! are nobody's change. A value that means the same to the server keeps its applied spelling.
+
+use std::collections::HashMap;
 
 use anyhow::Result;
 use krm_merge::child::{MergeKey, by_keys, element_key};
@@ -14,10 +16,14 @@ use serde_json::{Map, Value};
 use super::defaults::Field;
 use super::object::{Object, value};
 use super::owners::{Held, Owners};
-use super::spelling::{Known, is_empty};
+use super::spelling::{Known, is_empty, paired};
+
+/// The annotation of the pods that `kubectl rollout restart` sets. It is an event, and no state.
+pub const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// Fields of `metadata`, and entries of its labels and annotations, that the cluster sets for its own use.
-const OF_THE_CLUSTER: [&str; 8] = [
+const OF_THE_CLUSTER: [&str; 9] = [
+    RESTARTED,
     "finalizers",
     "generateName",
     "ownerReferences",
@@ -28,23 +34,32 @@ const OF_THE_CLUSTER: [&str; 8] = [
     "kubernetes.io/metadata.name",
 ];
 
+/// The three states of an object that adopting compares.
+#[derive(Clone, Copy)]
+pub struct States<'s> {
+    /// As it was applied.
+    pub applied: &'s Object,
+    /// As the file has it.
+    pub file: &'s Object,
+    /// As it is in the cluster.
+    pub live: &'s Object,
+}
+
 /// The applied state, with what someone changed in the live object since.
 ///
 /// # Errors
 /// The objects cannot be compared.
-pub fn adopted(
-    applied: &Object,
-    live: &Object,
-    owners: &Owners,
-    types: &Types<'_>,
-    known: Known<'_>,
-) -> Result<Object> {
-    let documents = [Document::parse(applied.yaml())?, Document::parse(live.yaml())?];
-    let [Some(before), Some(now)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(applied.clone()) };
+pub fn adopted(states: States<'_>, owners: &Owners, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
+    let States { applied, file, live } = states;
+    let documents = [applied, file, live].map(|object| Document::parse(object.yaml()));
+    let [Ok(before), Ok(said), Ok(now)] = &documents else { return Ok(applied.clone()) };
+    let [Some(before), said, Some(now)] = [before, said, now].map(|d| d.roots().next()) else {
+        return Ok(applied.clone());
+    };
     let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
     let of = Of { kind: live.kind(), is_builtin };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
-    let root = Place { of, parent: "", name: "", live: now, cursor, held: owners.root(), known };
+    let root = Place { of, parent: "", name: "", live: now, said, cursor, held: owners.root(), known };
     Ok(Object::live(root.kept(before)?))
 }
 
@@ -63,6 +78,8 @@ struct Place<'a, 'o> {
     /// The name of the field; for an element, of its list.
     name: &'a str,
     live: NodeRef<'a>,
+    /// What the file says here.
+    said: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
     held: Held<'o>,
     known: Known<'a>,
@@ -72,12 +89,22 @@ impl<'a, 'o> Place<'a, 'o> {
     fn field(&self, name: &'a str, live: NodeRef<'a>, applied: Option<NodeRef<'a>>) -> Self {
         let cursor = self.cursor.child(name, [Some(live), applied].into_iter().flatten());
         let (held, known) = (self.held.field(name), self.known.field(name));
-        Self { of: self.of, parent: self.name, name, live, cursor, held, known }
+        let said = self.said.and_then(|said| said.get(name));
+        Self { of: self.of, parent: self.name, name, live, said, cursor, held, known }
     }
 
-    fn element(&self, live: NodeRef<'a>) -> Result<Self> {
-        let (held, known) = (self.held.element(&value(live)?), self.known.element());
-        Ok(Self { live, held, known, ..*self })
+    /// The elements of this list.
+    fn places(&self) -> Result<Vec<Self>> {
+        let said = self.said.filter(|said| said.is_list());
+        let pairs = match said {
+            Some(said) => paired(self.live, said, self.cursor),
+            None => self.live.elements().map(|live| (live, None)).collect(),
+        };
+        let places = pairs.into_iter().map(|(live, said)| {
+            let (held, known) = (self.held.element(&value(live)?), self.known.element());
+            Ok(Self { live, said, held, known, ..*self })
+        });
+        places.collect()
     }
 
     /// The value at this place for the file, where a value was applied: the live value, but in the applied spelling if both mean the same.
@@ -125,20 +152,23 @@ impl<'a, 'o> Place<'a, 'o> {
     /// A list with keys: the applied elements that still exist, and the new ones. Each new element comes after the element before it in the
     /// cluster.
     fn elements(&self, applied: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Result<Value> {
-        let [of_live, of_applied] = [self.live, applied].map(|list| by_keys(list, keys));
+        let of_applied = by_keys(applied, keys);
+        let places = self.places()?;
+        let of_live: HashMap<_, _> =
+            places.iter().filter_map(|place| Some((element_key(place.live, keys)?, place))).collect();
         let mut out = Vec::new();
         for before in applied.elements() {
             let Some(key) = element_key(before, keys) else { continue };
-            if let Some(live) = of_live.get(&key) {
-                out.push((key, self.element(*live)?.kept(before)?));
+            if let Some(place) = of_live.get(&key) {
+                out.push((key, place.kept(before)?));
             }
         }
         let mut after = None;
-        for live in self.live.elements() {
-            let Some(key) = element_key(live, keys) else { continue };
+        for place in &places {
+            let Some(key) = element_key(place.live, keys) else { continue };
             if of_applied.contains_key(&key) {
                 after = out.iter().position(|(other, _)| *other == key);
-            } else if let Some(added) = self.element(live)?.added_element()? {
+            } else if let Some(added) = place.added_element()? {
                 let at = after.map_or(0, |after| after + 1);
                 out.insert(at, (key, added));
                 after = Some(at);
@@ -150,13 +180,12 @@ impl<'a, 'o> Place<'a, 'o> {
     /// A list without keys. An element that still means the same keeps its applied spelling.
     fn values(&self, applied: NodeRef<'a>) -> Result<Value> {
         let mut left: Vec<Option<NodeRef<'a>>> = applied.elements().map(Some).collect();
-        let live: Vec<NodeRef<'a>> = self.live.elements().collect();
+        let places = self.places()?;
         let mut found: Vec<Option<Value>> = Vec::new();
-        for live in &live {
-            let place = self.element(*live)?;
+        for place in &places {
             let mut same = None;
             for before in &mut left {
-                let Some(node) = before.filter(|node| node.kind() == live.kind()) else { continue };
+                let Some(node) = before.filter(|node| node.kind() == place.live.kind()) else { continue };
                 let written = value(node)?;
                 if place.kept(node)? == written {
                     same = Some(written);
@@ -166,14 +195,14 @@ impl<'a, 'o> Place<'a, 'o> {
             }
             found.push(same);
         }
-        let is_as_long = left.len() == live.len();
+        let is_as_long = left.len() == places.len();
         let mut out = Vec::new();
-        for (at, (live, found)) in live.iter().zip(found).enumerate() {
+        for (at, (place, found)) in places.iter().zip(found).enumerate() {
             let before = left.get(at).copied().flatten().filter(|_| is_as_long);
             out.extend(match (found, before) {
                 (Some(same), _) => Some(same),
-                (None, Some(before)) => Some(self.element(*live)?.kept(before)?),
-                (None, None) => self.element(*live)?.added_element()?,
+                (None, Some(before)) => Some(place.kept(before)?),
+                (None, None) => place.added_element()?,
             });
         }
         Ok(Value::Array(out))
@@ -186,6 +215,8 @@ impl<'a, 'o> Place<'a, 'o> {
             ["metadata", "annotations", "labels"].contains(&self.parent) && OF_THE_CLUSTER.contains(&self.name);
         let field = Field { kind: self.of.kind, parent: self.parent, name: self.name, map };
         let is_default = self.known.defaults_to(&found) || (self.of.is_builtin && field.defaults_to(&found));
+        // If the file has another value, the default is a change of it: someone scaled to 1.
+        let is_default = is_default && self.said.is_none_or(NodeRef::is_null);
         if is_of_the_cluster || is_default || found.is_null() || !self.held.is_someones() {
             return Ok(None);
         }
@@ -209,7 +240,8 @@ impl<'a, 'o> Place<'a, 'o> {
             });
             Value::Object(fields.filter_map(Result::transpose).collect::<Result<_>>()?)
         } else {
-            let elements = self.live.elements().map(|live| self.element(live)?.added_element());
+            let places = self.places()?;
+            let elements = places.iter().map(|place| place.added_element());
             Value::Array(elements.filter_map(Result::transpose).collect::<Result<_>>()?)
         };
         Ok(Some(left).filter(|left| !is_empty(left)))

@@ -8,10 +8,10 @@ use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
-use super::cluster::{Address, Cluster, Takes};
+use super::address::Address;
+use super::cluster::{Cluster, Takes};
 use super::fields::refused;
 use super::local::Local;
-use super::object::Object;
 use super::openapi::Schema;
 use crate::cli::Live;
 
@@ -42,19 +42,25 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
         let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
         let others = local.owners.but(&args.field_manager);
         let found = refused(&local.written, live, schema, &others);
-        let is_taken = |place: &str| args.take.iter().any(|take| lies_in(place, take));
+        let is_taken = |place: &str| is_taken(place, &args.take);
         let takes = if found.iter().any(|r| is_taken(&r.place)) { Takes::Differing } else { Takes::Nothing };
         let left = found.iter().filter(|r| !is_taken(&r.place));
         claims.push(Claim {
             address: local.address.clone(),
             takes,
-            is_owner: local.owners.applied_under(&args.field_manager).is_some_and(|owner| {
-                is_part(&ownable(local.applied.clone().into_json()), Some(&owner.part_of(&with_texts(live))))
-            }),
+            is_owner: local
+                .owners
+                .applied_under(&args.field_manager)
+                .is_some_and(|owner| owner.owns(&ownable(local.applied.clone().into_json()), schema)),
             refused: left.map(|r| (r.place.clone(), r.owner.to_string())).collect(),
         });
     }
     Ok(claims)
+}
+
+/// Whether the user takes over the field at a place.
+pub fn is_taken(place: &str, takes: &[String]) -> bool {
+    takes.iter().any(|take| lies_in(place, take))
 }
 
 /// Whether a place is the place that the user named, or is inside of it.
@@ -63,38 +69,18 @@ fn lies_in(place: &str, take: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// A live object in the form that its managers own. A Secret gets its `data` as `stringData` as well. The server keeps the values of
-/// `stringData` in `data`, but the manager that applied them owns them as `stringData`. Source: structured-merge-diff, which takes the
-/// fields of an apply patch unchanged.
-fn with_texts(live: &Value) -> Value {
-    let mut live = live.clone();
-    if Object::live(live.clone()).is_secret() {
-        live["stringData"] = live["data"].clone();
-    }
-    live
-}
-
 /// The part of a resource that can be owned: without its identity and its status.
 fn ownable(mut resource: Value) -> Value {
     if let Some(root) = resource.as_object_mut() {
         root.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "status"));
         if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.retain(|name, _| !matches!(name.as_str(), "name" | "namespace"));
+            if metadata.is_empty() {
+                root.shift_remove("metadata");
+            }
         }
     }
     resource
-}
-
-/// Whether all applied values are owned. An applied null need not be owned, because the server keeps no field for it.
-fn is_part(applied: &Value, owned: Option<&Value>) -> bool {
-    match (applied, owned) {
-        (Value::Null, None) => true,
-        (Value::Object(applied), owned) => {
-            applied.iter().all(|(name, value)| is_part(value, owned.and_then(|owned| owned.get(name))))
-        }
-        (Value::Array(applied), Some(Value::Array(owned))) => applied.len() == owned.len(),
-        (_, owned) => owned.is_some(),
-    }
 }
 
 impl Claim {
@@ -136,24 +122,29 @@ mod tests {
         let live = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "YQ==", "b": "Yg=="}, "metadata": {"managedFields": [
             {"manager": "me", "operation": "Apply", "fieldsV1": {"f:stringData": {".": {}, "f:a": {}}, "f:data": {"f:b": {}}}},
         ]}});
-        let owners = Owners::of(&live, "me");
-        let owned = owners.applied_under("me").expect("an owner").part_of(&with_texts(&live));
+        let owners = Owners::of(&live, None, "me");
+        let owner = owners.applied_under("me").expect("an owner");
         for (applied, want) in [
             (json!({"stringData": {"a": "a"}}), true),
             (json!({"stringData": {"a": "a"}, "data": {"b": "Yg=="}}), true),
             (json!({"stringData": {"b": "b"}}), false),
             (json!({"data": {"a": "YQ=="}}), false),
         ] {
-            assert_eq!(is_part(&applied, Some(&owned)), want, "{applied}");
+            assert_eq!(owner.owns(&applied, None), want, "{applied}");
         }
     }
 
+    /// The server does not keep what is false or empty, and it notes who applied it.
     #[test]
     fn what_is_applied_again_is_owned() {
-        let applied = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "labels": {}}, "spec": {"a": 1, "b": [1]}});
-        let is_owned = |owned: Value| is_part(&ownable(applied.clone()), Some(&owned));
-        assert!(is_owned(json!({"spec": {"a": 1, "b": [1]}})));
-        assert!(!is_owned(json!({"metadata": {}, "spec": {"a": 1}})));
-        assert!(!is_owned(json!({"metadata": {}, "spec": {"a": 1, "b": []}})));
+        let applied = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "labels": {}}, "spec": {"a": false, "b": [], "c": [1], "d": null}});
+        let is_owned = |fields: Value| {
+            let live =
+                json!({"metadata": {"managedFields": [{"manager": "me", "operation": "Apply", "fieldsV1": fields}]}});
+            Owners::of(&live, None, "me").applied_under("me").expect("an owner").owns(&ownable(applied.clone()), None)
+        };
+        assert!(is_owned(json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:a": {}, "f:b": {}, "f:c": {}}})));
+        assert!(!is_owned(json!({"f:metadata": {"f:x": {}}, "f:spec": {"f:a": {}, "f:b": {}, "f:c": {}}})));
+        assert!(!is_owned(json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:b": {}, "f:c": {}}})));
     }
 }

@@ -1,24 +1,23 @@
 //! A cluster over HTTP: reads its objects and types, and sends changes to it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
-use krm_merge::shown;
 use kube::core::params::{GetParams, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource};
+use kube::core::{GroupVersionKind, Request};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::http::{Http, all, code, found, without_words};
+use super::address::Address;
+use super::http::{Http, all, code, fields_of, found, without_words};
 use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
 
 /// How long to wait before asking the cluster again for a type that it should serve soon.
-const POLL: Duration = Duration::from_millis(200);
+pub const POLL: Duration = Duration::from_millis(200);
 
 /// The group and kind of a Secret.
 const SECRET: (&str, &str) = ("", "Secret");
@@ -43,50 +42,6 @@ struct Served {
     namespaced: bool,
     /// The name of the CustomResourceDefinition in the files that defines the type; `None` if the cluster already knows the type.
     defined_by: Option<String>,
-}
-
-/// The address of a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The namespace; `None` for a cluster-scoped resource.
-    pub namespace: Option<String>,
-    /// Its name.
-    pub name: String,
-    /// The name of the CustomResourceDefinition in the files that defines the type; `None` if the cluster already knows the type.
-    pub defined_by: Option<String>,
-    kind: GroupVersionKind,
-    plural: String,
-}
-
-impl Address {
-    /// The apiVersion.
-    pub fn api_version(&self) -> String {
-        self.kind.api_version()
-    }
-
-    /// Its group and kind.
-    pub fn group_kind(&self) -> (&str, &str) {
-        (&self.kind.group, &self.kind.kind)
-    }
-
-    fn url(&self) -> Request {
-        let resource = ApiResource::from_gvk_with_plural(&self.kind, &self.plural);
-        Request::new(DynamicObject::url_path(&resource, self.namespace.as_deref()))
-    }
-}
-
-impl fmt::Display for Address {
-    /// `prod/deployment.apps/web`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(namespace) = &self.namespace {
-            write!(f, "{}/", shown::name(namespace))?;
-        }
-        f.write_str(&shown::name(&self.kind.kind.to_lowercase()))?;
-        if !self.kind.group.is_empty() {
-            write!(f, ".{}", shown::name(&self.kind.group))?;
-        }
-        write!(f, "/{}", shown::name(&self.name))
-    }
 }
 
 /// A change to send.
@@ -287,11 +242,11 @@ impl Cluster {
         text.map(|text| serde_json::from_str(&text).context("the answer of the cluster must be JSON")).transpose()
     }
 
-    /// Sends a change.
+    /// Sends a change, and returns the server's answer.
     ///
     /// # Errors
     /// The server's refusal; [`is_conflict`] says whether the object changed since it was read.
-    pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<()> {
+    pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<String> {
         let dry_run = run == Run::Dry;
         let mut request = match send {
             Send::Create(object) => {
@@ -314,7 +269,7 @@ impl Cluster {
         };
         // As with kubectl, a field that the type does not have is an error. The server would drop it silently.
         *request.uri_mut() = format!("{}&fieldValidation=Strict", request.uri()).parse()?;
-        let sent = self.http.ask(request).await.map(drop);
+        let sent = self.http.ask(request).await;
         if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }
     }
 }
@@ -359,5 +314,11 @@ fn checked(object: Value, address: &Address) -> Result<Value> {
 
 /// Whether an object changed since it was read.
 pub fn is_conflict(error: &Error) -> bool {
-    code(error) == Some(409)
+    code(error) == Some(409) && owned_by_others(error).is_empty()
+}
+
+/// The fields that the server refuses because other managers own them. Source: `NewConflictError` of
+/// k8s.io/apimachinery/pkg/util/managedfields.
+pub fn owned_by_others(error: &Error) -> Vec<&str> {
+    fields_of(error, "FieldManagerConflict")
 }

@@ -11,7 +11,7 @@ use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
 use super::object::{Object, value};
-use super::spelling::paired;
+use super::spelling::{Known, paired};
 
 /// A field of an object.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     // Pods.
     (&[], "terminationMessagePath", "\"/dev/termination-log\""),
     (&[], "terminationMessagePolicy", "\"File\""),
-    (&["containers", "ephemeralContainers", "initContainers"], "resources", "{}"),
+    (&["containers", "ephemeralContainers", "initContainers", "spec"], "resources", "{}"),
     (PROBES, "failureThreshold", "3"),
     (PROBES, "periodSeconds", "10"),
     (PROBES, "successThreshold", "1"),
@@ -80,7 +80,21 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     (&[], "completionMode", "\"NonIndexed\""),
     (&[], "manualSelector", "false"),
     (&[], "podReplacementPolicy", "\"TerminatingOrFailed\""),
+    // The rules of an autoscaler are set as soon as it has `behavior`. Source: `SetDefaults_HorizontalPodAutoscalerBehavior`.
     (&[], "minReplicas", "1"),
+    (
+        &["spec"],
+        "metrics",
+        r#"[{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]"#,
+    ),
+    (&["scaleUp"], "stabilizationWindowSeconds", "0"),
+    (&["scaleDown", "scaleUp"], "selectPolicy", "\"Max\""),
+    (
+        &["scaleUp"],
+        "policies",
+        r#"[{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]"#,
+    ),
+    (&["scaleDown"], "policies", r#"[{"type": "Percent", "value": 100, "periodSeconds": 15}]"#),
     // Services.
     (&[], "internalTrafficPolicy", "\"Cluster\""),
     (&[], "externalTrafficPolicy", "\"Cluster\""),
@@ -88,6 +102,11 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     (&[], "sessionAffinity", "\"None\""),
     (&[], "allocateLoadBalancerNodePorts", "true"),
     (&["clientIP"], "timeoutSeconds", "10800"),
+    (&["ports"], "name", "\"\""),
+    // Maps that are no pointers in the server's code, so it always writes them.
+    (&["endpoints"], "conditions", "{}"),
+    (&["service"], "port", "{}"),
+    (&["spec"], "podSelector", "{}"),
     // Webhooks and policies.
     (&["matchConstraints", "matchResources", "spec", "webhooks"], "failurePolicy", "\"Fail\""),
     (&["matchConstraints", "matchResources", "webhooks"], "matchPolicy", "\"Equivalent\""),
@@ -162,14 +181,12 @@ impl<'a> Field<'a> {
 ///
 /// # Errors
 /// The objects cannot be compared.
-pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Object> {
-    if builtin::root(live.api_version(), live.kind()).is_none() {
-        return Ok(said.clone());
-    }
+pub fn completed(said: &Object, live: &Object, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
     let documents = [Document::parse(said.yaml())?, Document::parse(live.yaml())?];
     let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(said.clone()) };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
-    let root = Place { kind: live.kind(), name: "", level: Level::Object };
+    let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
+    let root = Place { kind: live.kind(), is_builtin, name: "", level: Level::Object, known };
     Ok(Object::live(root.completed(mine, theirs, cursor)?))
 }
 
@@ -177,22 +194,24 @@ pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Obje
 #[derive(Clone, Copy)]
 struct Place<'a> {
     kind: &'a str,
+    is_builtin: bool,
     /// The name of the field; for an element, of its list.
     name: &'a str,
     level: Level,
+    known: Known<'a>,
 }
 
-/// Whether a place is in a list.
+/// Whether a place is in a value that is compared as a whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Object,
-    Element,
+    Whole,
 }
 
 impl<'a> Place<'a> {
     fn completed(self, said: NodeRef<'a>, live: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
         if said.is_list() && live.is_list() {
-            let below = Self { level: Level::Element, ..self };
+            let below = Self { level: Level::Whole, known: self.known.element(), ..self };
             let elements = paired(said, live, cursor).into_iter().map(|(element, partner)| match partner {
                 Some(partner) => below.completed(element, partner, cursor),
                 None => value(element),
@@ -202,21 +221,24 @@ impl<'a> Place<'a> {
         if !(said.is_map() && live.is_map()) {
             return value(said);
         }
+        let level = if self.known.is_atomic() { Level::Whole } else { self.level };
         let mut out = Map::new();
         for (key, child) in said.entries() {
             let name = key.string();
-            let below = Self { name, ..self };
+            let below = Self { name, level, known: self.known.field(name), ..self };
             let child = match live.get(name) {
                 Some(live) => below.completed(child, live, cursor.child(name, [child, live]))?,
                 None => value(child)?,
             };
             out.insert(name.to_owned(), child);
         }
-        for (key, child) in live.entries().filter(|_| self.level == Level::Element) {
+        for (key, child) in live.entries().filter(|_| level == Level::Whole) {
             let (name, found) = (key.string(), value(child)?);
             // The default may depend on other fields of the map.
-            let is_default = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
-            if said.get(name).is_none() && is_default(live) && is_default(said) {
+            let of_map = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
+            let is_default =
+                self.known.field(name).defaults_to(&found) || self.is_builtin && of_map(live) && of_map(said);
+            if said.get(name).is_none() && is_default {
                 out.insert(name.to_owned(), found);
             }
         }
@@ -258,7 +280,8 @@ mod tests {
             ),
             (json!({"containers": [{"name": "b"}]}), json!({"containers": [{"name": "b"}]})),
         ] {
-            assert_eq!(completed(&pod(said), &pod(live.clone()), &types).expect("compared"), pod(want));
+            let found = completed(&pod(said), &pod(live.clone()), &types, Known::Unsaid);
+            assert_eq!(found.expect("compared"), pod(want));
         }
     }
 

@@ -148,6 +148,10 @@ fn covers(live: &Value, applied: &Value) -> bool {
         (Value::Object(live), Value::Object(applied)) => {
             applied.iter().all(|(name, value)| covers(live.get(name).unwrap_or(&Value::Null), value))
         }
+        // Nulls remove fields, so nothing is left to be there.
+        (Value::Null, Value::Object(applied)) => {
+            !applied.is_empty() && applied.values().all(|value| covers(live, value))
+        }
         (Value::Array(live), Value::Array(applied)) => {
             live.len() == applied.len() && live.iter().zip(applied).all(|(live, applied)| covers(live, applied))
         }

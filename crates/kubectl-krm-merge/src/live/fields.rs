@@ -37,6 +37,7 @@ impl<'o> Walk<'o> {
     fn node(&mut self, sent: &Value, live: Option<&Value>, schema: Option<Schema<'_>>, others: &Held<'o>) {
         match sent {
             Value::Object(map) if !map.is_empty() && !schema.is_some_and(Schema::is_atomic) => {
+                self.added(live, others);
                 for (name, value) in map {
                     let before = self.place.len();
                     self.place.push_str(&format!(".{name}"));
@@ -48,45 +49,61 @@ impl<'o> Walk<'o> {
                 }
             }
             Value::Array(list) if schema.is_some_and(|s| s.keys().is_some()) => {
+                self.added(live, others);
                 let keys = schema.and_then(Schema::keys).unwrap_or_default();
                 let items = schema.and_then(Schema::items);
                 for element in list {
-                    let (name, key) = key_of(element, &keys);
+                    // If an element lacks a key with a default, the default identifies it.
+                    let known = schema.map_or_else(|| element.clone(), |schema| schema.with_keys(element));
+                    let (name, key) = key_of(&known, &keys);
                     let is_it = |other: &&Value| key.iter().all(|(name, value)| other.get(name) == Some(value));
                     let live = live.and_then(Value::as_array).and_then(|list| list.iter().find(is_it));
                     let before = self.place.len();
                     self.place.push_str(&name);
-                    // If an element lacks a key with a default, the default identifies it.
-                    let mut known = element.clone();
-                    if let Some(map) = known.as_object_mut() {
-                        for (name, value) in key {
-                            map.entry(name).or_insert(value);
-                        }
-                    }
                     self.node(element, live, items, &others.own_element(&known));
                     self.place.truncate(before);
                 }
             }
             // Each value has its own owner, so adding one takes nothing over.
-            Value::Array(_) if schema.is_some_and(Schema::is_set) => {}
-            _ if live == Some(sent) => {}
+            Value::Array(_) if schema.is_some_and(Schema::is_set) => self.added(live, others),
+            _ if live.is_some_and(|live| is_one(live, sent)) => {}
             // An empty map sets no entries and removes none, so there is nothing to refuse. This also holds for a null in the place of a
             // map or list.
             Value::Null if schema.is_some_and(Schema::has_entries) => {}
             Value::Object(map)
                 if map.is_empty() && live.is_some_and(Value::is_object) && !schema.is_some_and(Schema::is_atomic) => {}
-            _ => self.refused.extend(others.owners_of_this().map(|owner| Refusal { place: self.place.clone(), owner })),
+            _ => self.refuse(others),
         }
+    }
+
+    /// A map or list of which the live object has nothing. Who applied it empty owns it, although the server does not keep it.
+    fn added(&mut self, live: Option<&Value>, others: &Held<'o>) {
+        if live.is_none_or(Value::is_null) {
+            self.refuse(others);
+        }
+    }
+
+    fn refuse(&mut self, others: &Held<'o>) {
+        self.refused.extend(others.owners_of_this().map(|owner| Refusal { place: self.place.clone(), owner }));
+    }
+}
+
+/// Whether two values are one to the server, which compares numbers by their value. Source: `EqualsUsing` of structured-merge-diff.
+fn is_one(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => a.as_f64() == b.as_f64(),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| is_one(a, b)))
+        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_one(a, b)),
+        _ => a == b,
     }
 }
 
 /// The name of an element in the server's form, and the values of its keys.
 fn key_of(element: &Value, keys: &[(String, Value)]) -> (String, Map<String, Value>) {
-    let with_default = |(name, default): &(String, Value)| {
-        let value = element.get(name).filter(|v| !v.is_null()).unwrap_or(default);
-        (!value.is_null()).then(|| (name.clone(), value.clone()))
-    };
-    let mut key: Vec<(String, Value)> = keys.iter().filter_map(with_default).collect();
+    let value = |(name, _): &(String, Value)| Some((name.clone(), element.get(name).filter(|v| !v.is_null())?.clone()));
+    let mut key: Vec<(String, Value)> = keys.iter().filter_map(value).collect();
     key.sort_by(|a, b| a.0.cmp(&b.0));
     let parts: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
     (format!("[{}]", parts.join(",")), key.into_iter().collect())
@@ -105,7 +122,7 @@ mod tests {
         }});
         let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {}});
         let selector = json!({"type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": {}});
-        let spec = json!({"type": "object", "properties": {"ports": ports, "set": set, "list": {"type": "array", "items": {}}, "selector": selector, "size": {}}});
+        let spec = json!({"type": "object", "properties": {"ports": ports, "set": set, "list": {"type": "array", "items": {}}, "selector": selector, "size": {}, "keyed": ports, "values": set}});
         let document = json!({"components": {"schemas": {"it": {
             "type": "object", "properties": {"spec": spec}, "x-kubernetes-group-version-kind": [{"group": "e.com", "version": "v1", "kind": "T"}],
         }}}});
@@ -114,10 +131,10 @@ mod tests {
             "spec": {"size": 1, "ports": [{"port": 80, "protocol": "TCP", "name": "a"}], "set": ["x"], "list": [1], "selector": {"a": "b"}, "map": {}},
             "metadata": {"managedFields": [{"manager": "console", "operation": "Update", "fieldsV1": {"f:spec": {
                 "f:size": {}, "f:ports": {".": {}, "k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}}}, "f:set": {"v:\"x\"": {}},
-                "f:list": {}, "f:selector": {}, "f:map": {},
+                "f:list": {}, "f:selector": {}, "f:map": {}, "f:gone": {}, "f:keyed": {}, "f:values": {},
             }}}]},
         });
-        let owners = Owners::of(&live, "me");
+        let owners = Owners::of(&live, None, "me");
         for (sent, want) in [
             (json!({"size": 1}), &[][..]),
             (json!({"size": 2, "other": 3}), &[".spec.size"]),
@@ -129,6 +146,12 @@ mod tests {
             (json!({"selector": null, "size": null}), &[".spec.selector", ".spec.size"]),
             (json!({"ports": null}), &[]),
             (json!({"map": {"a": {"b": []}}}), &[]),
+            // What another manager applied as an empty map or list, which the server does not keep.
+            (
+                json!({"gone": {"a": 1}, "keyed": [{"port": 1}], "values": ["x"]}),
+                &[".spec.gone", ".spec.keyed", ".spec.values"],
+            ),
+            (json!({"size": 1.0, "list": [1.0]}), &[]),
             (json!({"list": [1], "selector": {"a": "b"}}), &[]),
         ] {
             let found = refused(&json!({"spec": sent}), &live, schema, &owners.but("me"));

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -64,7 +65,8 @@ impl Http {
         loop {
             let answer = timeout_at(deadline, self.answer(request.clone())).await;
             let Ok(answer) = answer else {
-                bail!("{} must answer within {} seconds (`--timeout`)", self.name, self.timeout.as_secs());
+                let late = format!("{} must answer within {} seconds (`--timeout`)", self.name, self.timeout.as_secs());
+                return Err(Error::msg(Unanswered(late)));
             };
             tries += 1;
             let mut refused = match answer? {
@@ -95,7 +97,7 @@ impl Http {
                     LONGEST >> 20
                 )
             }
-            Err(e) => return Err(cannot_be_asked(&without_users(anyhow!(e)), &self.name)),
+            Err(e) => return Err(anyhow!(without_users(anyhow!(e))).context(unanswered(&self.name))),
         };
         if head.status.is_success() {
             return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
@@ -105,8 +107,12 @@ impl Http {
         let message = status.as_ref().and_then(|status| status["message"].as_str()).unwrap_or(text.trim());
         let wait = wait(head.status, &head.headers);
         let causes = status.iter().flat_map(|status| status["details"]["causes"].as_array()).flatten();
-        let fields = causes.filter_map(|cause| cause["field"].as_str().map(str::to_owned)).collect();
-        Ok(Err(Refused { fields, code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
+        let cause = |cause: &Value| {
+            let text = |name: &str| cause[name].as_str().unwrap_or_default().to_owned();
+            cause["field"].is_string().then(|| Cause { field: text("field"), reason: text("reason") })
+        };
+        let causes = causes.filter_map(cause).collect();
+        Ok(Err(Refused { causes, code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
     }
 }
 
@@ -155,12 +161,33 @@ fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
 struct Refused {
     code: u16,
     message: String,
-    /// The fields that the refusal is about.
-    fields: Vec<String>,
+    causes: Vec<Cause>,
     /// How long the server wants the client to wait.
     wait: Option<Duration>,
     /// How often the request was sent.
     tries: u32,
+}
+
+/// A field that a refusal is about.
+#[derive(Debug)]
+struct Cause {
+    field: String,
+    /// The reason, in a word for programs. Source: `CauseType` of the API.
+    reason: String,
+}
+
+/// An error of a request that the cluster may have got, although no answer came.
+#[derive(Debug)]
+struct Unanswered(String);
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn unanswered(name: &str) -> Unanswered {
+    Unanswered(format!("{name} cannot be asked"))
 }
 
 impl fmt::Display for Refused {
@@ -217,6 +244,7 @@ fn without_middle(text: &str, most: usize) -> String {
 }
 
 fn told(error: kube::Error, name: &str) -> Error {
+    let was_sent = !never_sent(&error);
     let told = match error {
         // The message is built here, because an address without `//` may contain a password, too.
         kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
@@ -225,19 +253,30 @@ fn told(error: kube::Error, name: &str) -> Error {
         }
         other => without_users(other.into()),
     };
-    cannot_be_asked(&told, name)
+    let why = anyhow!("{told}");
+    if was_sent { why.context(unanswered(name)) } else { why.context(format!("{name} cannot be asked")) }
 }
 
-fn cannot_be_asked(why: &str, name: &str) -> Error {
-    anyhow!("{why}").context(format!("{name} cannot be asked"))
+/// Whether there was no connection over which a request could be sent.
+fn never_sent(error: &kube::Error) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, NotConnected};
+    let mut reasons = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |e| e.source());
+    reasons.any(|reason| {
+        reason.downcast_ref::<io::Error>().is_some_and(|e| {
+            matches!(
+                e.kind(),
+                AddrNotAvailable | ConnectionRefused | HostUnreachable | NetworkUnreachable | NotConnected
+            )
+        })
+    })
 }
 
 /// Removes the server's message from a refusal if the message may repeat values of the request.
 pub fn without_words(error: Error) -> Error {
     match error.downcast::<Refused>() {
         Ok(refused) if matches!(refused.code, 400 | 422 | 500) => {
-            let fields =
-                if refused.fields.is_empty() { String::new() } else { format!("{}: ", refused.fields.join(", ")) };
+            let fields: Vec<&str> = refused.causes.iter().map(|cause| &*cause.field).collect();
+            let fields = if fields.is_empty() { String::new() } else { format!("{}: ", fields.join(", ")) };
             let message = format!("{fields}its words are not shown, for they may hold values of the Secret");
             Refused { message, ..refused }.into()
         }
@@ -249,6 +288,18 @@ pub fn without_words(error: Error) -> Error {
 /// The status of a refusal.
 pub fn code(error: &Error) -> Option<u16> {
     error.downcast_ref::<Refused>().map(|r| r.code)
+}
+
+/// The fields that a refusal is about, for this reason.
+pub fn fields_of<'e>(error: &'e Error, reason: &str) -> Vec<&'e str> {
+    let causes = error.downcast_ref::<Refused>().map(|refused| &refused.causes).into_iter().flatten();
+    causes.filter(|cause| cause.reason == reason).map(|cause| &*cause.field).collect()
+}
+
+/// Whether the cluster may have done what was asked, although the answer is an error: no answer came, or one of a server that could not
+/// wait for its own storage.
+pub fn may_be_done(error: &Error) -> bool {
+    error.downcast_ref::<Unanswered>().is_some() || matches!(code(error), Some(500 | 502 | 504))
 }
 
 /// Turns a 404 into `None`.

@@ -12,8 +12,10 @@ use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use serde_json::{Map, Value, json};
 
-use super::cluster::{Address, Cluster};
+use super::address::Address;
+use super::cluster::Cluster;
 use super::defaults::completed;
+use super::handover::handed_over;
 use super::http::all;
 use super::kubectl;
 use super::object::{self, Object};
@@ -55,9 +57,11 @@ pub struct Local {
     pub noted: Option<Object>,
     /// The last applied state: `noted` as the cluster stores it, or else the fields of the live object that a server-side applier owns.
     pub original: Option<Object>,
-    /// Who set which field of the live object.
+    /// Who set which field of the live object; after the handover, if there is one.
     pub owners: Owners,
-    /// The new Namespace or CustomResourceDefinition of the files that must be created before this resource.
+    /// The `managedFields` of the live object after the handover to server-side apply; `None` if there is nothing to hand over.
+    pub handover: Option<Value>,
+    /// The new Namespace, or the CustomResourceDefinition, of the files that must be sent before this resource.
     pub needs: Option<Address>,
 }
 
@@ -98,9 +102,19 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
         cluster.get(address).await.with_context(|| format!("{address} ({})", given.name))
     });
     let answers = all(answers).await?;
-    let states = given.into_iter().zip(answers);
-    let mut locals: Vec<Local> = states.map(|((given, address), live)| given.beside(address, live, args)).collect();
-    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
+    let states: Vec<_> = given.into_iter().zip(answers).collect();
+    // Only the types say what a manager owns.
+    let by_owners =
+        |live: &Value| args.server_side || args.adopt || object::last_applied(live).is_none() && is_applied(live);
+    let owned = states.iter().filter(|(_, live)| live.as_ref().is_some_and(by_owners));
+    cluster.learn(owned.map(|((_, address), _)| address.api_version()).collect()).await?;
+    let mut locals: Vec<Local> = Vec::new();
+    for ((given, address), live) in states {
+        let of = cluster.schema(given.applied.api_version());
+        let schema = of.and_then(|of| Schema::of_type(of, given.applied.api_version(), given.applied.kind()));
+        locals.push(given.beside(address, live, args, schema));
+    }
+    let needs: Vec<_> = locals.iter().map(|local| needed(local, &locals)).collect();
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     let models = models(cluster, &locals).await?;
     if args.adopt {
@@ -126,9 +140,15 @@ struct Given {
 
 impl Given {
     /// Adds the state of the resource in the cluster.
-    fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
+    fn beside(self, address: Address, live: Option<Value>, args: &Live, schema: Option<Schema<'_>>) -> Local {
         let Self { name, place, written, applied } = self;
-        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
+        let handover = live
+            .as_ref()
+            .filter(|_| args.server_side)
+            .and_then(|live| handed_over(live, &written, &args.field_manager));
+        let owners = live.as_ref().map(|live| Owners::of(live, handover.as_ref(), &args.field_manager));
+        let owned = Owned { live: live.as_ref(), owners: owners.unwrap_or_default(), schema };
+        let Before { owners, noted, original } = before(owned, &applied, &address, args);
         Local {
             name,
             place,
@@ -142,6 +162,7 @@ impl Given {
             noted,
             original,
             owners,
+            handover,
             needs: None,
         }
     }
@@ -217,11 +238,24 @@ struct Before {
     original: Option<Object>,
 }
 
+/// A live object with its owners and its type.
+struct Owned<'l> {
+    live: Option<&'l Value>,
+    owners: Owners,
+    schema: Option<Schema<'l>>,
+}
+
+/// Whether someone used server-side apply for an object.
+fn is_applied(live: &Value) -> bool {
+    let entries = live["metadata"]["managedFields"].as_array();
+    entries.into_iter().flatten().any(|entry| entry["operation"] == "Apply")
+}
+
 /// The last applied state of a live object. For client-side apply, it is kubectl's note, or else the fields that a manager of server-side
 /// apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop them.
-fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
+fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
-    let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
+    let Owned { live, mut owners, schema } = owned;
     let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
     // Someone may have copied the annotation together with another object. Such a note does not count.
     let is_its = |noted: &Object| (noted.kind(), noted.name()) == (applied.kind(), applied.name());
@@ -232,7 +266,7 @@ fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live
     let mut original = noted.as_ref().map(Object::stored);
     let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
     if let (Some(live), None, Some(applier)) = (live, &noted, applier) {
-        let mut part = Object::live(applier.part_of(live));
+        let mut part = Object::live(applier.part_of(live, schema));
         part.identify(applied);
         original = Some(part);
         let applier = applier.manager.clone();
@@ -244,19 +278,24 @@ fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live
 /// The group and kind of the resources that define a type.
 pub const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
 
-/// The resource that must be created before a new object, if any.
-fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
-    let find =
-        |group_kind, name: &str| locals.iter().find(|l| l.address.group_kind() == group_kind && l.address.name == name);
-    if let Some(definition) = local.address.defined_by.as_deref().and_then(|name| find(DEFINITION, name)) {
-        let Local { address, name, .. } = local;
-        if definition.live.is_some() {
-            bail!("{name}: the cluster must know `{}`; apply {} first", address.api_version(), definition.address);
-        }
-        return Ok(Some(definition.address.clone()));
-    }
-    let namespace = local.address.namespace.as_deref().and_then(|name| find(("", "Namespace"), name));
-    Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
+/// The resource of the files that must be sent before another one, if any: the definition of its type, or its new namespace.
+fn needed(local: &Local, locals: &[Local]) -> Option<Address> {
+    let defines = |other: &&Local| other.address.group_kind() == DEFINITION && defines(&other.applied, &local.address);
+    let is_its_namespace = |other: &&Local| {
+        let is_new = other.live.is_none() && local.live.is_none();
+        is_new
+            && other.address.group_kind() == ("", "Namespace")
+            && local.address.namespace.as_ref() == Some(&other.address.name)
+    };
+    let found = locals.iter().find(defines).or_else(|| locals.iter().find(is_its_namespace));
+    found.map(|found| found.address.clone())
+}
+
+/// Whether a CustomResourceDefinition defines the type of a resource.
+fn defines(definition: &Object, address: &Address) -> bool {
+    let spec = definition.spec();
+    (spec["group"].as_str(), spec["names"]["kind"].as_str())
+        == (Some(address.group_kind().0), Some(address.group_kind().1))
 }
 
 /// Removes the nulls of live objects from fields for which original or updated has a value.
@@ -293,8 +332,12 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, arg
     }
     for local in locals.iter_mut() {
         let Some(dest) = &local.dest else { continue };
-        local.original = local.original.as_ref().map(|original| completed(original, dest, &types)).transpose()?;
-        local.updated = completed(&local.updated, dest, &types)?;
+        let (api_version, kind) = (dest.api_version(), dest.kind());
+        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let known = Known::said(schema);
+        local.original =
+            local.original.as_ref().map(|original| completed(original, dest, &types, known)).transpose()?;
+        local.updated = completed(&local.updated, dest, &types, known)?;
     }
     for local in locals.iter_mut().filter(|_| !args.server_side) {
         if let (Some(dest), Some(original)) = (&local.dest, &local.original) {

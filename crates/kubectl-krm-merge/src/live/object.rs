@@ -7,7 +7,7 @@ use krm_merge::splice::exact_json;
 use krm_merge::yaml::NodeRef;
 use serde_json::{Map, Value, json};
 
-use super::cluster::Address;
+use super::address::Address;
 use super::text;
 
 /// The annotation in which `kubectl apply` keeps the applied state.
@@ -214,9 +214,15 @@ pub fn last_applied(live: &Value) -> Option<&str> {
 
 /// The JSON merge patch that turns a live object into the merged one and notes the applied state. It is valid only for the version of the
 /// object that was read. `before` is the live object that was merged.
+///
+/// The note is in both objects that are compared. So a merged object without annotations still removes those of the live object.
 pub fn patch(live: &Value, applied: &str, before: &Object, merged: &Value) -> Value {
-    let mut patch = difference(&before.0, merged).unwrap_or_else(|| json!({}));
-    note(&mut patch, applied);
+    let (mut before, mut merged) = (before.0.clone(), merged.clone());
+    if let Some(noted) = last_applied(live) {
+        note(&mut before, noted);
+    }
+    note(&mut merged, applied);
+    let mut patch = difference(&before, &merged).unwrap_or_else(|| json!({}));
     patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
     patch
 }

@@ -105,6 +105,20 @@ impl<'d> Schema<'d> {
         Some(names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), default(name))).collect())
     }
 
+    /// An element of this list with the keys that identify it. A key that the element lacks has its default.
+    pub fn with_keys(self, element: &Value) -> Value {
+        let mut known = element.clone();
+        if let Some(map) = known.as_object_mut() {
+            for (name, default) in self.keys().into_iter().flatten().filter(|(_, default)| !default.is_null()) {
+                let key = map.entry(name).or_insert(Value::Null);
+                if key.is_null() {
+                    *key = default;
+                }
+            }
+        }
+        known
+    }
+
     /// The value that the server sets if nobody sets this field.
     pub fn default(self) -> Option<&'d Value> {
         self.default.filter(|_| self.child == Child::Field)

@@ -10,9 +10,11 @@ use std::fmt;
 use krm_merge::path::PathPattern;
 use krm_merge::shown;
 use krm_merge::yaml::NodeRef;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::object::{self, LAST_APPLIED};
+use super::openapi::Schema;
+use super::spelling::is_empty;
 
 /// The name of the manager with which kubectl applies.
 const KUBECTL: &str = "kubectl-client-side-apply";
@@ -39,10 +41,10 @@ pub struct Owner {
 pub struct Owners(Vec<Owner>);
 
 impl Owners {
-    /// The managers that a live object names. These count as ours: the manager that wrote kubectl's note, kubectl itself, and the manager
-    /// with which this program sends.
-    pub fn of(live: &Value, manager: &str) -> Self {
-        let entries = live["metadata"]["managedFields"].as_array().into_iter().flatten();
+    /// The managers that a live object names, or its handover. These count as ours: the manager that wrote kubectl's note, kubectl itself,
+    /// and the manager with which this program sends.
+    pub fn of(live: &Value, handover: Option<&Value>, manager: &str) -> Self {
+        let entries = handover.unwrap_or(&live["metadata"]["managedFields"]).as_array().into_iter().flatten();
         let read = |entry: &Value| {
             let fields = entry.get("fieldsV1").filter(|fields| fields.is_object())?;
             let text = |name: &str| entry[name].as_str().map(str::to_owned);
@@ -112,8 +114,13 @@ impl Owner {
     }
 
     /// The part of an object that the manager set. Elements of lists keep their keys.
-    pub fn part_of(&self, object: &Value) -> Value {
-        self.fields.part_of(object)
+    pub fn part_of(&self, object: &Value, schema: Option<Schema<'_>>) -> Value {
+        self.fields.part_of(object, schema)
+    }
+
+    /// Whether the manager owns everything that is applied, also what the server does not keep.
+    pub fn owns(&self, applied: &Value, schema: Option<Schema<'_>>) -> bool {
+        self.fields.cover(applied, schema)
     }
 }
 
@@ -177,18 +184,23 @@ impl Fields {
     }
 
     /// The part of a value that these fields cover.
-    fn part_of(&self, value: &Value) -> Value {
+    fn part_of(&self, value: &Value, schema: Option<Schema<'_>>) -> Value {
+        let field = |name: &str| schema.and_then(|schema| schema.field(name));
         match value {
+            // A map or list whose entries have owners of their own was applied empty. What is in it came later.
+            Value::Object(_) if self.is_whole && schema.is_some_and(Schema::has_entries) => json!({}),
+            Value::Array(_) if self.is_whole && schema.is_some_and(Schema::has_entries) => json!([]),
             _ if self.is_whole => value.clone(),
             Value::Object(map) => {
-                let below =
-                    map.iter().filter_map(|(name, value)| Some((name.clone(), self.fields.get(name)?.part_of(value))));
+                let below = map.iter().filter_map(|(name, value)| {
+                    Some((name.clone(), self.fields.get(name)?.part_of(value, field(name))))
+                });
                 Value::Object(below.collect())
             }
             Value::Array(list) => {
                 let below = list.iter().filter_map(|element| {
                     let (keys, fields) = self.element(element)?;
-                    let mut found = fields.part_of(element);
+                    let mut found = fields.part_of(element, schema.and_then(Schema::items));
                     if let Some(found) = found.as_object_mut() {
                         let keys = keys.iter().filter_map(|name| Some((name, element.get(name)?)));
                         keys.for_each(|(name, value)| _ = found.entry(name).or_insert_with(|| value.clone()));
@@ -198,6 +210,23 @@ impl Fields {
                 Value::Array(below.collect())
             }
             other => other.clone(),
+        }
+    }
+
+    /// Whether these fields cover an applied value. A null need not be covered, because the server keeps no field for it.
+    fn cover(&self, applied: &Value, schema: Option<Schema<'_>>) -> bool {
+        match applied {
+            _ if self.is_whole => is_empty(applied) || !schema.is_some_and(Schema::has_entries),
+            Value::Object(map) => map.iter().all(|(name, value)| {
+                let field = || schema.and_then(|schema| schema.field(name));
+                value.is_null() || self.fields.get(name).is_some_and(|fields| fields.cover(value, field()))
+            }),
+            Value::Array(list) => list.iter().all(|element| {
+                let items = schema.and_then(Schema::items);
+                let known = schema.map_or_else(|| element.clone(), |schema| schema.with_keys(element));
+                self.element(&known).is_some_and(|(_, fields)| fields.cover(element, items))
+            }),
+            _ => true,
         }
     }
 }
@@ -273,7 +302,6 @@ impl<'o> Held<'o> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn what_someone_else_set_is_told_from_what_the_server_set() {
@@ -287,7 +315,7 @@ mod tests {
             }})),
             {"manager": "says-nothing", "operation": "Update"},
         ]}});
-        let owners = Owners::of(&live, "krm-merge");
+        let owners = Owners::of(&live, None, "krm-merge");
         let spec = owners.root().field("spec");
         let part = spec.field("parts").element(&json!({"port": 80, "protocol": "TCP", "size": 1}));
         let of = |held: &Held<'_>| held.others().map(|o| o.manager.clone()).collect::<Vec<_>>();
@@ -306,7 +334,7 @@ mod tests {
         ] {
             assert_eq!(of(&held), want);
         }
-        let unknown = Owners::of(&json!({"metadata": {"managedFields": [{"manager": "a"}]}}), "b");
+        let unknown = Owners::of(&json!({"metadata": {"managedFields": [{"manager": "a"}]}}), None, "b");
         assert!(!unknown.root().field("spec").is_ours(), "nobody knows");
     }
 
@@ -322,11 +350,11 @@ mod tests {
             ]},
             "spec": {"selector": {"c": "d"}, "parts": [{"port": 80, "size": 1, "mode": 2}, {"port": 81}], "tags": ["w", "x"], "other": 1},
         });
-        let owners = Owners::of(&live, "krm-merge");
+        let owners = Owners::of(&live, None, "krm-merge");
         let want = json!({
             "metadata": {"labels": {"a": "1"}},
             "spec": {"selector": {"c": "d"}, "parts": [{"size": 1, "port": 80}], "tags": ["x"]},
         });
-        assert_eq!(owners.applier("krm-merge").expect("one").part_of(&live), want);
+        assert_eq!(owners.applier("krm-merge").expect("one").part_of(&live, None), want);
     }
 }

@@ -1,6 +1,7 @@
-//! Warns of fields that the server will refuse to change, in objects whose applied state nobody knows.
+//! Warns of fields that the server will refuse to change in live objects.
 //!
-//! Such objects are merged two-way. That mode does not look for these fields, because its dest may be any text. Here dest is a live object.
+//! The merge warns of them, too, but not in a two-way merge, because its dest may be any text. And it does not see the status of an object,
+//! which decides some: a claim may grow as soon as it is bound.
 
 use anyhow::Result;
 use krm_merge::immutable::refused;
@@ -13,18 +14,26 @@ use krm_merge::yaml::Document;
 use krm_merge_function::report::Report;
 use krm_merge_function::results::Outcome;
 
+use serde_json::json;
+
+use super::local::Local;
+use super::text;
 use crate::change::Change;
 
 /// The warnings for changed objects.
 ///
 /// # Errors
 /// Cannot occur: the texts come from a merge.
-pub fn refusals(changes: &[Change], types: &Types<'_>, limit: Limit) -> Result<Vec<Outcome>> {
+pub fn refusals(changes: &[Change], locals: &[Local], types: &Types<'_>, limit: Limit) -> Result<Vec<Outcome>> {
     let budget = Budget::new(limit);
     let mut told = Vec::new();
     for change in changes {
         let (Some(old), Some(new)) = (&change.old, &change.new) else { continue };
-        let documents = [Document::parse(std::str::from_utf8(old)?)?, Document::parse(std::str::from_utf8(new)?)?];
+        let live = locals.iter().find(|local| local.address.to_string() == change.path);
+        let status = live.and_then(|local| local.live.as_ref()?.get("status"));
+        let status = status.map(|status| text::yaml(&json!({"status": status}))).unwrap_or_default();
+        let old = format!("{}{status}", std::str::from_utf8(old)?);
+        let documents = [Document::parse(old)?, Document::parse(std::str::from_utf8(new)?.to_owned())?];
         let [Some(before), Some(after)] = documents.each_ref().map(|d| d.roots().next()) else { continue };
         let origin = Origin::File { name: change.path.clone(), item: None };
         let dest = &Resource { path: Some(&change.path), ..Resource::read(before, origin) };

@@ -1,24 +1,71 @@
 //! Sends the changed objects to a cluster. Before that, a dry run checks all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::yaml::Document;
 use krm_merge_function::results::{Outcome, Severity};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
-use super::claim::Claim;
-use super::cluster::{Cluster, Run, Send, Takes, is_conflict};
-use super::http::{all, all_that_begin};
+use super::address::Address;
+use super::claim::{Claim, is_taken};
+use super::cluster::{Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others};
+use super::handover::handed_over;
+use super::http::{all, all_that_begin, code, fields_of, may_be_done};
 use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
+use super::read_back;
+use crate::change::Change;
 use crate::merge::Merge;
 
 /// How often to send an object again if someone changed only fields that the server populates.
 const TRIES: u32 = 5;
 
+/// How long a server may refuse an object by the definition that its type had before.
+const SETTLES: Duration = Duration::from_secs(5);
+
 /// The objects to send, in this order.
-pub struct Sending<'l>(Vec<(&'l Local, Send)>);
+pub struct Sending<'l> {
+    all: Vec<(&'l Local, Send)>,
+    /// The addresses of the Namespaces and CustomResourceDefinitions that this run creates or changes.
+    new: BTreeSet<String>,
+}
+
+/// What was sent.
+#[derive(Default)]
+pub struct Sent {
+    /// A line for each object, which says what was done.
+    pub lines: Vec<String>,
+    /// Why not everything was sent.
+    pub failure: Option<Error>,
+}
+
+impl<'l> Sending<'l> {
+    /// # Errors
+    /// The cluster does not know the type of an object, and nothing that is sent defines it.
+    fn new(mut all: Vec<(&'l Local, Send)>, merge: &Merge) -> Result<Self> {
+        all.sort_by_key(|(local, _)| stage(local));
+        let redefines = |change: &&Change| {
+            let spec = |text: &Option<Vec<u8>>| read_back(text).map(|object| object["spec"].clone());
+            change.old.is_none() || spec(&change.old) != spec(&change.new)
+        };
+        let sending = Self { all, new: merge.changes.iter().filter(redefines).map(|c| c.path.clone()).collect() };
+        for (local, _) in sending.all.iter().filter(|(local, _)| local.address.defined_by.is_some()) {
+            if sending.needs(local).is_none() {
+                let first = local.needs.as_ref().map(|needs| format!("; apply {needs} first")).unwrap_or_default();
+                bail!("{}: the cluster must know `{}`{first}", local.name, local.address.api_version());
+            }
+        }
+        Ok(sending)
+    }
+
+    /// What this run sends before an object, because the server cannot take the object without it.
+    fn needs(&self, local: &'l Local) -> Option<&'l Address> {
+        local.needs.as_ref().filter(|needs| self.new.contains(&needs.to_string()))
+    }
+}
 
 /// The objects to send for the changes of a merge: first those that others need, otherwise in the order of the files.
 ///
@@ -40,24 +87,28 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
             (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
-            // Even if the fields already agree, the note has to be updated for the next run.
-            (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
+            // Even if the fields already agree, the note has to be updated for the next run. The notes are compared as they are read: a
+            // note has `1` for `1.0`, and `{}` for annotations that are null.
+            (Some(_), None) if local.noted.is_some() && local.noted == Object::parse(&local.note).ok() => continue,
             (Some((live, dest)), None) => {
                 Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
             }
         };
         all.push((local, send));
     }
-    all.sort_by_key(|(local, _)| stage(local));
-    Ok(Sending(all))
+    Sending::new(all, merge)
 }
 
 /// The objects to send with `--server-side`. An object is left out if nothing changes and the manager already owns all of its applied
 /// fields.
-pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sending<'l> {
+///
+/// # Errors
+/// The cluster does not know the type of an object.
+pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Sending<'l>> {
     let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
     let is_idle = |local: &Local| {
         local.live.is_some()
+            && local.handover.is_none()
             && !merge.changes.iter().any(|c| c.path == local.address.to_string())
             && claim(local).is_none_or(|claim| claim.is_owner)
     };
@@ -69,9 +120,7 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sen
         }
         (local, Send::Apply(object, takes))
     };
-    let mut all: Vec<_> = locals.iter().filter(|local| !is_idle(local)).map(apply).collect();
-    all.sort_by_key(|(local, _)| stage(local));
-    Sending(all)
+    Sending::new(locals.iter().filter(|local| !is_idle(local)).map(apply).collect(), merge)
 }
 
 /// The kinds that the server must have before it accepts others, in the order in which they are sent. A Pod needs the objects that it
@@ -111,50 +160,89 @@ impl Sending<'_> {
     /// An info for each object that the server cannot check in the dry run.
     pub fn unchecked(&self) -> Vec<Outcome> {
         let info = |(local, _): &(&Local, Send)| {
-            let needs = local.needs.as_ref()?;
-            let why = format!("no dry run can check it, for {needs} is new, too");
+            let needs = self.needs(local)?;
+            let what = if self.is_created(needs) { "is new, too" } else { "changes, too" };
+            let why = format!("no dry run can check it, for {needs} {what}");
             Some(Outcome::new(Severity::Info, format!("{}: {why}", local.address)))
         };
-        self.0.iter().filter_map(info).collect()
+        self.all.iter().filter_map(info).collect()
     }
 
-    /// Sends everything, first as a dry run, which the server checks but does not keep. Returns one line for each object, which says what
-    /// was done.
-    ///
-    /// # Errors
-    /// The server refuses an object. The error also says what was sent before.
-    pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<Vec<String>> {
-        let checked = self.0.iter_mut().filter(|(local, _)| local.needs.is_none()).map(async |(local, send)| {
+    fn is_created(&self, address: &Address) -> bool {
+        self.all.iter().any(|(local, _)| local.address == *address && local.live.is_none())
+    }
+
+    /// Sends everything, first as a dry run, which the server checks but does not keep.
+    pub async fn send(mut self, sender: &Sender<'_>) -> Sent {
+        let needs: Vec<Option<&Address>> = self.all.iter().map(|(local, _)| self.needs(local)).collect();
+        let checked = self.all.iter_mut().zip(&needs).filter(|(_, needs)| needs.is_none());
+        let checked = checked.map(async |((local, send), _)| {
             let refused = || format!("{}: the server does not take it, and nothing was sent", local.address);
-            one(cluster, local, send, Run::Dry, manager).await.with_context(refused)
+            sender.one(local, send, Run::Dry).await.with_context(refused)
         });
-        all(checked).await?;
-        let mut sent: Vec<String> = Vec::new();
-        for stage in self.0.chunk_by_mut(|(a, _), (b, _)| stage(a) == stage(b)) {
-            let mut failed = Vec::new();
-            if let Err((address, e)) = until_served(cluster, stage).await {
-                failed.push((address, e));
-            } else {
-                let tasks = stage.iter_mut().map(async |(local, send)| {
-                    let refused = |e| (local.address.to_string(), e);
-                    one(cluster, local, send, Run::Real, manager).await.map_err(refused)?;
-                    Ok(format!("{} {}", local.address, did(local, send)))
-                });
-                for result in all_that_begin(tasks).await {
-                    match result {
-                        Ok(line) => sent.push(line),
-                        Err(refusal) => failed.push(refusal),
-                    }
-                }
-            }
-            if let Some(((address, e), others)) = failed.split_first() {
-                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.join(", ") };
-                let others: String = others.iter().map(|(address, e)| format!("; {address}: {e:#}")).collect();
-                bail!("{address}: sent before it: {before}: {e:#}{others}");
+        if let Err(e) = all(checked).await {
+            return Sent { lines: Vec::new(), failure: Some(e) };
+        }
+        let count = self.all.len();
+        let mut sent = Sent::default();
+        let mut begin = 0;
+        for stage in self.all.chunk_by_mut(|(a, _), (b, _)| stage(a) == stage(b)) {
+            let of_stage = &needs[begin..begin + stage.len()];
+            begin += stage.len();
+            let failed = stage_sent(sender, stage, of_stage, &mut sent.lines).await;
+            if !failed.is_empty() {
+                sent.failure = Some(failure(failed, sent.lines.len(), count));
+                break;
             }
         }
-        Ok(sent)
+        sent
     }
+}
+
+/// Sends the objects of a stage, and adds a line for each one that the server took. Returns the objects that it did not take, with the
+/// reasons.
+async fn stage_sent(
+    sender: &Sender<'_>,
+    stage: &mut [(&Local, Send)],
+    needs: &[Option<&Address>],
+    lines: &mut Vec<String>,
+) -> Vec<(String, Error)> {
+    if let Err(failed) = until_served(sender.cluster, stage).await {
+        return vec![failed];
+    }
+    let tasks = stage.iter_mut().zip(needs).map(async |((local, send), needs)| {
+        let failed = |e| (local.address.to_string(), e);
+        let is_redefined = needs.is_some_and(|needs| needs.group_kind() == DEFINITION);
+        let settled = Instant::now() + if is_redefined { SETTLES } else { Duration::ZERO };
+        sender.settled(local, send, settled).await.map_err(failed)?;
+        Ok(format!("{} {}", local.address, did(local, send)))
+    });
+    let mut failed = Vec::new();
+    for result in all_that_begin(tasks).await {
+        match result {
+            Ok(line) => lines.push(line),
+            Err(one) => failed.push(one),
+        }
+    }
+    failed
+}
+
+/// The error of a run that did not send everything: what failed and why, and how many objects were sent, failed and were not tried.
+fn failure(failed: Vec<(String, Error)>, sent: usize, all: usize) -> Error {
+    let left = all - sent - failed.len();
+    let [lost, refused] = [true, false].map(|is_lost| failed.iter().filter(|(_, e)| may_be_done(e) == is_lost).count());
+    let one = |(address, e): &(String, Error)| {
+        let lost = if may_be_done(e) { "it may have been sent: " } else { "" };
+        format!("{address}: {lost}{e:#}")
+    };
+    let told: Vec<String> = failed.iter().map(one).collect();
+    let counts = [(sent, "sent"), (refused, "not taken"), (lost, "maybe sent"), (left, "not tried")];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, what)| *count > 0 || *what == "sent")
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    anyhow!("{}; of {all} objects: {}", told.join("; "), counts.join(", "))
 }
 
 /// The word for what sending an object did to it.
@@ -180,29 +268,119 @@ async fn until_served(cluster: &Cluster, sending: &[(&Local, Send)]) -> Result<(
     all(waiting).await.map(drop)
 }
 
-/// Sends one object. If only a controller wrote the status meanwhile, sends it again.
-async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manager: &str) -> Result<()> {
-    let mut tries = 0;
-    loop {
-        let error = match cluster.send(&local.address, send, run, manager).await {
-            Err(e) if is_conflict(&e) => e,
-            other => return other,
-        };
-        tries += 1;
-        let (Send::Patch(patch) | Send::Apply(patch, _), true) = (&mut *send, tries < TRIES) else {
-            return Err(changed(error));
-        };
-        let now = cluster.get(&local.address).await?;
-        let is_as_read = |now: &Value| {
-            let is_same = |live: &Value| {
-                object::last_applied(now) == object::last_applied(live)
-                    && Object::live(now.clone()) == Object::live(live.clone())
-            };
-            local.live.as_ref().is_some_and(is_same)
-        };
-        let Some(now) = now.filter(is_as_read) else { return Err(changed(error)) };
-        patch["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+/// Sends objects to a cluster.
+pub struct Sender<'s> {
+    pub cluster: &'s Cluster,
+    /// The name of the manager.
+    pub manager: &'s str,
+    /// The fields that the user takes over.
+    pub take: &'s [String],
+}
+
+impl Sender<'_> {
+    /// Sends one object for the server to keep. Until a moment, a refusal may come from the definition that the type had before, so the
+    /// object is sent again.
+    async fn settled(&self, local: &Local, send: &mut Send, settled: Instant) -> Result<()> {
+        loop {
+            match self.one(local, send, Run::Real).await {
+                Err(e) if matches!(code(&e), Some(400 | 404 | 422 | 500)) && Instant::now() < settled => {
+                    sleep(POLL).await
+                }
+                other => return other,
+            }
+        }
     }
+
+    /// Sends one object. If only a controller wrote the status meanwhile, sends it again.
+    async fn one(&self, local: &Local, send: &mut Send, run: Run) -> Result<()> {
+        let mut tries = 0;
+        let mut handover = local.handover.clone();
+        loop {
+            let error = match self.handed_over(local, send, run, &mut handover).await {
+                Err(e) if is_conflict(&e) => e,
+                Err(e) if !owned_by_others(&e).is_empty() => {
+                    self.take(send, e)?;
+                    continue;
+                }
+                Err(e) => return Err(advised(e, send)),
+                Ok(_) => return Ok(()),
+            };
+            tries += 1;
+            let (Send::Patch(patch) | Send::Apply(patch, _), true) = (&mut *send, tries < TRIES) else {
+                return Err(changed(error));
+            };
+            let now = self.cluster.get(&local.address).await?;
+            let is_as_read = |now: &Value| {
+                let is_same = |live: &Value| {
+                    object::last_applied(now) == object::last_applied(live)
+                        && Object::live(now.clone()) == Object::live(live.clone())
+                };
+                local.live.as_ref().is_some_and(is_same)
+            };
+            let Some(now) = now.filter(is_as_read) else { return Err(changed(error)) };
+            patch["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+            handover = handover.and_then(|_| handed_over(&now, &local.written, self.manager));
+        }
+    }
+
+    /// Sends one object, after the handover of its fields to server-side apply if there is one left. A dry run cannot hand over, so it takes
+    /// over.
+    async fn handed_over(
+        &self,
+        local: &Local,
+        send: &mut Send,
+        run: Run,
+        handover: &mut Option<Value>,
+    ) -> Result<String> {
+        let (Send::Apply(object, _), Some(fields)) = (&mut *send, handover.as_ref()) else {
+            return self.cluster.send(&local.address, send, run, self.manager).await;
+        };
+        if run == Run::Dry {
+            let forced = Send::Apply(object.clone(), Takes::Differing);
+            return self.cluster.send(&local.address, &forced, run, self.manager).await;
+        }
+        let version = object["metadata"]["resourceVersion"].clone();
+        let patch = Send::Patch(json!({"metadata": {"managedFields": fields, "resourceVersion": version}}));
+        let now = self.cluster.send(&local.address, &patch, run, self.manager).await?;
+        let now: Value = serde_json::from_str(&now).context("the answer of the cluster must be JSON")?;
+        object["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+        *handover = None;
+        self.cluster.send(&local.address, send, run, self.manager).await
+    }
+
+    /// Lets a patch take over the fields that the server refused, if the user takes each of them.
+    ///
+    /// # Errors
+    /// The user does not.
+    fn take(&self, send: &mut Send, refused: Error) -> Result<()> {
+        let fields = owned_by_others(&refused);
+        match send {
+            Send::Apply(_, takes)
+                if *takes == Takes::Nothing && fields.iter().all(|field| is_taken(field, self.take)) =>
+            {
+                *takes = Takes::Differing;
+                Ok(())
+            }
+            _ => {
+                let takes: Vec<String> = fields.iter().map(|field| format!("`--take {field}`")).collect();
+                let how = format!("leave it out of the files, or take it over with {}", takes.join(" "));
+                Err(refused.context(how))
+            }
+        }
+    }
+}
+
+/// An error with what the user can do about it.
+fn advised(error: Error, send: &Send) -> Error {
+    let is_client_side = !matches!(send, Send::Apply(..));
+    if is_client_side && fields_of(&error, "FieldValueTooLong").contains(&"metadata.annotations") {
+        let why = format!(
+            "`{}` must hold the whole object, and it is too long for that; `--server-side` sends it without",
+            object::LAST_APPLIED
+        );
+        return error.context(why);
+    }
+    error
 }
 
 fn changed(error: Error) -> Error {

@@ -153,11 +153,29 @@ impl<'d> Known<'d> {
     /// Whether the schema says that the server sets this value if nobody sets the field.
     pub fn defaults_to(self, value: &Value) -> bool {
         match self {
-            // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count.
-            Self::Typed(schema) if schema.is_builtin() => !is_empty(value) && schema.default() == Some(value),
-            Self::Typed(schema) => schema.default() == Some(value),
+            // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count, except an
+            // empty map: the server always writes a map that is no pointer in its own code, such as `conditions` of an endpoint.
+            Self::Typed(schema) if schema.is_builtin() => {
+                (!is_empty(value) || value.is_object()) && schema.default() == Some(value)
+            }
+            Self::Typed(schema) => schema.default().is_some_and(|default| self.is_made_of(default, value)),
             Self::Open | Self::Unsaid => false,
         }
+    }
+
+    /// Whether the server makes this value of a default: it sets the defaults of the fields of a map in the default of the map, too.
+    fn is_made_of(self, default: &Value, value: &Value) -> bool {
+        let (Value::Object(default), Value::Object(map)) = (default, value) else { return self.is_one(default, value) };
+        default.keys().all(|name| map.contains_key(name))
+            && map.iter().all(|(name, value)| {
+                let field = self.field(name);
+                default.get(name).map_or_else(|| field.defaults_to(value), |default| field.is_made_of(default, value))
+            })
+    }
+
+    /// Whether the value is a map that has one owner as a whole.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Self::Typed(schema) if schema.is_atomic())
     }
 }
 

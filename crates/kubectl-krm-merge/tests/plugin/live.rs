@@ -1,6 +1,8 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
 mod adopt;
+mod kept;
+mod laws;
 mod nulls;
 mod order;
 mod recorded;
@@ -8,6 +10,7 @@ mod recorded;
 mod refused;
 mod replay;
 mod requests;
+mod sent;
 mod shown;
 mod spelling;
 mod steps;
@@ -401,9 +404,11 @@ fn a_conflict_of_writers_and_a_refusal_of_the_dry_run_send_nothing_more() {
     answers.insert(format!("PATCH {WEB}"), Answer::Json(409, status(409, "the object has been modified")));
     answers.insert(format!("PATCH {WEB} dry"), Answer::Json(200, json!({})));
     let server = Server::new(answers);
-    let err = run(&folder(&server, &[("all.yaml", &both)]), &["-f", "all.yaml", "--apply"]).failed(2);
+    let ran = run(&folder(&server, &[("all.yaml", &both)]), &["-f", "all.yaml", "--apply"]);
+    assert_eq!(ran.stdout, "prod/configmap/m created\n");
+    let err = ran.failed(2);
     assert!(err.contains("run this again") && err.contains("409"), "{err}");
-    assert!(err.contains("sent before it: prod/configmap/m created"), "{err}");
+    assert!(err.trim_end().ends_with("; of 2 objects: 1 sent, 1 not taken"), "{err}");
 }
 
 #[test]

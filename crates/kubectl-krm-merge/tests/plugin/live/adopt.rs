@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::kept::{Kept, noted, of_type};
 use super::recorded::recordings;
 use super::replay::Scenario;
 use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, types, with_secret};
@@ -256,7 +257,7 @@ fn a_secret_is_adopted_where_the_file_has_it_and_is_not_shown() {
 }
 
 /// The values that the server sets by itself, by kind and name: those that nobody applied, in objects that nobody else changed.
-fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
+pub fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
     fn collect(live: &Value, applied: &Value, of: &mut BTreeSet<(String, String)>) {
         match live {
             Value::Object(map) => {
@@ -280,8 +281,12 @@ fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
         let writers = metadata["managedFields"].as_array().map_or(0, Vec::len);
         if let (1, Some(note)) = (writers, metadata["annotations"][APPLIED].as_str()) {
             let applied: Value = serde_json::from_str(note).expect("JSON");
-            collect(&object["spec"], &applied["spec"], &mut found);
-            collect(&object["webhooks"], &applied["webhooks"], &mut found);
+            for (name, value) in object.as_object().expect("a map") {
+                // The texts of a Secret are in its data.
+                if !["apiVersion", "data", "kind", "metadata", "status"].contains(&name.as_str()) {
+                    collect(value, &applied[name], &mut found);
+                }
+            }
         }
     }
     found
@@ -376,4 +381,105 @@ fn defaults_of_a_custom_type_do_not_arrive() {
     let folder = folder(&server, &[("t.yaml", file)]);
     let _ = run(&folder, &["-f", "t.yaml", "--adopt"]).passed();
     assert_eq!(text(&folder, "t.yaml"), file.replace("a: 1", "a: 2") + "  cache:\n    size: 20\n");
+}
+
+/// Where the file says something, the server's default is a value like any other.
+#[test]
+fn a_change_to_the_default_is_adopted_where_the_file_has_another_value() {
+    let file = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: prod}\nspec:\n  replicas: 3\n";
+    for (replicas, said) in [(1, true), (5, true), (1, false)] {
+        let mut live = deployment(replicas, "web:1");
+        let applied = json!({"f:spec": {"f:template": {}}});
+        // `kubectl scale` takes the field over from the one that applied it.
+        let scaled = json!({"f:spec": {"f:replicas": {}}});
+        live["metadata"] = json!({"name": "web", "namespace": "prod", "managedFields": [entry("flux", "Apply", applied), entry("kubectl", "Update", scaled)]});
+        let kept = Kept::new(Answers::new(), &[live]);
+        let text_before = if said { file.to_owned() } else { file.replace("  replicas: 3\n", "  paused: true\n") };
+        let folder = folder(&kept.server, &[("web.yaml", &text_before)]);
+        let _ = run(&folder, &["-f", "web.yaml", "--adopt"]).passed();
+        let want = text_before.replace("replicas: 3", &format!("replicas: {replicas}"));
+        assert_eq!(text(&folder, "web.yaml"), want, "{replicas} {said}");
+    }
+}
+
+/// Someone sets one rule of an autoscaler, and the server sets the others.
+#[test]
+fn defaults_of_a_rule_that_someone_set_do_not_arrive() {
+    let api_version = "autoscaling/v2";
+    let file = format!(
+        "apiVersion: {api_version}\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h\n  namespace: prod\nspec:\n  maxReplicas: 3 # most\n"
+    );
+    let applied: Value = serde_yaml::from_str(&file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["spec"]["behavior"] = json!({
+        "scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]},
+        "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]},
+    });
+    live["spec"]["minReplicas"] = json!(1);
+    live["spec"]["metrics"] = json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]);
+    live["metadata"]["managedFields"] = json!([entry(
+        "console",
+        "Update",
+        json!({"f:spec": {"f:behavior": {
+        "f:scaleDown": {".": {}, "f:stabilizationWindowSeconds": {}, "f:selectPolicy": {}, "f:policies": {}},
+        "f:scaleUp": {".": {}, "f:stabilizationWindowSeconds": {}, "f:selectPolicy": {}, "f:policies": {}},
+    }, "f:metrics": {}, "f:minReplicas": {}}})
+    )]);
+    let kept = Kept::new(Answers::new(), &[live]);
+    let folder = folder(&kept.server, &[("h.yaml", &file)]);
+    let _ = run(&folder, &["-f", "h.yaml", "--adopt"]).passed();
+    let want = format!("{file}  behavior:\n    scaleDown:\n      stabilizationWindowSeconds: 60\n");
+    assert_eq!(text(&folder, "h.yaml"), want);
+    assert_eq!(run(&folder, &["-f", "h.yaml", "--exit-code"]).passed(), "");
+}
+
+/// The server always writes some empty maps, and lists that it replaces as a whole have lines of their own in the file.
+#[test]
+fn an_address_that_someone_added_arrives_alone() {
+    let file = "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: e\n  namespace: prod\naddressType: IPv4\nendpoints:\n- addresses: # here\n  - 10.0.0.1 # one\n  - 10.0.0.2\n- addresses: [10.0.1.1]\nports:\n- port: 80 # web\n";
+    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["endpoints"][0]["addresses"] = json!(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+    for endpoint in live["endpoints"].as_array_mut().expect("a list") {
+        endpoint["conditions"] = json!({});
+    }
+    live["ports"] = json!([{"name": "", "port": 80, "protocol": "TCP"}]);
+    live["metadata"]["managedFields"] = json!([entry("console", "Update", json!({"f:endpoints": {}, "f:ports": {}}))]);
+    let text_type = json!({"type": "string"});
+    let schemas = json!({
+        "it": {"type": "object", "properties": {"addressType": text_type, "endpoints": {"type": "array", "x-kubernetes-list-type": "atomic", "items": {
+            "type": "object", "properties": {"addresses": {"type": "array", "items": text_type, "x-kubernetes-list-type": "set"}, "conditions": {"default": {}, "allOf": [{"$ref": "#/components/schemas/conditions"}]}},
+        }}}},
+        "conditions": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
+    });
+    let kept = Kept::new(of_type("discovery.k8s.io/v1", "EndpointSlice", schemas), &[live]);
+    let folder = folder(&kept.server, &[("e.yaml", file)]);
+    let _ = run(&folder, &["-f", "e.yaml", "--adopt"]).passed();
+    // An element of such a list is written anew as a whole, with its comments, and without quotes that nobody needs.
+    let want =
+        file.replace(" # here", "").replace(" # one", "").replace("  - 10.0.0.2\n", "  - 10.0.0.2\n  - 10.0.0.3\n");
+    assert_eq!(text(&folder, "e.yaml"), want);
+    assert_eq!(run(&folder, &["-f", "e.yaml", "--exit-code"]).passed(), "");
+}
+
+/// A restart is an event. It stays in the cluster, and is told.
+#[test]
+fn a_restart_of_the_pods_is_told_and_not_adopted() {
+    let mut object = changed();
+    object["spec"]["template"]["metadata"] =
+        json!({"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-02-03T04:05:06Z", "own": "x"}});
+    let fields = json!({"f:spec": {"f:template": {"f:metadata": {"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:own": {}}}}}});
+    object["metadata"]["managedFields"].as_array_mut().expect("a list").push(entry(
+        "kubectl-rollout",
+        "Update",
+        fields,
+    ));
+    let server = with(object);
+    let folder = folder(&server, &[("web.yaml", FILE)]);
+    let ran = run(&folder, &["-f", "web.yaml", "--adopt"]);
+    let told = "info: prod/deployment.apps/web: `kubectl rollout restart` at \"2026-02-03T04:05:06Z\" is left out";
+    assert!(ran.code == Some(0) && ran.stdout.contains(told), "{ran:?}");
+    let text = text(&folder, "web.yaml");
+    assert!(text.contains("own: x") && !text.contains("restartedAt"), "{text}");
+    assert_eq!(written(run(&folder, &["-f", "web.yaml", "--adopt"])), "");
 }

@@ -1,5 +1,7 @@
 //! What is sent in which order, and what of it is checked before.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 
 use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, status, types, wire};
@@ -79,8 +81,11 @@ fn what_fails_after_the_dry_run_ends_the_run_and_says_what_was_sent() {
     let server = Server::new(answers);
     let web = deployment(3, "web:2");
     let folder = folder(&server, &[("all.yaml", &format!("{web}\n---\n{MAP}---\n{SPACE}"))]);
-    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
-    assert!(err.contains("new/configmap/m: sent before it: namespace/new created: the cluster answered: 422"), "{err}");
+    let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
+    assert_eq!(ran.stdout, "namespace/new created\n");
+    let err = ran.failed(2);
+    assert!(err.contains("error: new/configmap/m: the cluster answered: 422"), "{err}");
+    assert!(err.trim_end().ends_with("; of 3 objects: 1 sent, 1 not taken, 1 not tried"), "{err}");
     assert_eq!(kept(&server), ["namespaces", "configmaps"], "nothing is sent after it");
 }
 
@@ -103,12 +108,14 @@ fn all_that_was_sent_is_told_when_one_of_many_is_refused() {
     let map = |i: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{i}}}\ndata: {{x: y}}\n");
     let all: Vec<String> = (0..40).map(map).collect();
     let folder = folder(&server, &[("all.yaml", &all.join("---\n"))]);
-    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
-    let told = err.matches(" created").count();
-    assert_eq!(told + 2, kept(&server).len(), "{err}");
-    assert!((3..40).contains(&told), "{told}");
-    assert!(err.starts_with("error: prod/configmap/c3: sent before it: prod/configmap/c0 created, "), "{err}");
-    assert!(err.trim_end().ends_with("; prod/configmap/c5: the cluster answered: 422 too long"), "{err}");
+    let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
+    let told = ran.stdout.matches(" created\n").count();
+    assert_eq!(told + 2, kept(&server).len(), "{ran:?}");
+    assert!((3..38).contains(&told), "{told}");
+    let err = ran.failed(2);
+    let each = ["c3", "c5"].map(|name| format!("prod/configmap/{name}: the cluster answered: 422 too long; "));
+    let counts = format!("of 40 objects: {told} sent, 2 not taken, {} not tried\n", 38 - told);
+    assert!(err.ends_with(&format!("error: {}{counts}", each.concat())), "{err}");
 }
 
 /// A Pod needs its ServiceAccount, a binding its role; policies do not judge what is sent with them.
@@ -201,8 +208,119 @@ fn a_new_type_comes_before_what_is_of_it_and_is_waited_for() {
     answers.remove("GET /apis/example.com/v1");
     let server = Server::new(answers.clone());
     let folder = self::folder(&server, &files);
-    let err = run(&folder, &["-f", "all.yaml", "--apply", "--timeout", "1"]).failed(2);
-    assert!(err.contains(&format!("sent before it: {name} created")) && err.contains("within 1 seconds"), "{err}");
+    let ran = run(&folder, &["-f", "all.yaml", "--apply", "--timeout", "1"]);
+    assert_eq!(ran.stdout, format!("{name} created\n"));
+    let err = ran.failed(2);
+    assert!(err.contains("within 1 seconds") && err.contains("of 2 objects: 1 sent"), "{err}");
+}
+
+/// A definition that gets a field, and a resource that uses it, are sent in one run. The server takes a moment to learn the definition.
+#[test]
+fn a_changed_type_comes_before_what_is_of_it_and_is_waited_for() {
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com";
+    let things = "/apis/example.com/v1/namespaces/prod/things";
+    for is_there in [true, false] {
+        for way in [&[][..], &["--server-side"]] {
+            for refuses in [1, usize::MAX] {
+                let learned = AtomicUsize::new(0);
+                let server = Server::answering(move |asked, _| {
+                    let is_sent = |path: &str| asked.path().ends_with(path) && !asked.path().starts_with("GET");
+                    match asked.path() {
+                        "GET /apis/apiextensions.k8s.io/v1" => {
+                            Some(types(&[("CustomResourceDefinition", "customresourcedefinitions", false)]))
+                        }
+                        "GET /apis/example.com/v1" => Some(types(&[("Thing", "things", true)])),
+                        path if path == format!("GET {definitions}") => {
+                            Some(Answer::Json(200, versioned(definition())))
+                        }
+                        path if path == format!("GET {things}/t") && is_there => {
+                            Some(Answer::Json(200, versioned(serde_json::from_str(&thing("v1")).expect("JSON"))))
+                        }
+                        path if path.starts_with("GET") => None,
+                        _ if is_sent(definitions) => Some(Answer::Json(200, json!({}))),
+                        // As the server has it: what it does not know is refused, for a moment also after it got the definition.
+                        _ if asked.is_dry() || learned.fetch_add(1, Ordering::SeqCst) < refuses => {
+                            let code = if asked.line.starts_with("POST") { 400 } else { 422 };
+                            Some(Answer::Json(code, status(code, "strict decoding error: unknown field \"spec.new\"")))
+                        }
+                        _ => Some(Answer::Json(200, json!({}))),
+                    }
+                });
+                let mut changed = definition();
+                changed["spec"]["versions"][0]["schema"] = json!({"openAPIV3Schema": {"type": "object"}});
+                let mut new: Value = serde_json::from_str(&thing("v1")).expect("JSON");
+                new["spec"] = json!({"new": 1});
+                let folder = folder(&server, &[("all.yaml", &format!("{new}\n---\n{changed}\n"))]);
+                let ran = run(&folder, &[&["-f", "all.yaml", "--apply"], way].concat());
+                let name = "customresourcedefinition.apiextensions.k8s.io/things.example.com";
+                assert!(
+                    ran.stderr.contains(&format!(
+                        "info: prod/thing.example.com/t: no dry run can check it, for {name} changes, too\n"
+                    )),
+                    "{ran:?}"
+                );
+                assert!(ran.stdout.starts_with(name), "{ran:?}");
+                if refuses == 1 {
+                    assert!(ran.passed().contains("\nprod/thing.example.com/t "));
+                } else {
+                    let err = ran.failed(2);
+                    assert!(
+                        err.contains("unknown field") && err.contains("of 2 objects: 1 sent, 1 not taken"),
+                        "{err}"
+                    );
+                }
+                // A definition that stays as it is is no reason not to check.
+                let folder = self::folder(&server, &[("all.yaml", &format!("{new}\n---\n{}\n", definition()))]);
+                let err = run(&folder, &[&["-f", "all.yaml", "--apply"], way].concat()).failed(2);
+                assert!(err.contains("nothing was sent") && !err.contains("info:"), "{err}");
+            }
+        }
+    }
+}
+
+fn versioned(mut object: Value) -> Value {
+    object["metadata"]["resourceVersion"] = json!("1");
+    if object["kind"] == "Thing" {
+        object["metadata"]["namespace"] = json!("prod");
+    }
+    object
+}
+
+/// Where an answer is lost, nobody knows whether the object was sent.
+#[test]
+fn what_may_have_been_sent_is_told_apart_from_what_was_refused() {
+    let lost = [
+        Answer::Raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"),
+        Answer::Raw(""),
+        Answer::Late(std::time::Duration::from_secs(5)),
+        Answer::Json(504, status(504, "the request did not end in time")),
+        Answer::Json(500, status(500, "etcdserver: request timed out")),
+    ];
+    for answer in lost {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(format!("PATCH {WEB}"), answer);
+        answers.insert(format!("PATCH {WEB} dry"), Answer::Json(200, json!({})));
+        let server = Server::new(answers);
+        let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+        let err = run(&folder, &["-f", "web.yaml", "--apply", "--timeout", "1"]).failed(2);
+        assert!(err.starts_with("error: prod/deployment.apps/web: it may have been sent: "), "{err}");
+        assert!(err.trim_end().ends_with("; of 1 objects: 0 sent, 1 maybe sent"), "{err}");
+    }
+}
+
+/// kubectl's note has the whole object, and annotations are shorter than objects may be.
+#[test]
+fn an_object_that_is_too_long_for_its_note_has_another_way() {
+    let mut answers = cluster(3, "web:1");
+    let mut long =
+        status(422, "ConfigMap \"m\" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes");
+    long["details"] =
+        json!({"causes": [{"reason": "FieldValueTooLong", "message": "Too long", "field": "metadata.annotations"}]});
+    answers.insert("POST /api/v1/namespaces/prod/configmaps".into(), Answer::Json(422, long));
+    let server = Server::new(answers);
+    let folder = folder(&server, &[("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n")]);
+    let err = run(&folder, &["-f", "m.yaml", "--apply"]).failed(2);
+    assert!(err.contains("it is too long for that; `--server-side` sends it without") && err.contains("422"), "{err}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::support::{root, skipped};
 
 /// The recordings: those of the repository, and all where they are beside it.
 pub fn recordings() -> Vec<Recording> {
-    let beside = Recording::read(&root().join("../shared/live"), "jsonl.gz");
+    let above = root().ancestors().skip(1);
+    let beside = above.into_iter().find_map(|folder| Recording::read(&folder.join("shared/live"), "jsonl.gz"));
     if beside.is_none() {
         skipped("recordings", "of a real API server are not here");
     }
@@ -142,7 +143,9 @@ fn every_refusal_of_the_server_is_known_beforehand() {
                 return vec![format!("{ran:?}")];
             }
             let told: BTreeSet<(String, String)> = ran.stderr.lines().filter_map(refusal).collect();
-            let want = scenario.result(way).refused();
+            let mut want = scenario.result(way).refused();
+            // What the same manager applied on the client's side is handed over before.
+            want.retain(|(_, owner)| owner != manager);
             if told == want { Vec::new() } else { vec![format!("{told:?} instead of {want:?}")] }
         });
     }
@@ -187,7 +190,7 @@ fn a_field_is_taken_over_where_it_is_named() {
 }
 
 /// Says where an object is not as it should be. What the server counts and keeps for itself is not compared.
-fn compare(got: &Value, want: &Value, path: &str, faults: &mut Vec<String>) {
+pub fn compare(got: &Value, want: &Value, path: &str, faults: &mut Vec<String>) {
     let is_ours = [".metadata.generation", ".metadata.managedFields", ".metadata.resourceVersion", ".status"];
     if is_ours.contains(&path) || got == want {
         return;

@@ -25,6 +25,20 @@ impl Scenario {
         managed.as_array_mut().expect("a list").push(entry);
     }
 
+    /// The same, of which nobody knows what the real server made: it sets nothing by itself.
+    pub fn without_answers(&self) -> Self {
+        let mut scenario = self.clone();
+        scenario.0["kubectl_apply"]["objects"] = json!([]);
+        scenario
+    }
+
+    /// The same with another object before, and nothing of what the real server made of the files.
+    pub fn with_live(&self, live: Value) -> Self {
+        let mut scenario = self.without_answers();
+        scenario.0["live"] = json!([live]);
+        scenario
+    }
+
     /// Whether someone else changed an object.
     pub fn is_changed(&self) -> bool {
         let managers = |object: &Value| object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
@@ -205,12 +219,9 @@ fn answer(
         },
         "PATCH" if asked.kind == "application/merge-patch+json" => {
             let mut object = objects.get(path)?.clone();
-            let patch: Value = serde_json::from_str(&asked.body).ok()?;
-            let version = &patch["metadata"]["resourceVersion"];
-            if !version.is_null() && *version != object["metadata"]["resourceVersion"] {
-                return Some(Answer::Json(409, status(409, "the object has been modified")));
+            if let Some(refusal) = merged(&mut object, &asked.body) {
+                return Some(refusal);
             }
-            patched(&mut object, &patch);
             let none = Value::Null;
             let [before, files, after] =
                 [&known.before, &known.files, &known.after].map(|all| all.get(path).unwrap_or(&none));
@@ -227,6 +238,17 @@ fn answer(
         "PATCH" if asked.kind == "application/apply-patch+yaml" => Some(Answer::Json(200, objects.get(path)?.clone())),
         _ => None,
     }
+}
+
+/// Merges a patch into an object, if it is for the version that the server has.
+pub fn merged(object: &mut Value, patch: &str) -> Option<Answer> {
+    let patch: Value = serde_json::from_str(patch).ok()?;
+    let version = &patch["metadata"]["resourceVersion"];
+    if !version.is_null() && *version != object["metadata"]["resourceVersion"] {
+        return Some(Answer::Json(409, status(409, "the object has been modified")));
+    }
+    patched(object, &patch);
+    None
 }
 
 /// A JSON merge patch. Source: RFC 7396.

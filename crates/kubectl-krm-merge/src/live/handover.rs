@@ -1,0 +1,138 @@
+//! Hands the fields of client-side apply over to server-side apply.
+//!
+//! Client-side apply leaves its fields to a manager of updates, even if the manager has the same name. Server-side apply would be refused by
+//! it, and would not remove what the files drop. So the fields of this manager go over to the one that applies, as kubectl's do
+//! (k8s.io/client-go/util/csaupgrade). Only those go that kubectl's note or the files name, because the manager of updates also owns the defaults
+//! around them. Fields of managers with other names stay: the user takes them over by name.
+
+use serde_json::{Map, Value, json};
+
+use super::object::{self, LAST_APPLIED};
+
+/// The `managedFields` of a live object after its handover to a manager of server-side apply, which will apply a resource; `None` if there is
+/// nothing to hand over. The note goes, too: the server removes it with the next apply, because it would be out of date then.
+pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value> {
+    let mut noted: Value = serde_json::from_str(object::last_applied(live)?).ok()?;
+    noted["metadata"]["annotations"][LAST_APPLIED] = Value::Null;
+    let entries = live["metadata"]["managedFields"].as_array()?;
+    let is_its = |entry: &Value, operation: &str| {
+        let is_of_object = entry["subresource"].as_str().is_none_or(str::is_empty);
+        let of = (&entry["manager"], &entry["operation"], &entry["apiVersion"]);
+        is_of_object && of == (&json!(manager), &json!(operation), &live["apiVersion"])
+    };
+    let (mut moved, mut kept) = (Map::new(), Vec::new());
+    let mut first = None;
+    for entry in entries {
+        let Some(fields) = entry["fieldsV1"].as_object().filter(|_| is_its(entry, "Update")) else {
+            kept.push(entry.clone());
+            continue;
+        };
+        let (goes, stays) = split(fields, &[&noted, written]);
+        if !goes.is_empty() {
+            first = first.or(Some(entry));
+            join(&mut moved, goes);
+        }
+        if !stays.is_empty() {
+            let mut rest = entry.clone();
+            rest["fieldsV1"] = stays.into();
+            kept.push(rest);
+        }
+    }
+    let first = first?;
+    match kept.iter_mut().find(|entry| is_its(entry, "Apply")).and_then(|entry| entry["fieldsV1"].as_object_mut()) {
+        Some(fields) => join(fields, moved),
+        None => kept.push(json!({
+            "manager": manager, "operation": "Apply", "apiVersion": first["apiVersion"], "time": first["time"],
+            "fieldsType": "FieldsV1", "fieldsV1": moved,
+        })),
+    }
+    Some(kept.into())
+}
+
+/// The fields that one of some values has, and the others. A map or list that has both is in both.
+fn split(fields: &Map<String, Value>, values: &[&Value]) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut goes, mut stays) = (Map::new(), Map::new());
+    for (name, below) in fields.iter().filter(|(name, _)| *name != ".") {
+        let found: Vec<&Value> = values.iter().filter_map(|value| named(value, name)).collect();
+        match below.as_object().filter(|below| !below.is_empty()) {
+            _ if found.is_empty() => drop(stays.insert(name.clone(), below.clone())),
+            Some(below) => {
+                let (inner, outer) = split(below, &found);
+                for (all, part) in
+                    [(&mut goes, inner), (&mut stays, outer)].into_iter().filter(|(_, part)| !part.is_empty())
+                {
+                    all.insert(name.clone(), part.into());
+                }
+            }
+            None => drop(goes.insert(name.clone(), below.clone())),
+        }
+    }
+    if let Some(itself) = fields.get(".") {
+        goes.insert(".".to_owned(), itself.clone());
+    }
+    (goes, stays)
+}
+
+/// The part of a value that an entry of FieldsV1 names.
+fn named<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    match name.split_at_checked(2)? {
+        ("f:", field) => value.get(field),
+        ("k:", keys) => element(value, keys),
+        ("v:", json) => {
+            let of = serde_json::from_str::<Value>(json).ok()?;
+            value.as_array()?.iter().find(|element| **element == of)
+        }
+        _ => None,
+    }
+}
+
+/// The element of a list that has these keys. A key that it lacks has its default.
+fn element<'v>(list: &'v Value, keys: &str) -> Option<&'v Value> {
+    let keys: Map<String, Value> = serde_json::from_str(keys).ok()?;
+    let fits = |element: &&Value| keys.iter().all(|(name, value)| element.get(name).is_none_or(|own| own == value));
+    list.as_array()?.iter().find(fits)
+}
+
+fn join(all: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, below) in more {
+        match (all.get_mut(&name), below) {
+            (Some(Value::Object(own)), Value::Object(below)) => join(own, below),
+            (_, below) => drop(all.insert(name, below)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_note_names_is_handed_over_and_the_rest_stays() {
+        let note = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "spec": {"a": 1, "list": [{"port": 80}], "set": ["x"]}});
+        let annotations = json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}});
+        let live = json!({"apiVersion": "v1", "kind": "K", "metadata": {"annotations": {LAST_APPLIED: note.to_string()}, "managedFields": [
+            {"manager": "me", "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": {"f:metadata": annotations, "f:spec": {
+                ".": {}, "f:a": {}, "f:default": {}, "f:set": {".": {}, "v:\"x\"": {}},
+                "f:list": {".": {}, "k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}, "f:protocol": {}, "f:mode": {}}},
+            }}},
+            {"manager": "me", "operation": "Update", "subresource": "status", "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
+            {"manager": "console", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:spec": {"f:b": {}}}},
+        ]}});
+        let kept = |at: usize| live["metadata"]["managedFields"][at].clone();
+        let rest = json!({"manager": "me", "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": {"f:spec": {
+            "f:default": {}, "f:list": {"k:{\"port\":80,\"protocol\":\"TCP\"}": {"f:mode": {}}},
+        }}});
+        let applier = json!({"manager": "me", "operation": "Apply", "apiVersion": "v1", "time": "t", "fieldsType": "FieldsV1", "fieldsV1": {
+            "f:metadata": annotations, "f:spec": {
+                ".": {}, "f:a": {}, "f:set": {".": {}, "v:\"x\"": {}},
+                "f:list": {".": {}, "k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}, "f:protocol": {}}},
+            },
+        }});
+        let mut now = live.clone();
+        let written = json!({"spec": {"list": [{"port": 80, "protocol": "TCP"}], "new": 1}});
+        now["metadata"]["managedFields"] = handed_over(&live, &written, "me").expect("some");
+        assert_eq!(now["metadata"]["managedFields"], json!([rest, kept(1), kept(2), applier]));
+        assert_eq!(handed_over(&now, &written, "me"), None, "once");
+        assert_eq!(handed_over(&json!({"metadata": {"managedFields": []}}), &written, "me"), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! What is sent, applied to the live object by the rules of the patch type, is what was shown.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::kept::{Kept, LAST_APPLIED, noted, of_type};
+use super::replay::patched;
+use super::{Answer, Answers, Server, folder, run, status, types};
+use crate::support::Ran;
+
+/// The files drop all annotations, in each way in which one can drop them.
+#[test]
+fn annotations_that_the_files_drop_go() {
+    let map = |annotations: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod", "annotations": annotations}, "data": {"a": "b"}});
+    let without = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": {"a": "b"}});
+    let applied = map(json!({"a": "1", "b": "2"}));
+    for (file, left) in [
+        (without, &[][..]),
+        (map(json!({})), &[]),
+        (map(Value::Null), &[]),
+        (map(json!({"a": null, "b": null})), &[]),
+        (map(json!({"b": "2"})), &["b"]),
+    ] {
+        for others in [&[][..], &["other"]] {
+            let mut live = noted(applied.clone(), &applied);
+            others.iter().for_each(|name| live["metadata"]["annotations"][name] = json!("theirs"));
+            let kept = Kept::new(Answers::new(), &[live]);
+            let folder = folder(&kept.server, &[("m.yaml", &file.to_string())]);
+            let shown = run(&folder, &["-f", "m.yaml"]).passed();
+            assert!(
+                shown.lines().any(|line| line.starts_with('-') && line.trim_start_matches('-').trim() == "a: \"1\""),
+                "{shown}"
+            );
+            let ran = run(&folder, &["-f", "m.yaml", "--apply"]);
+            assert_eq!(ran.passed(), "prod/configmap/m configured\n", "{file}");
+            let now = kept.objects().remove(0);
+            let names = now["metadata"]["annotations"].as_object().expect("a map").keys();
+            let mut names: Vec<&str> = names.map(String::as_str).filter(|name| *name != LAST_APPLIED).collect();
+            names.sort_unstable();
+            // What someone else annotated stays, except under a null, which clears all and shows it.
+            let clears = file["metadata"].get("annotations").is_some_and(Value::is_null);
+            assert_eq!(names, [left, if clears { &[] } else { others }].concat(), "{file} {others:?}");
+            assert_eq!(shown.contains("\n-    other: theirs\n"), clears && !others.is_empty(), "{shown}");
+            let sent = kept.server.sent().len();
+            assert_eq!(run(&folder, &["-f", "m.yaml", "--apply"]).passed(), "", "{file}");
+            assert_eq!((run(&folder, &["-f", "m.yaml"]).passed(), kept.server.sent().len()), (String::new(), sent));
+        }
+    }
+}
+
+/// Another manager applied an empty map, which the server does not keep, but which is owned. And what nobody can predict.
+#[test]
+fn a_refusal_of_owners_is_told_as_one_and_may_be_taken_over() {
+    let map = |labels: Value| {
+        let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": {"a": "b"}});
+        map["metadata"]["labels"] = labels;
+        map
+    };
+    let schema = json!({"components": {"schemas": {"it": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "ConfigMap"}],
+        "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object", "additionalProperties": {"type": "string"}}}}, "data": {"type": "object", "additionalProperties": {"type": "string"}}}}}}});
+    for is_predicted in [true, false] {
+        let owned = if is_predicted { json!({"f:metadata": {"f:labels": {}}}) } else { json!({"f:data": {}}) };
+        let mut live = map(Value::Null);
+        live["metadata"].as_object_mut().expect("a map").remove("labels");
+        live["metadata"]["resourceVersion"] = json!("1");
+        live["metadata"]["managedFields"] = json!([{"manager": "flux", "operation": "Apply", "fieldsV1": owned}]);
+        let path = "/api/v1/namespaces/prod/configmaps/m";
+        let schema = schema.clone();
+        let server = Server::answering(move |asked, _| match asked.path() {
+            "GET /api/v1" => Some(types(&[("ConfigMap", "configmaps", true)])),
+            "GET /openapi/v3/api/v1" => Some(Answer::Json(200, schema.clone())),
+            line if line == format!("GET {path}") => Some(Answer::Json(200, live.clone())),
+            _ if asked.line.contains("force=true") => Some(Answer::Json(200, json!({}))),
+            _ => {
+                let mut refusal = status(409, "Apply failed with 1 conflict: conflict with \"flux\": .metadata.labels");
+                refusal["details"] = json!({"causes": [{"reason": "FieldManagerConflict", "message": "conflict with \"flux\"", "field": ".metadata.labels"}]});
+                Some(Answer::Json(409, refusal))
+            }
+        });
+        let folder = folder(&server, &[("m.yaml", &map(json!({"a": "b"})).to_string())]);
+        let args = ["-f", "m.yaml", "--server-side", "--apply"];
+        let err = run(&folder, &args).failed(2);
+        assert!(
+            err.contains("`--take .metadata.labels`")
+                || is_predicted && err.contains("will refuse `.metadata.labels` (409), which was set by \"flux\""),
+            "{err}"
+        );
+        assert!(!err.contains("changed in the cluster"), "{err}");
+        assert_eq!(server.sent().len(), usize::from(!is_predicted));
+        let ran = run(&folder, &[&args[..], &["--take", ".metadata"]].concat());
+        assert_eq!(ran.passed(), "prod/configmap/m applied on the server's side\n");
+        assert!(server.sent().last().expect("sent").0.contains("force=true"));
+    }
+}
+
+/// What kubectl noted is read as it was applied: `1` is `1.0`.
+#[test]
+fn a_note_that_says_the_same_in_other_words_is_not_sent_again() {
+    let thing = json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": {"f": 1}});
+    let text = thing.to_string().replace("\"f\":1", "\"f\":1.0");
+    let kept = Kept::new(Answers::new(), &[thing]);
+    let folder = folder(&kept.server, &[("t.yaml", &text)]);
+    assert_eq!(run(&folder, &["-f", "t.yaml", "--apply"]).passed(), "prod/thing.example.com/t configured\n");
+    assert_eq!(run(&folder, &["-f", "t.yaml", "--apply"]).passed(), "");
+}
+
+/// What server-side apply owns: one manager, with these fields.
+fn applied_by(manager: &str, fields: Value) -> Value {
+    json!([{"manager": manager, "operation": "Apply", "apiVersion": "v1", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields}])
+}
+
+/// The server keeps nothing of what is false or empty, sets defaults into what was applied empty and into elements of lists, and notes who
+/// applied it.
+#[test]
+fn what_a_manager_applied_on_the_server_s_side_is_sent_once() {
+    let (flag, number) = (json!({"type": "boolean"}), json!({"type": "integer"}));
+    let list = |items: Value| json!({"type": "array", "items": items, "x-kubernetes-list-type": "atomic"});
+    let cases = [
+        (
+            "apps/v1",
+            "Deployment",
+            json!({"paused": flag, "template": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"hostNetwork": flag, "imagePullSecrets": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object"}}}}}}}),
+            json!({"paused": false, "template": {"spec": {"hostNetwork": false, "imagePullSecrets": []}}}),
+            json!({"replicas": 1, "template": {"spec": {"dnsPolicy": "ClusterFirst"}}}),
+            json!({"f:paused": {}, "f:template": {"f:spec": {"f:hostNetwork": {}, "f:imagePullSecrets": {}}}}),
+        ),
+        (
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            json!({"maxReplicas": number, "behavior": {"allOf": [{"$ref": "#/components/schemas/behavior"}]}}),
+            json!({"maxReplicas": 2, "behavior": {}}),
+            json!({"maxReplicas": 2, "minReplicas": 1, "behavior": {"scaleDown": {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}, "scaleUp": {"selectPolicy": "Max", "stabilizationWindowSeconds": 0}}}),
+            json!({"f:maxReplicas": {}, "f:behavior": {}}),
+        ),
+        (
+            "example.com/v1",
+            "Thing",
+            json!({
+                "parts": list(json!({"type": "object", "properties": {"x": number, "mode": {"type": "string", "default": "d"}}})),
+                "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": number, "b": {"type": "object", "default": {}, "properties": {"c": {"type": "integer", "default": 1}}}}},
+                "keyed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"], "items": {"type": "object", "properties": {"port": number, "protocol": {"type": "string", "default": "TCP"}}}},
+            }),
+            json!({"parts": [{"x": 1}, {"x": 2, "mode": "e"}], "whole": {"a": 1}, "keyed": [{"port": 1}]}),
+            json!({"parts": [{"x": 1, "mode": "d"}, {"x": 2, "mode": "e"}], "whole": {"a": 1, "b": {"c": 1}}, "keyed": [{"port": 1, "protocol": "TCP"}]}),
+            json!({"f:parts": {}, "f:whole": {}, "f:keyed": {"k:{\"port\":1,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}}}}),
+        ),
+    ];
+    for (version, kind, fields, spec, live_spec, owned) in cases {
+        let file =
+            json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it", "namespace": "prod"}, "spec": spec});
+        let mut live = file.clone();
+        live["spec"] = live_spec;
+        live["metadata"]["managedFields"] = applied_by("krm-merge", json!({"f:spec": owned}));
+        let schemas = json!({
+            "it": {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}},
+            "behavior": {"type": "object", "properties": {"scaleUp": {"type": "object"}, "scaleDown": {"type": "object"}}},
+        });
+        let kept = Kept::new(of_type(version, kind, schemas), &[live]);
+        let folder = folder(&kept.server, &[("it.yaml", &file.to_string())]);
+        // Without `--server-side`, the note alone would be new.
+        for way in [&[][..], &["--server-side"], &["--server-side", "--apply"]] {
+            let ran = run(&folder, &[&["-f", "it.yaml"], way].concat());
+            assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{kind} {way:?}");
+        }
+        assert_eq!(kept.server.sent().len(), 0, "{kind}");
+    }
+}
+
+/// What someone adds to a list arrives in the file without its defaults, and is in nobody's way then.
+#[test]
+fn a_default_in_a_list_is_in_nobody_s_way_after_adopting() {
+    let schemas = json!({"it": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "parts": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}, "mode": {"type": "string", "default": "d"}}}},
+    }}}}});
+    let file =
+        "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: prod}\nspec:\n  parts:\n  - x: 1\n";
+    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let mut live = noted(applied.clone(), &applied);
+    live["spec"]["parts"] = json!([{"x": 1, "mode": "d"}, {"x": 2, "mode": "d"}]);
+    live["metadata"]["managedFields"] =
+        json!([{"manager": "console", "operation": "Update", "fieldsV1": {"f:spec": {"f:parts": {}}}}]);
+    let kept = Kept::new(of_type("example.com/v1", "Thing", schemas), &[live]);
+    let folder = folder(&kept.server, &[("t.yaml", file)]);
+    let _ = run(&folder, &["-f", "t.yaml", "--adopt"]).passed();
+    assert_eq!(folder.read("t.yaml"), format!("{file}  - x: 2\n"));
+    let ran = run(&folder, &["-f", "t.yaml", "--on-conflict", "fail"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+/// Client-side apply leaves its fields to a manager of updates. They are handed over before server-side apply.
+#[test]
+fn the_move_to_server_side_apply_is_in_nobody_s_way() {
+    let map = |data: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": data});
+    let mut live = noted(map(json!({"a": "1", "b": "2", "theirs": "x"})), &map(json!({"a": "1", "b": "2"})));
+    live["metadata"]["resourceVersion"] = json!("1");
+    let entry = |manager: &str, fields: Value| json!({"manager": manager, "operation": "Update", "apiVersion": "v1", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields});
+    let note = json!({".": {}, format!("f:{LAST_APPLIED}"): {}});
+    let own = json!({"f:metadata": {"f:annotations": note}, "f:data": {".": {}, "f:a": {}, "f:b": {}}});
+    live["metadata"]["managedFields"] =
+        json!([entry("krm-merge", own.clone()), entry("console", json!({"f:data": {"f:theirs": {}}}))]);
+    let path = "/api/v1/namespaces/prod/configmaps/m";
+    let schemas = json!({"it": {"type": "object", "properties": {"data": {"type": "object", "additionalProperties": {"type": "string"}}}}});
+    let mut answers = of_type("v1", "ConfigMap", schemas);
+    answers.insert("GET /api/v1".into(), types(&[("ConfigMap", "configmaps", true)]));
+    let state = Mutex::new(live.clone());
+    let server = Server::answering(move |asked, before| {
+        let mut state = state.lock().expect("no panic");
+        let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
+        let is_read = asked.path() == format!("GET {path}");
+        if is_read || asked.path() != format!("PATCH {path}") {
+            let other = answers.get(asked.path()).map(|answer| answer.clone().after(before));
+            return if is_read { Some(Answer::Json(200, state.clone())) } else { other };
+        }
+        if body["metadata"]["resourceVersion"] != state["metadata"]["resourceVersion"] {
+            return Some(Answer::Json(409, status(409, "the object has been modified")));
+        }
+        let managers = state["metadata"]["managedFields"].as_array().expect("a list");
+        let is_owned = managers.iter().any(|m| m["manager"] == "krm-merge" && m["operation"] == "Update");
+        let is_apply = asked.kind == "application/apply-patch+yaml";
+        if is_apply && is_owned && !asked.line.contains("force=true") {
+            let mut refusal = status(409, "Apply failed");
+            refusal["details"] = json!({"causes": [{"reason": "FieldManagerConflict", "field": ".data.a"}]});
+            return Some(Answer::Json(409, refusal));
+        }
+        if !asked.is_dry() {
+            if is_apply {
+                state["data"] = json!({"a": body["data"]["a"], "theirs": "x"});
+                state["metadata"]["managedFields"] = applied_by("krm-merge", json!({"f:data": {"f:a": {}}}));
+                state["metadata"].as_object_mut().expect("a map").remove("annotations");
+            } else {
+                patched(&mut state, &body);
+            }
+            state["metadata"]["resourceVersion"] =
+                json!(format!("{}1", state["metadata"]["resourceVersion"].as_str().expect("a text")));
+        }
+        Some(Answer::Json(200, state.clone()))
+    });
+    let folder = folder(&server, &[("m.yaml", &map(json!({"a": "2"})).to_string())]);
+    let args = ["-f", "m.yaml", "--server-side"];
+    // What the files drop goes, as with client-side apply, and is shown.
+    let shown = run(&folder, &args);
+    assert!(shown.stderr.is_empty() && shown.stdout.contains("\n-  b: \"2\"\n"), "{shown:?}");
+    let ran = run(&folder, &[&args[..], &["--apply"]].concat());
+    assert_eq!(ran.passed(), "prod/configmap/m applied on the server's side\n");
+    let sent: Vec<_> = server.asked().into_iter().filter(|a| a.line.starts_with("PATCH")).collect();
+    assert_eq!(sent.len(), 3, "a dry run, the handover, and the apply: {sent:?}");
+    let handover: Value = serde_json::from_str(&sent[1].body).expect("JSON");
+    let [console, applier] = [&handover["metadata"]["managedFields"][0], &handover["metadata"]["managedFields"][1]];
+    assert_eq!(
+        (console, &applier["operation"], &applier["fieldsV1"]),
+        (&live["metadata"]["managedFields"][1], &json!("Apply"), &own)
+    );
+    assert!(!sent[2].line.contains("force=true"), "nobody else loses a field");
+    let ran = run(&folder, &[&args[..], &["--apply"]].concat());
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), server.sent().len()), ("", "", 3));
+}
+
+/// A claim that waits for its volume may not grow, and its state says so.
+#[test]
+fn a_refusal_that_the_state_of_an_object_decides_is_told() {
+    let claim = |size: &str| json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "prod"}, "spec": {"resources": {"requests": {"storage": size}}}});
+    for (phase, is_noted, is_told) in
+        [("Pending", true, true), ("Pending", false, true), ("Bound", true, false), ("Bound", false, false)]
+    {
+        let mut live = claim("1Gi");
+        if is_noted {
+            live = noted(live, &claim("1Gi"));
+        }
+        live["status"] = json!({"phase": phase});
+        let kept = Kept::new(Answers::new(), &[live]);
+        let folder = folder(&kept.server, &[("c.yaml", &claim("2Gi").to_string())]);
+        let ran = run(&folder, &["-f", "c.yaml"]);
+        let count = ran.stderr.matches("which the API server refuses for an object that exists").count();
+        assert_eq!(count, usize::from(is_told), "{phase} {is_noted} {ran:?}");
+        assert!(!ran.passed().contains("status"));
+    }
+}
+
+/// Who asks a cluster gets what the cluster knows, and not what others publish.
+#[test]
+fn a_kind_that_the_cluster_does_not_have_is_not_explained() {
+    let kept = Kept::new(Answers::new(), &[]);
+    let folder = folder(&kept.server, &[]);
+    for kind in ["Certificate.v1.cert-manager.io", "Thing.v1.example.com"] {
+        let mut command = folder.command(&["explain", kind, "--live"]);
+        let ran = Ran::of(command.env("KUBECONFIG", folder.path("kubeconfig")).output().expect("runs"));
+        let err = ran.failed(2);
+        assert!(err.contains("the cluster must know the kind `") && err.contains("but it does not"), "{err}");
+    }
+}
