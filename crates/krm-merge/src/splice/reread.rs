@@ -125,22 +125,20 @@ fn inside<'t, 'a>(entry: &'t Entry<'a>) -> Option<&'t Branch<'a>> {
 /// The new text of a document without the lines that are left out, or of an element as the last one of a list.
 pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], budget: &Budget) -> String {
     let (doc, source) = (root.document(), root.document().source());
-    let (mut text, range, end) = match Place::behind_dash(root) {
+    let place = Place::behind_dash(root);
+    let pad = " ".repeat(place.map_or(0, |dash| dash.column(doc)));
+    let (lead, range, end) = match place {
         _ if root.is_root() => (String::new(), extent(root), ""),
         Some(dash) if root.style() == Style::Block => {
-            let column = dash.column(doc);
-            let lead = if dash.is_inline(doc) { format!("{}- ", " ".repeat(column)) } else { String::new() };
-            let start = if dash.is_inline(doc) { root.full_start() } else { dash.top(doc) };
-            let anchors = anchors_elsewhere(root, budget).into_iter();
-            let anchors: String = anchors.map(|anchor| format!("{}- {anchor}\n", " ".repeat(column))).collect();
-            (directives(root).to_owned() + &anchors + &lead, start..below_blank(source, dash.bottom(doc)), "")
+            let lines = dash.top(doc)..below_blank(source, dash.bottom(doc));
+            match dash.is_inline(doc) {
+                false => (anchors_elsewhere(root, &format!("{pad}- "), "\n", budget), lines, ""),
+                true => (format!("{pad}- "), root.full_start()..lines.end, ""),
+            }
         }
-        _ => {
-            let anchors = anchors_elsewhere(root, budget).into_iter();
-            let anchors: String = anchors.map(|anchor| format!("{anchor}, ")).collect();
-            (format!("{}[{anchors}", directives(root)), root.full_start()..root.end(), "]")
-        }
+        _ => (format!("[{}", anchors_elsewhere(root, "", ", ", budget)), root.full_start()..root.end(), "]"),
     };
+    let mut text = if root.is_root() { lead } else { format!("{}{lead}", directives(root)) };
     // What is inserted at the start of these lines belongs to what is above them.
     let (mut start, mut is_below) = (range.start, !root.is_root());
     for next in left_out.iter().map(|idle| &idle.lines).chain([&(range.end..range.end)]) {
@@ -170,16 +168,15 @@ fn directives<'a>(element: NodeRef<'a>) -> &'a str {
     end.map_or("", |end| &text[..next_line(text, end + 1)])
 }
 
-/// Each anchor outside of an element that an alias in it refers to, with its value.
-fn anchors_elsewhere(element: NodeRef<'_>, budget: &Budget) -> Vec<String> {
+/// The anchors outside of an element that aliases in it refer to, each with its value, as elements before it.
+fn anchors_elsewhere(element: NodeRef<'_>, before: &str, after: &str, budget: &Budget) -> String {
     let mut seen = HashSet::new();
     let aliases = element.document().aliases_in(element).filter(|alias| !element.holds(alias.resolve()));
-    let aliases = aliases.filter(|alias| seen.insert(alias.text()));
     let anchor = |alias: NodeRef<'_>| {
         let value = on_one_line(alias.resolve(), budget);
-        format!("&{} {value}", alias.text().trim_start_matches('*'))
+        format!("{before}&{} {value}{after}", alias.text().trim_start_matches('*'))
     };
-    aliases.map(anchor).collect()
+    aliases.filter(|alias| seen.insert(alias.text())).map(anchor).collect()
 }
 
 /// A child with its number, and its key if it is a field.
@@ -297,8 +294,10 @@ impl<'a> Comparison<'a, '_> {
                 Some(node.written().enumerate().map(child).collect())
             }
             View::Branch(branch) if branch.merge_entries().next().is_none() => {
-                let is_left_out =
-                    |was: WrittenChild<'_>| was.key().is_none() && self.left_out.contains(&was.value().start());
+                let is_left_out = |was: WrittenChild<'_>| {
+                    let is_of = |within: &Within<'_>| was.key().is_none() && was.value().is_of(within.doc);
+                    self.within.as_ref().is_some_and(is_of) && self.left_out.contains(&was.value().start())
+                };
                 let read = branch.numbered().filter(|(_, entry)| !entry.was.is_some_and(is_left_out));
                 Some(
                     read.filter_map(|(index, entry)| Some((index, entry.key, entry.value.as_ref()?.view()?))).collect(),
