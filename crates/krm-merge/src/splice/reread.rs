@@ -49,7 +49,7 @@ pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     budget.check(Written::Text)?;
     let left_out = idle.into_iter().map(|element| element.start).collect();
     let within = Some(Within { doc: root.document(), inner: edits.inner, budget });
-    let mut comparison = Comparison { within, left_out, path: FieldPath::default() };
+    let mut comparison = Comparison { within, left_out, steps: Vec::new() };
     Ok(read(&text, |document| {
         let first = document.filter(|_| root.is_root());
         comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(Fault::unreadable)?)
@@ -218,16 +218,21 @@ struct Comparison<'a, 'e> {
     within: Option<Within<'e>>,
     /// Where the elements start that were not read again.
     left_out: HashSet<usize>,
-    /// The place that is compared.
-    path: FieldPath<'a>,
+    /// The steps to the place that differs, the last one first. Mostly nothing differs, and no path is made.
+    steps: Vec<Step<'a>>,
 }
 
 impl<'a> Comparison<'a, '_> {
     fn check(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> Result<(), Fault> {
-        if self.is_said(tree, node) { Ok(()) } else { Err(Fault::Misread { path: self.path.shown() }) }
+        if self.is_said(tree, node) {
+            return Ok(());
+        }
+        let mut path = FieldPath::default();
+        self.steps.drain(..).rev().for_each(|step| path.push(step, None));
+        Err(Fault::Misread { path: path.shown() })
     }
 
-    /// Whether a node means what a tree says. If it does not, the path shows where.
+    /// Whether a node means what a tree says. If it does not, the steps show where.
     fn is_said(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> bool {
         let within = self.within.filter(|within| tree.like().is_some_and(|like| within.change(like)));
         match (tree, within) {
@@ -254,15 +259,14 @@ impl<'a> Comparison<'a, '_> {
     fn are_said(&mut self, children: Vec<Child<'_, 'a>>, node: NodeRef<'_>) -> bool {
         let mut others = node.written();
         for (index, key, child) in children {
-            self.path.push(key.map_or(Step::Index(index), |key| Step::Field(key.name().into())), None);
             let other = others.next().filter(|(other, _)| match (key, other) {
                 (Some(key), Some(other)) => is_key(key, *other),
                 _ => key.is_none() && other.is_none(),
             });
             if !other.is_some_and(|(_, other)| self.is_said(child, other)) {
+                self.steps.push(key.map_or(Step::Index(index), |key| Step::Field(key.name().into())));
                 return false;
             }
-            self.path.pop();
         }
         others.next().is_none()
     }
@@ -271,13 +275,12 @@ impl<'a> Comparison<'a, '_> {
     fn changes_are_said(&mut self, map: &Branch<'a>, node: NodeRef<'_>) -> bool {
         let changed = map.entries.iter().filter(|entry| !entry.is_untouched());
         changed.filter_map(|entry| Some((entry, entry.key?.name()))).all(|(entry, name)| {
-            self.path.push(Step::Field(name.into()), None);
             let is_said = match (entry.value.as_ref().and_then(Tree::view), node.get(name)) {
                 (Some(value), Some(node)) => self.is_said(value, node),
                 (value, node) => value.is_none() && node.is_none(),
             };
-            if is_said {
-                self.path.pop();
+            if !is_said {
+                self.steps.push(Step::Field(name.into()));
             }
             is_said
         })
