@@ -284,7 +284,7 @@ impl<'a> Open<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::splice::{Fault, Unwritable};
+    use krm_merge::splice::{Unwritable, WriteFault};
 
     #[test]
     fn a_fault_of_ours_keeps_the_items_and_fails() {
@@ -292,7 +292,7 @@ mod tests {
         let document = Document::parse(stdin).expect("valid");
         let list = ResourceList::read(&document).expect("a ResourceList");
         let items = list.resources();
-        let fault = Unwritable::from(Fault::Misread { path: "a".to_owned() });
+        let fault = Unwritable::from(WriteFault::Misread { path: "a".to_owned() });
         let merged = Written { items: vec![Item::Goes], ..Written::default() };
         let output = write(stdin, &list, merged, vec![*Outcome::unwritable(fault, &items[0])], usual(stdin));
         assert_eq!(output.verdict, Verdict::Failed);

@@ -254,7 +254,7 @@ impl Outcome {
     }
 
     /// The path annotation of a new item names a place where the host must not write.
-    fn misplaced(source: &Resource<'_>, path: &str, fault: file_path::Fault) -> Box<Self> {
+    fn misplaced(source: &Resource<'_>, path: &str, fault: file_path::PathFault) -> Box<Self> {
         let origin = &source.origin;
         let message = format!(
             "the path {path:?} of {origin}, which is new, must {fault}; correct its path annotation, or remove it"

@@ -18,7 +18,7 @@ pub(crate) fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<
     if !dest.has_aliases() || tree.is(dest) {
         return Cow::Borrowed(tree);
     }
-    Cow::Owned(Reader::of(dest).value(dest, tree.clone()))
+    Cow::Owned(AliasReader::of(dest).value(dest, tree.clone()))
 }
 
 /// An alias outside of an item that would lose its anchor in the item, or that would stand for another value; `tree` is what the item
@@ -28,7 +28,7 @@ pub fn breaks_elsewhere<'a>(item: NodeRef<'a>, tree: Option<&Tree<'a>>) -> Optio
     if tree.is_some_and(|tree| tree.is(item)) || aliases.peek().is_none() {
         return None;
     }
-    let mut reader = Reader::of(item);
+    let mut reader = AliasReader::of(item);
     if let Some(tree) = tree {
         reader.value(item, tree.clone());
     }
@@ -36,7 +36,7 @@ pub fn breaks_elsewhere<'a>(item: NodeRef<'a>, tree: Option<&Tree<'a>>) -> Optio
 }
 
 /// A reader of the text that a tree becomes.
-struct Reader<'a> {
+struct AliasReader<'a> {
     dest: NodeRef<'a>,
     /// What has an anchor in the text up to here, by the name of the anchor. Of one name, the last counts.
     anchors: HashMap<&'a str, Anchored<'a>>,
@@ -73,7 +73,7 @@ fn merged_fields<'t, 'a>(value: View<'t, 'a>) -> Vec<(&'a str, View<'t, 'a>)> {
     maps.into_iter().flat_map(View::fields).filter(|(name, _)| seen.insert(*name)).collect()
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AliasReader<'a> {
     fn of(dest: NodeRef<'a>) -> Self {
         Self { dest, anchors: HashMap::new() }
     }
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
     }
 
     fn children(&mut self, mut branch: Branch<'a>) -> Tree<'a> {
-        let mut merges = Merges::of(&branch);
+        let mut merges = KeptMerges::of(&branch);
         branch.reorder(|entries| {
             let mut out = Vec::with_capacity(entries.len());
             for entry in entries {
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         &mut self,
         merged: NodeRef<'a>,
         mut entry: Entry<'a>,
-        merges: &mut Merges<'a>,
+        merges: &mut KeptMerges<'a>,
         out: &mut Vec<Entry<'a>>,
     ) {
         let old: Vec<&str> = fields_in(merged).map(|(key, _)| key.string()).collect();
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
 
 /// What the `<<` entries of a map must bring in, so that they can stay.
 #[derive(Default)]
-struct Merges<'a> {
+struct KeptMerges<'a> {
     /// The fields that the tree wants in the map, and that are not the map's own in its text, with their meanings.
     wanted: HashMap<&'a str, u64>,
     /// The fields of `wanted` that the `<<` entries of the tree bring in.
@@ -266,7 +266,7 @@ struct Merges<'a> {
     stay: HashSet<&'a str>,
 }
 
-impl<'a> Merges<'a> {
+impl<'a> KeptMerges<'a> {
     fn of(branch: &Branch<'a>) -> Self {
         if !branch.entries.iter().any(|entry| entry.was.is_some() && entry.is_merge()) {
             return Self::default();

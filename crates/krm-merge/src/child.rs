@@ -300,7 +300,7 @@ fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
 
 /// The identities of children, in their order, with a look-up that is hashed if that pays off.
 #[derive(Clone, Debug, Default)]
-pub struct Index<'a> {
+pub struct ChildIndex<'a> {
     ids: Vec<Option<ChildId<'a>>>,
     hashed: Option<Hashed<'a>>,
     /// The number of look-ups, including the expected ones.
@@ -333,7 +333,7 @@ impl<'a> Hashed<'a> {
     }
 }
 
-impl<'a> Index<'a> {
+impl<'a> ChildIndex<'a> {
     /// The index of children with these identities.
     pub fn of(ids: Vec<Option<ChildId<'a>>>) -> Self {
         Self { ids, ..Self::default() }

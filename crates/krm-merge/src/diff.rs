@@ -12,11 +12,11 @@ mod renamed;
 
 use std::hash::Hash;
 
-use fields::Fields;
+use fields::FieldsByName;
 pub use lists::kind_of_list;
 use notes::{changed_remarks, notes_of_added, of_gap, remarks};
-use placed::{Fit, is_left_alone, lines_of_same};
-use renamed::{Named, Renamed};
+use placed::{LinesFit, is_left_alone, lines_of_same};
+use renamed::{NamedChild, RenamedChild};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
 use crate::child::{By, ChildId};
@@ -60,8 +60,8 @@ pub fn diff<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ::at(FieldPath::default(), renames, Fit::of(dest, updated));
-    let change = differ.node(Sides { original, updated: Some(updated), dest }, cursor)?;
+    let mut differ = Differ::at(FieldPath::default(), renames, LinesFit::of(dest, updated));
+    let change = differ.node(NodeOfSides { original, updated: Some(updated), dest }, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
 }
 
@@ -78,13 +78,13 @@ pub fn renamed<'a, K: Clone + Eq + Hash>(
 fn followed<'a, K: Clone + Eq + Hash>(
     containers: sides::Sides<Option<NodeRef<'a>>>,
     renames: Renames,
-    children: impl FnOnce() -> Option<Named<'a, K>>,
-) -> Renamed<K> {
+    children: impl FnOnce() -> Option<NamedChild<'a, K>>,
+) -> RenamedChild<K> {
     let has_merges = |side: Side| containers[side].is_none_or(|container| container.resolve().has_merge_entry());
     if renames == Renames::Ignore || Side::ALL.into_iter().any(has_merges) {
-        return Renamed::default();
+        return RenamedChild::default();
     }
-    children().map(|children| Renamed::of(&children)).unwrap_or_default()
+    children().map(|children| RenamedChild::of(&children)).unwrap_or_default()
 }
 
 /// An element that all sides have.
@@ -112,7 +112,7 @@ pub fn diff_paired<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ::at(path.clone(), renames, Fit::of(Some(dest), updated));
+    let mut differ = Differ::at(path.clone(), renames, LinesFit::of(Some(dest), updated));
     let children = differ.paired([original, updated, dest], paired, cursor)?;
     let change = Change::patch(Inside::of(dest, By::Index, children).into(), None);
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
@@ -120,13 +120,13 @@ pub fn diff_paired<'a>(
 
 /// A node on each side.
 #[derive(Clone, Copy)]
-struct Sides<'a> {
+struct NodeOfSides<'a> {
     original: Option<NodeRef<'a>>,
     updated: Option<NodeRef<'a>>,
     dest: Option<NodeRef<'a>>,
 }
 
-impl<'a> Sides<'a> {
+impl<'a> NodeOfSides<'a> {
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
@@ -167,15 +167,15 @@ struct Differ<'a> {
     renames: Renames,
     warnings: Vec<Warning<'a>>,
     /// Whether lines of updated fit into dest at this place.
-    fit: Fit,
+    fit: LinesFit,
 }
 
 impl<'a> Differ<'a> {
-    fn at(path: FieldPath<'a>, renames: Renames, fit: Fit) -> Self {
+    fn at(path: FieldPath<'a>, renames: Renames, fit: LinesFit) -> Self {
         Self { trail: path.into(), renames, warnings: Vec::new(), fit }
     }
 
-    fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+    fn node(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let sides = self.merged(sides)?;
         let Some(updated) = sides.updated else {
             return match sides.original {
@@ -190,7 +190,7 @@ impl<'a> Differ<'a> {
         // What both sides made of a null is merged as what both sides added.
         let are_filled = || sides.dest.is_some_and(NodeRef::is_container) && updated.is_container();
         let original = sides.original.filter(|original| !original.is_null() || !are_filled());
-        let sides = Sides { original, ..sides };
+        let sides = NodeOfSides { original, ..sides };
         let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
         match updated.resolve().kind() {
             Kind::Map
@@ -205,16 +205,16 @@ impl<'a> Differ<'a> {
     }
 
     /// Leaves out the values of original and updated that have only annotations of the host.
-    fn merged(&self, sides: Sides<'a>) -> Result<Sides<'a>, Error> {
+    fn merged(&self, sides: NodeOfSides<'a>) -> Result<NodeOfSides<'a>, Error> {
         if let Some(updated) = sides.updated {
             check_kept(&self.trail, updated, sides.dest.map(View::Node))?;
         }
         let own = |side: Option<NodeRef<'a>>| side.filter(|value| !is_all_protected(&self.trail, *value));
-        Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
+        Ok(NodeOfSides { original: own(sides.original), updated: own(sides.updated), ..sides })
     }
 
     /// Removes original's value, but keeps dest's host annotations there.
-    fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
+    fn expecting_nothing(&self, sides: NodeOfSides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
         sides.expecting(Wants::nothing_at(&self.trail, sides.dest.map(View::Node), expects))
     }
@@ -223,7 +223,7 @@ impl<'a> Differ<'a> {
     fn dropped(
         &mut self,
         original: NodeRef<'a>,
-        sides: Sides<'a>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         let Some(dest) = sides.dest.filter(|d| !same(*d, original)) else {
@@ -246,7 +246,7 @@ impl<'a> Differ<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         let mut scratch = Differ::at(self.trail.path(), self.renames, self.fit);
-        let here = Sides { original: Some(original), updated: Some(dest), dest: None };
+        let here = NodeOfSides { original: Some(original), updated: Some(dest), dest: None };
         let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
         let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
         Ok(change.map(|change| Change { expects, ..change }))
@@ -257,7 +257,7 @@ impl<'a> Differ<'a> {
         &mut self,
         like: NodeRef<'a>,
         emptied: Emptied,
-        sides: Sides<'a>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         for side in [sides.original, sides.updated].into_iter().flatten() {
@@ -275,7 +275,7 @@ impl<'a> Differ<'a> {
                 continue;
             }
             let dest = fields.of.dest.get(name, i).map(|d| d.1);
-            let change = self.field(name, Sides { original: Some(old), updated: None, dest }, cursor)?;
+            let change = self.field(name, NodeOfSides { original: Some(old), updated: None, dest }, cursor)?;
             children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
         }
         gap::remove(&mut children, sides.updated, || {
@@ -299,7 +299,7 @@ impl<'a> Differ<'a> {
     }
 
     /// Compares what is below a child, with the fit of its lines.
-    fn fitting<T>(&mut self, fit: Fit, compare: impl FnOnce(&mut Self) -> T) -> T {
+    fn fitting<T>(&mut self, fit: LinesFit, compare: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.fit, fit);
         let compared = compare(self);
         self.fit = outer;
@@ -307,19 +307,19 @@ impl<'a> Differ<'a> {
     }
 
     /// The fields of a map on all sides, except those of the host.
-    fn fields(&self, sides: Sides<'a>) -> Children<Fields<'a>, &'a str> {
+    fn fields(&self, sides: NodeOfSides<'a>) -> DiffChildren<FieldsByName<'a>, &'a str> {
         let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
-            .map(|side| Fields::of(side, |name| !is_protected(&self.trail, name)));
+            .map(|side| FieldsByName::of(side, |name| !is_protected(&self.trail, name)));
         let renamed = self.renamed(sides, || {
-            let is_other = |side: &Fields<'a>| side.is_beyond(&original) && original.is_beyond(side);
+            let is_other = |side: &FieldsByName<'a>| side.is_beyond(&original) && original.is_beyond(side);
             let fields = sides::Sides { original: &original, updated: &updated, dest: &dest };
-            (is_other(&updated) || is_other(&dest)).then(|| fields.map(Fields::named))
+            (is_other(&updated) || is_other(&dest)).then(|| fields.map(FieldsByName::named))
         });
         for names in renamed.iter() {
             original.call(names.original, names.dest);
             updated.call(names.updated, names.dest);
         }
-        Children { of: sides::Sides { original, updated, dest }, renamed, repeated: HashSet::new() }
+        DiffChildren { of: sides::Sides { original, updated, dest }, renamed, repeated: HashSet::new() }
     }
 
     /// The request for the i-th field of updated's map. `ends` are the ends of the last field that is the same in original and updated.
@@ -328,8 +328,8 @@ impl<'a> Differ<'a> {
         i: usize,
         (key, new): (NodeRef<'a>, NodeRef<'a>),
         ends: &mut Option<[usize; 2]>,
-        fields: &Children<Fields<'a>, &'a str>,
-        sides: Sides<'a>,
+        fields: &DiffChildren<FieldsByName<'a>, &'a str>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Child<'a>>, Error> {
         let name = *fields.renamed.in_dest(Side::Updated, &key.string());
@@ -349,7 +349,7 @@ impl<'a> Differ<'a> {
         let in_dest = there.map(placed);
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
-        let around = if has_merges { Fit::Elsewhere } else { self.fit };
+        let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
         // What is above the first field of an item is not of that field: see `item_comment.rs`.
         let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
         let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
@@ -357,7 +357,7 @@ impl<'a> Differ<'a> {
             let change = of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated));
             return Ok(Some(Child { id, node, change }));
         }
-        let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
+        let inner = NodeOfSides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
         let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
         if let Some(names) = fields.renamed.called(&name)
             && (change.is_some() || names.updated != names.original)
@@ -379,9 +379,9 @@ impl<'a> Differ<'a> {
     /// possible.
     fn renamed<K: Clone + Eq + Hash>(
         &self,
-        sides: Sides<'a>,
-        children: impl FnOnce() -> Option<Named<'a, K>>,
-    ) -> Renamed<K> {
+        sides: NodeOfSides<'a>,
+        children: impl FnOnce() -> Option<NamedChild<'a, K>>,
+    ) -> RenamedChild<K> {
         followed(sides.by_side(), self.renames, children)
     }
 
@@ -402,7 +402,12 @@ impl<'a> Differ<'a> {
     }
 
     /// Compares a field on all sides.
-    fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+    fn field(
+        &mut self,
+        name: &'a str,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
         self.trail.push(ChildId::Field(name).step(&By::Field), None);
         let change = self.node(sides, cursor.child(name, sides.each()));
         self.trail.pop();
@@ -411,9 +416,9 @@ impl<'a> Differ<'a> {
 }
 
 /// The children of a map or a keyed list on each side, found by their names in dest, and the children that have several names.
-struct Children<C, K> {
+struct DiffChildren<C, K> {
     of: sides::Sides<C>,
-    renamed: Renamed<K>,
+    renamed: RenamedChild<K>,
     /// The names that dest has more than once.
     repeated: HashSet<K>,
 }

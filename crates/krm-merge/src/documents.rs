@@ -168,7 +168,7 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
     let document = roots.first()?.document();
     let source = document.source();
     let header = below_header(source);
-    let parts: Vec<Part> = roots.iter().map(|root| Part::of(*root, header)).collect();
+    let parts: Vec<DocumentLines> = roots.iter().map(|root| DocumentLines::of(*root, header)).collect();
     if roots.iter().any(|root| source[extent(*root).start..].trim_start_matches('\u{feff}').starts_with('%')) {
         return None;
     }
@@ -193,12 +193,12 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
 
 /// The lines of a document: its `---`, if nothing else is on that line, and the rest. Comments that belong to the text as a whole are in
 /// neither.
-struct Part {
+struct DocumentLines {
     mark: Range<usize>,
     body: Range<usize>,
 }
 
-impl Part {
+impl DocumentLines {
     /// The parts of a document. `header` is the end of the comments that belong to the text as a whole.
     fn of(root: NodeRef<'_>, header: usize) -> Self {
         let source = root.document().source();

@@ -13,7 +13,7 @@ pub const RULES: &str = ".krm-merge.yaml";
 
 /// Why no new file may be written at a path. Its text continues a message that begins with "the path must".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum PathFault {
     /// It leads out of the package.
     Outside,
     /// It has a part that is not a name.
@@ -26,7 +26,7 @@ pub enum Fault {
     Temporary,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PathFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Outside => "lie within the package: relative to it, and without `..`",
@@ -42,9 +42,9 @@ impl fmt::Display for Fault {
 ///
 /// # Errors
 /// No new file may be written there.
-pub fn of_new_file(path: &str) -> Result<&str, Fault> {
+pub fn of_new_file(path: &str) -> Result<&str, PathFault> {
     if !is_within(path) {
-        return Err(Fault::Outside);
+        return Err(PathFault::Outside);
     }
     let path = path.strip_prefix("./").unwrap_or(path);
     path.split('/').try_for_each(check)?;
@@ -62,16 +62,16 @@ fn only_dots(name: &str) -> Option<usize> {
     name.chars().all(|c| c == '.' || c == ' ').then(|| name.matches('.').count())
 }
 
-fn check(name: &str) -> Result<(), Fault> {
+fn check(name: &str) -> Result<(), PathFault> {
     let folded = folded(name);
     if only_dots(name).is_some() || name.contains(|c: char| c == '\\' || c.is_control()) {
-        Err(Fault::NoName)
+        Err(PathFault::NoName)
     } else if is_git(name) {
-        Err(Fault::Git)
+        Err(PathFault::Git)
     } else if is_short_name(&folded, "krmign") || folded == ".krmignore" || is_rules(name) {
-        Err(Fault::Rules)
+        Err(PathFault::Rules)
     } else if is_temporary(&folded) {
-        Err(Fault::Temporary)
+        Err(PathFault::Temporary)
     } else {
         Ok(())
     }
@@ -141,35 +141,35 @@ mod tests {
             ("git/.gitignore", Ok("git/.gitignore")),
             ("clusterrole_system:node.yaml", Ok("clusterrole_system:node.yaml")),
             ("git~x/.krm-merge-notes.tmp", Ok("git~x/.krm-merge-notes.tmp")),
-            ("../x", Err(Fault::Outside)),
-            ("a/../../x", Err(Fault::Outside)),
-            ("a/..", Err(Fault::Outside)),
-            ("a/.. /x", Err(Fault::Outside)),
-            ("..\\x", Err(Fault::Outside)),
-            ("/etc/x", Err(Fault::Outside)),
-            ("C:/x", Err(Fault::Outside)),
-            ("", Err(Fault::NoName)),
-            ("a//x", Err(Fault::NoName)),
-            ("a/", Err(Fault::NoName)),
-            ("a/./x", Err(Fault::NoName)),
-            ("././x", Err(Fault::NoName)),
-            (".//etc/x", Err(Fault::NoName)),
-            ("a\\x", Err(Fault::NoName)),
-            ("a\nx", Err(Fault::NoName)),
-            ("a\0", Err(Fault::NoName)),
-            (".git", Err(Fault::Git)),
-            (".git/hooks/pre-commit", Err(Fault::Git)),
-            ("a/.GiT/config", Err(Fault::Git)),
-            (".git. ./x", Err(Fault::Git)),
-            (".git::$INDEX_ALLOCATION/x", Err(Fault::Git)),
-            ("GIT~1/x", Err(Fault::Git)),
-            (".g\u{200c}it/x", Err(Fault::Git)),
-            (".krmignore", Err(Fault::Rules)),
-            ("a/.KRMIGNORE", Err(Fault::Rules)),
-            (".\u{212a}rmignore", Err(Fault::Rules)),
-            ("KRMIGN~1", Err(Fault::Rules)),
-            ("a/.krm-merge-1-0.tmp", Err(Fault::Temporary)),
-            (".KRM-merge-12-old.tmp ", Err(Fault::Temporary)),
+            ("../x", Err(PathFault::Outside)),
+            ("a/../../x", Err(PathFault::Outside)),
+            ("a/..", Err(PathFault::Outside)),
+            ("a/.. /x", Err(PathFault::Outside)),
+            ("..\\x", Err(PathFault::Outside)),
+            ("/etc/x", Err(PathFault::Outside)),
+            ("C:/x", Err(PathFault::Outside)),
+            ("", Err(PathFault::NoName)),
+            ("a//x", Err(PathFault::NoName)),
+            ("a/", Err(PathFault::NoName)),
+            ("a/./x", Err(PathFault::NoName)),
+            ("././x", Err(PathFault::NoName)),
+            (".//etc/x", Err(PathFault::NoName)),
+            ("a\\x", Err(PathFault::NoName)),
+            ("a\nx", Err(PathFault::NoName)),
+            ("a\0", Err(PathFault::NoName)),
+            (".git", Err(PathFault::Git)),
+            (".git/hooks/pre-commit", Err(PathFault::Git)),
+            ("a/.GiT/config", Err(PathFault::Git)),
+            (".git. ./x", Err(PathFault::Git)),
+            (".git::$INDEX_ALLOCATION/x", Err(PathFault::Git)),
+            ("GIT~1/x", Err(PathFault::Git)),
+            (".g\u{200c}it/x", Err(PathFault::Git)),
+            (".krmignore", Err(PathFault::Rules)),
+            ("a/.KRMIGNORE", Err(PathFault::Rules)),
+            (".\u{212a}rmignore", Err(PathFault::Rules)),
+            ("KRMIGN~1", Err(PathFault::Rules)),
+            ("a/.krm-merge-1-0.tmp", Err(PathFault::Temporary)),
+            (".KRM-merge-12-old.tmp ", Err(PathFault::Temporary)),
         ] {
             assert_eq!(of_new_file(path), want, "{path:?}");
         }

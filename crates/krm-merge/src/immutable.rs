@@ -45,7 +45,7 @@ struct Rule {
     /// the same name before and after the merge.
     at: &'static [&'static str],
     /// The fields.
-    fields: Fields,
+    fields: FrozenFields,
     /// The conditions under which the rule holds; all must be true.
     when: &'static [When],
     /// What the server does with a field that one side does not set.
@@ -54,7 +54,7 @@ struct Rule {
     defaults: &'static [(&'static str, &'static str)],
 }
 
-enum Fields {
+enum FrozenFields {
     /// Only these fields.
     Only(&'static [&'static str]),
     /// All fields except these.
@@ -107,7 +107,7 @@ enum Unset {
 }
 
 const RULE: Rule =
-    Rule { of: &[], at: &["spec"], fields: Fields::Only(&[]), when: &[], unset: Unset::Refused, defaults: &[] };
+    Rule { of: &[], at: &["spec"], fields: FrozenFields::Only(&[]), when: &[], unset: Unset::Refused, defaults: &[] };
 
 const APPS: &str = "apps";
 const STORAGE: &str = "storage.k8s.io";
@@ -127,13 +127,13 @@ const RULES: &[Rule] = &[
     // ValidateImmutableField in the update strategies of apps/v1.
     Rule {
         of: &[(APPS, "Deployment"), (APPS, "ReplicaSet"), (APPS, "DaemonSet")],
-        fields: Fields::Only(&["selector"]),
+        fields: FrozenFields::Only(&["selector"]),
         ..RULE
     },
     // ValidateStatefulSetUpdate.
     Rule {
         of: &[(APPS, "StatefulSet")],
-        fields: Fields::AllBut(&[
+        fields: FrozenFields::AllBut(&[
             "minReadySeconds",
             "ordinals",
             "persistentVolumeClaimRetentionPolicy",
@@ -146,11 +146,11 @@ const RULES: &[Rule] = &[
         ..RULE
     },
     // ValidateControllerRevisionUpdate.
-    Rule { of: &[(APPS, "ControllerRevision")], at: &[], fields: Fields::Only(&["data"]), ..RULE },
+    Rule { of: &[(APPS, "ControllerRevision")], at: &[], fields: FrozenFields::Only(&["data"]), ..RULE },
     // ValidateJobSpecUpdate.
     Rule {
         of: JOB,
-        fields: Fields::Only(&[
+        fields: FrozenFields::Only(&[
             "backoffLimitPerIndex",
             "completionMode",
             "managedBy",
@@ -164,22 +164,22 @@ const RULES: &[Rule] = &[
     // validateCompletions: an indexed Job may be scaled by both `completions` and `parallelism`.
     Rule {
         of: JOB,
-        fields: Fields::Only(&["completions"]),
+        fields: FrozenFields::Only(&["completions"]),
         when: &[When::Neither(&["spec", "completionMode"], "Indexed")],
         ..RULE
     },
     Rule {
         of: JOB,
-        fields: Fields::Only(&["completions"]),
+        fields: FrozenFields::Only(&["completions"]),
         when: &[INDEXED, When::Apart(&["spec", "completions"], &["spec", "parallelism"])],
         ..RULE
     },
-    Rule { of: JOB, fields: Fields::Only(&["template"]), when: &[When::NotBefore(SUSPENDED, "true")], ..RULE },
+    Rule { of: JOB, fields: FrozenFields::Only(&["template"]), when: &[When::NotBefore(SUSPENDED, "true")], ..RULE },
     // While a Job is suspended, it may be told where its pods run and what they use.
     Rule {
         of: JOB,
         at: &["spec", "template", "spec"],
-        fields: Fields::AllBut(&[
+        fields: FrozenFields::AllBut(&[
             "affinity",
             "containers",
             "initContainers",
@@ -193,21 +193,21 @@ const RULES: &[Rule] = &[
     Rule {
         of: JOB,
         at: &["spec", "template", "spec", "containers", "[]"],
-        fields: Fields::AllBut(&["resources"]),
+        fields: FrozenFields::AllBut(&["resources"]),
         when: &[When::Before(SUSPENDED, "true")],
         ..RULE
     },
     Rule {
         of: JOB,
         at: &["spec", "template", "spec", "initContainers", "[]"],
-        fields: Fields::AllBut(&["resources"]),
+        fields: FrozenFields::AllBut(&["resources"]),
         when: &[When::Before(SUSPENDED, "true")],
         ..RULE
     },
     // ValidateServiceUpdate. The server gives every Service an address, except one of the type ExternalName.
     Rule {
         of: SERVICE,
-        fields: Fields::Only(&["clusterIP"]),
+        fields: FrozenFields::Only(&["clusterIP"]),
         when: &[When::Neither(&["spec", "type"], "ExternalName")],
         unset: Unset::MayGo,
         defaults: &[("clusterIP", "")],
@@ -215,14 +215,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         of: SERVICE,
-        fields: Fields::FirstOf(&["clusterIPs", "ipFamilies"]),
+        fields: FrozenFields::FirstOf(&["clusterIPs", "ipFamilies"]),
         when: &[When::Neither(&["spec", "type"], "ExternalName")],
         unset: Unset::MayGo,
         ..RULE
     },
     Rule {
         of: SERVICE,
-        fields: Fields::Only(&["healthCheckNodePort"]),
+        fields: FrozenFields::Only(&["healthCheckNodePort"]),
         when: &[When::Both(&["spec", "type"], "LoadBalancer"), When::Both(&["spec", "externalTrafficPolicy"], "Local")],
         unset: Unset::MayGo,
         defaults: &[("healthCheckNodePort", "0")],
@@ -230,26 +230,26 @@ const RULES: &[Rule] = &[
     },
     Rule {
         of: SERVICE,
-        fields: Fields::Only(&["loadBalancerClass"]),
+        fields: FrozenFields::Only(&["loadBalancerClass"]),
         when: &[When::Both(&["spec", "type"], "LoadBalancer")],
         ..RULE
     },
     // ValidatePersistentVolumeClaimUpdate.
     Rule {
         of: CLAIM,
-        fields: Fields::AllBut(&["resources", "storageClassName", "volumeAttributesClassName", "volumeName"]),
+        fields: FrozenFields::AllBut(&["resources", "storageClassName", "volumeAttributesClassName", "volumeName"]),
         defaults: &[("volumeMode", "Filesystem")],
         ..RULE
     },
-    Rule { of: CLAIM, at: &["spec", "resources"], fields: Fields::AllBut(&["requests"]), ..RULE },
+    Rule { of: CLAIM, at: &["spec", "resources"], fields: FrozenFields::AllBut(&["requests"]), ..RULE },
     // Only a claim that is bound may grow, or get another class of attributes. A file does not say whether it is; a live object does.
-    Rule { of: CLAIM, at: &["spec", "resources"], fields: Fields::Only(&["requests"]), when: &[UNBOUND], ..RULE },
-    Rule { of: CLAIM, fields: Fields::Only(&["volumeAttributesClassName"]), when: &[UNBOUND], ..RULE },
-    Rule { of: CLAIM, fields: Fields::Only(&["storageClassName", "volumeName"]), unset: Unset::MayCome, ..RULE },
+    Rule { of: CLAIM, at: &["spec", "resources"], fields: FrozenFields::Only(&["requests"]), when: &[UNBOUND], ..RULE },
+    Rule { of: CLAIM, fields: FrozenFields::Only(&["volumeAttributesClassName"]), when: &[UNBOUND], ..RULE },
+    Rule { of: CLAIM, fields: FrozenFields::Only(&["storageClassName", "volumeName"]), unset: Unset::MayCome, ..RULE },
     // ValidatePersistentVolumeUpdate.
     Rule {
         of: VOLUME,
-        fields: Fields::AllBut(&[
+        fields: FrozenFields::AllBut(&[
             "accessModes",
             "capacity",
             "claimRef",
@@ -263,19 +263,19 @@ const RULES: &[Rule] = &[
         defaults: &[("volumeMode", "Filesystem")],
         ..RULE
     },
-    Rule { of: VOLUME, at: &["spec", "csi"], fields: Fields::AllBut(&["controllerExpandSecretRef"]), ..RULE },
+    Rule { of: VOLUME, at: &["spec", "csi"], fields: FrozenFields::AllBut(&["controllerExpandSecretRef"]), ..RULE },
     Rule {
         of: VOLUME,
         at: &["spec", "csi"],
-        fields: Fields::Only(&["controllerExpandSecretRef"]),
+        fields: FrozenFields::Only(&["controllerExpandSecretRef"]),
         unset: Unset::MayCome,
         ..RULE
     },
-    Rule { of: VOLUME, fields: Fields::Only(&["nodeAffinity"]), unset: Unset::MayCome, ..RULE },
+    Rule { of: VOLUME, fields: FrozenFields::Only(&["nodeAffinity"]), unset: Unset::MayCome, ..RULE },
     // ValidatePodUpdate. Pods that wait at a gate may be told where they run.
     Rule {
         of: POD,
-        fields: Fields::AllBut(&[
+        fields: FrozenFields::AllBut(&[
             "activeDeadlineSeconds",
             "affinity",
             "containers",
@@ -289,26 +289,26 @@ const RULES: &[Rule] = &[
     },
     Rule {
         of: POD,
-        fields: Fields::Only(&["affinity", "nodeSelector"]),
+        fields: FrozenFields::Only(&["affinity", "nodeSelector"]),
         when: &[When::UnsetBefore(&["spec", "schedulingGates"])],
         ..RULE
     },
     Rule {
         of: POD,
-        fields: Fields::Only(&["terminationGracePeriodSeconds"]),
+        fields: FrozenFields::Only(&["terminationGracePeriodSeconds"]),
         defaults: &[("terminationGracePeriodSeconds", "30")],
         ..RULE
     },
     // validateOnlyAddedTolerations, validateOnlyDeletedSchedulingGates.
-    Rule { of: POD, fields: Fields::List("tolerations", Elements::More), ..RULE },
-    Rule { of: POD, fields: Fields::List("schedulingGates", Elements::Fewer), ..RULE },
-    Rule { of: POD, at: &["spec", "containers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
-    Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
+    Rule { of: POD, fields: FrozenFields::List("tolerations", Elements::More), ..RULE },
+    Rule { of: POD, fields: FrozenFields::List("schedulingGates", Elements::Fewer), ..RULE },
+    Rule { of: POD, at: &["spec", "containers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
+    Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
     // ValidateSecretUpdate, ValidateConfigMapUpdate.
     Rule {
         of: &[("", "Secret")],
         at: &[],
-        fields: Fields::Only(&["type"]),
+        fields: FrozenFields::Only(&["type"]),
         unset: Unset::MayGo,
         defaults: &[("type", "Opaque")],
         ..RULE
@@ -316,7 +316,7 @@ const RULES: &[Rule] = &[
     Rule {
         of: CONFIG,
         at: &[],
-        fields: Fields::Only(&["binaryData", "data", "immutable", "stringData"]),
+        fields: FrozenFields::Only(&["binaryData", "data", "immutable", "stringData"]),
         when: &[When::Before(&["immutable"], "true")],
         ..RULE
     },
@@ -324,7 +324,7 @@ const RULES: &[Rule] = &[
     Rule {
         of: &[(RBAC, "RoleBinding"), (RBAC, "ClusterRoleBinding")],
         at: &["roleRef"],
-        fields: Fields::Only(&["apiGroup", "kind", "name"]),
+        fields: FrozenFields::Only(&["apiGroup", "kind", "name"]),
         defaults: &[("apiGroup", RBAC)],
         ..RULE
     },
@@ -332,26 +332,26 @@ const RULES: &[Rule] = &[
     Rule {
         of: &[(STORAGE, "StorageClass")],
         at: &[],
-        fields: Fields::Only(&["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]),
+        fields: FrozenFields::Only(&["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]),
         defaults: &[("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate")],
         ..RULE
     },
     Rule {
         of: &[(STORAGE, "VolumeAttributesClass")],
         at: &[],
-        fields: Fields::Only(&["driverName", "parameters"]),
+        fields: FrozenFields::Only(&["driverName", "parameters"]),
         ..RULE
     },
     Rule {
         of: &[(STORAGE, "CSIStorageCapacity")],
         at: &[],
-        fields: Fields::Only(&["nodeTopology", "storageClassName"]),
+        fields: FrozenFields::Only(&["nodeTopology", "storageClassName"]),
         ..RULE
     },
     // ValidateCSIDriverUpdate.
     Rule {
         of: &[(STORAGE, "CSIDriver")],
-        fields: Fields::Only(&["attachRequired", "volumeLifecycleModes"]),
+        fields: FrozenFields::Only(&["attachRequired", "volumeLifecycleModes"]),
         defaults: &[("attachRequired", "true"), ("volumeLifecycleModes", "Persistent")],
         ..RULE
     },
@@ -359,53 +359,62 @@ const RULES: &[Rule] = &[
     Rule {
         of: &[(STORAGE, "CSINode")],
         at: &["spec", "drivers", "[=]"],
-        fields: Fields::AllBut(&["allocatable"]),
+        fields: FrozenFields::AllBut(&["allocatable"]),
         ..RULE
     },
     // ValidateVolumeAttachmentUpdate.
-    Rule { of: &[(STORAGE, "VolumeAttachment")], fields: Fields::AllBut(&[]), ..RULE },
+    Rule { of: &[(STORAGE, "VolumeAttachment")], fields: FrozenFields::AllBut(&[]), ..RULE },
     // ValidateNodeUpdate.
     Rule {
         of: &[("", "Node")],
-        fields: Fields::Only(&["podCIDR", "podCIDRs", "providerID"]),
+        fields: FrozenFields::Only(&["podCIDR", "podCIDRs", "providerID"]),
         unset: Unset::MayCome,
         ..RULE
     },
     // ValidateResourceQuotaUpdate.
-    Rule { of: &[("", "ResourceQuota")], fields: Fields::List("scopes", Elements::AnyOrder), ..RULE },
+    Rule { of: &[("", "ResourceQuota")], fields: FrozenFields::List("scopes", Elements::AnyOrder), ..RULE },
     // ValidateServiceCIDRUpdate: a second family may come.
-    Rule { of: &[("networking.k8s.io", "ServiceCIDR")], fields: Fields::List("cidrs", Elements::MoreAtEnd), ..RULE },
+    Rule {
+        of: &[("networking.k8s.io", "ServiceCIDR")],
+        fields: FrozenFields::List("cidrs", Elements::MoreAtEnd),
+        ..RULE
+    },
     // ValidateIngressClassUpdate.
-    Rule { of: &[("networking.k8s.io", "IngressClass")], fields: Fields::Only(&["controller"]), ..RULE },
+    Rule { of: &[("networking.k8s.io", "IngressClass")], fields: FrozenFields::Only(&["controller"]), ..RULE },
     // ValidatePriorityClassUpdate.
     Rule {
         of: &[("scheduling.k8s.io", "PriorityClass")],
         at: &[],
-        fields: Fields::Only(&["preemptionPolicy", "value"]),
+        fields: FrozenFields::Only(&["preemptionPolicy", "value"]),
         defaults: &[("preemptionPolicy", "PreemptLowerPriority")],
         ..RULE
     },
     // ValidateRuntimeClassUpdate.
-    Rule { of: &[("node.k8s.io", "RuntimeClass")], at: &[], fields: Fields::Only(&["handler"]), ..RULE },
+    Rule { of: &[("node.k8s.io", "RuntimeClass")], at: &[], fields: FrozenFields::Only(&["handler"]), ..RULE },
     // ValidateEndpointSliceUpdate.
-    Rule { of: &[("discovery.k8s.io", "EndpointSlice")], at: &[], fields: Fields::Only(&["addressType"]), ..RULE },
     Rule {
-        of: &[(RESOURCE, "ResourceClaim"), (RESOURCE, "ResourceClaimTemplate")],
-        fields: Fields::AllBut(&[]),
+        of: &[("discovery.k8s.io", "EndpointSlice")],
+        at: &[],
+        fields: FrozenFields::Only(&["addressType"]),
         ..RULE
     },
-    Rule { of: &[(RESOURCE, "ResourceSlice")], fields: Fields::Only(&["driver", "nodeName"]), ..RULE },
-    Rule { of: &[(RESOURCE, "ResourceSlice")], at: &["spec", "pool"], fields: Fields::Only(&["name"]), ..RULE },
+    Rule {
+        of: &[(RESOURCE, "ResourceClaim"), (RESOURCE, "ResourceClaimTemplate")],
+        fields: FrozenFields::AllBut(&[]),
+        ..RULE
+    },
+    Rule { of: &[(RESOURCE, "ResourceSlice")], fields: FrozenFields::Only(&["driver", "nodeName"]), ..RULE },
+    Rule { of: &[(RESOURCE, "ResourceSlice")], at: &["spec", "pool"], fields: FrozenFields::Only(&["name"]), ..RULE },
     // ValidateCustomResourceDefinitionUpdate.
     Rule {
         of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
-        fields: Fields::Only(&["group", "scope"]),
+        fields: FrozenFields::Only(&["group", "scope"]),
         ..RULE
     },
     Rule {
         of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
         at: &["spec", "names"],
-        fields: Fields::Only(&["kind", "plural"]),
+        fields: FrozenFields::Only(&["kind", "plural"]),
         ..RULE
     },
 ];
@@ -416,7 +425,7 @@ pub fn refused<'t, 'a>(before: NodeRef<'a>, after: &'t Tree<'a>, cursor: Cursor<
     let Some(after) = after.view().filter(|after| !is_node(*after, before) && is_one_object(before, *after)) else {
         return Vec::new();
     };
-    let mut look = Look { path: FieldPath::default(), found: Vec::new() };
+    let mut look = FrozenLook { path: FieldPath::default(), found: Vec::new() };
     look.defined(before, after, cursor);
     let group = group_of(text_at(View::Node(before), &["apiVersion"]).as_deref().unwrap_or_default()).to_owned();
     let kind = text_at(View::Node(before), &["kind"]).unwrap_or_default();
@@ -526,12 +535,12 @@ fn is_set(view: View<'_, '_>) -> bool {
     }
 }
 
-struct Look<'t, 'a> {
+struct FrozenLook<'t, 'a> {
     path: FieldPath<'a>,
     found: Vec<Refused<'t, 'a>>,
 }
 
-impl<'t, 'a> Look<'t, 'a> {
+impl<'t, 'a> FrozenLook<'t, 'a> {
     fn walk(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
         match at.split_first() {
             None => self.map(rule, was, is),
@@ -578,7 +587,7 @@ impl<'t, 'a> Look<'t, 'a> {
 
     fn map(&mut self, rule: &Rule, was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
         match rule.fields {
-            Fields::List(name, elements) => {
+            FrozenFields::List(name, elements) => {
                 let (was, is) = (was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name)));
                 let old: Vec<NodeRef<'a>> = was.into_iter().flat_map(NodeRef::elements).collect();
                 if !elements.take(&old, &is.map(View::elements).unwrap_or_default()) {
@@ -587,19 +596,19 @@ impl<'t, 'a> Look<'t, 'a> {
                     self.path.pop();
                 }
             }
-            Fields::Only(names) => {
+            FrozenFields::Only(names) => {
                 for name in names {
                     self.field(rule, name, (was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name))));
                 }
             }
-            Fields::FirstOf(names) => {
+            FrozenFields::FirstOf(names) => {
                 for name in names {
                     let first = |list: View<'t, 'a>| list.elements().first().copied();
                     let was = was.and_then(|was| was.get(name)?.elements().next());
                     self.field(rule, name, (was, is.and_then(|is| is.field(name)).and_then(first)));
                 }
             }
-            Fields::AllBut(others) => {
+            FrozenFields::AllBut(others) => {
                 let mut fields: BTreeMap<&'a str, (Option<NodeRef<'a>>, Option<View<'t, 'a>>)> = BTreeMap::new();
                 for (key, value) in was.into_iter().flat_map(NodeRef::fields) {
                     fields.entry(key.string()).or_default().0 = Some(value);
@@ -619,7 +628,7 @@ impl<'t, 'a> Look<'t, 'a> {
             return;
         }
         self.path.push(ChildId::Field(name).step(&By::Field), None);
-        let is_first = matches!(rule.fields, Fields::FirstOf(_));
+        let is_first = matches!(rule.fields, FrozenFields::FirstOf(_));
         if is_first {
             self.path.push(ChildId::Index(0).step(&By::Index), Some(0));
         }

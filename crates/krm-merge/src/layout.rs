@@ -61,7 +61,7 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
 
 /// Whose text a resource has after a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
+pub enum TextOf {
     /// Dest's, with edits.
     Own,
     /// Upstream's: its lines replace dest's.
@@ -78,11 +78,11 @@ pub fn edits<'a>(
     tree: &Tree<'a>,
     like: Option<NodeRef<'a>>,
     budget: &Budget,
-) -> Result<(TextEdits, Text), Unwritable> {
+) -> Result<(TextEdits, TextOf), Unwritable> {
     let own = splice::edits(dest, tree, budget)?;
     Ok(match like.map(|like| upstreams(dest, tree, like, &own, budget)).transpose()?.flatten() {
-        Some(edits) => (edits, Text::Upstream),
-        None => (own, Text::Own),
+        Some(edits) => (edits, TextOf::Upstream),
+        None => (own, TextOf::Own),
     })
 }
 

@@ -40,14 +40,14 @@
 mod packages;
 
 pub use edits::{Edit, Overlap, TextEdits};
-pub use file_path::Fault as PathFault;
+pub use file_path::PathFault;
 pub use limit::Exceeded;
 pub use package::{Ambiguous, Conflict, FileChange, Note};
 pub use packages::{Error, Merge, MergedPackage, Package};
 pub use policy::{ConflictLevel, NewElements, Renames};
 pub use resource::{Identity, Resource};
 pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
-pub use splice::{Fault, NotJson, Unwritable};
+pub use splice::{NotJson, Unwritable, WriteFault};
 pub use tree::Pick;
 pub use warning::{Notice, Warning};
 pub use yaml::{Document, Error as YamlError, NodeRef, Position};

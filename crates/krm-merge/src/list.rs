@@ -70,22 +70,22 @@ pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
 
 fn each<'a>(listed: Listed<'a>, see: &mut dyn FnMut(Listed<'a>)) {
     let list = Some(listed.node);
-    match Part::of(listed.node) {
-        Part::Resource => see(listed),
-        Part::List(items) => items.elements().for_each(|node| each(Listed { node, list }, see)),
-        Part::Neither => {}
+    match ListPart::of(listed.node) {
+        ListPart::Resource => see(listed),
+        ListPart::List(items) => items.elements().for_each(|node| each(Listed { node, list }, see)),
+        ListPart::Neither => {}
     }
 }
 
 /// What a document, or an element of a list of resources, is.
-enum Part<'a> {
+enum ListPart<'a> {
     Resource,
     /// A list with these items.
     List(NodeRef<'a>),
     Neither,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ListPart<'a> {
     fn of(node: NodeRef<'a>) -> Self {
         if !node.is_map() {
             return Self::Neither;
@@ -120,19 +120,19 @@ impl<'a> Left<'a> {
         let mut branch = Branch::of(items, By::Index);
         let (mut any_goes, mut any_stays) = (false, false);
         for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
-            let (goes, stays) = match Part::of(element) {
-                Part::Resource => {
+            let (goes, stays) = match ListPart::of(element) {
+                ListPart::Resource => {
                     let is_gone = goes(element);
                     (is_gone, !is_gone)
                 }
-                Part::List(inner) => {
+                ListPart::List(inner) => {
                     let left = Self::of(inner, goes);
                     if left.any_goes {
                         entry.value = Some(with_items(element, inner, left.branch));
                     }
                     (left.any_goes, left.any_stays)
                 }
-                Part::Neither => continue,
+                ListPart::Neither => continue,
             };
             if goes && !stays {
                 entry.value = None;

@@ -28,14 +28,14 @@ use order::{arrange, elements_as_ordered};
 
 /// The outcome of a walk.
 #[derive(Debug)]
-pub struct Merged<'a> {
+pub struct Walked<'a> {
     /// The new state of dest; `None` if it is removed.
     pub tree: Option<Tree<'a>>,
     /// What the user should know, apart from conflicts.
     pub warnings: Vec<Warning<'a>>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> Walked<'a> {
     /// Puts the warnings of earlier steps first.
     #[must_use]
     pub fn behind(self, mut warnings: Vec<Warning<'a>>) -> Self {
@@ -48,7 +48,7 @@ impl<'a> Merged<'a> {
 ///
 /// # Errors
 /// A map of dest that the change goes into repeats a key: it is ambiguous which of the two fields is meant.
-pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Merged<'a>, Error> {
+pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Walked<'a>, Error> {
     merge_at(FieldPath::default(), dest, change, new)
 }
 
@@ -61,10 +61,10 @@ pub fn merge_at<'a>(
     dest: Option<Tree<'a>>,
     change: &Change<'a>,
     new: NewElements,
-) -> Result<Merged<'a>, Error> {
+) -> Result<Walked<'a>, Error> {
     let mut merging = Merging::of(dest);
     let warnings = merging.apply(path, change, new)?;
-    Ok(Merged { tree: merging.finish(), warnings })
+    Ok(Walked { tree: merging.finish(), warnings })
 }
 
 /// Where a new field goes.

@@ -20,7 +20,7 @@ mod triples;
 mod written;
 
 use crate::layout::Upstream;
-use crate::merge::Merged as Walked;
+use crate::merge::Walked;
 use crate::policy::Renames;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
@@ -33,10 +33,10 @@ use triples::{Triple, triples};
 
 pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
-pub use file::{Edited, edited, extents};
+pub use file::{EditedFile, edited, extents};
 pub use files::{FileChange, FileMerge, FilePart};
 pub use groups::{Group, Groups, Hit};
-pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled, Sourced};
+pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree, Sourced};
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};

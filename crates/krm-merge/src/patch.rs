@@ -7,7 +7,7 @@ mod directive;
 mod replaced;
 
 use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
-use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
+use crate::child::{By, ChildId, ChildIndex, Elements, MergeKey, Value, element_key, key_text};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
@@ -104,7 +104,7 @@ enum InDest<'t, 'a> {
     /// The list is already indexed by an earlier merge.
     Merged(&'t Branch<'a>),
     /// The elements are read from the list.
-    Read { elements: Vec<View<'t, 'a>>, index: Index<'a> },
+    Read { elements: Vec<View<'t, 'a>>, index: ChildIndex<'a> },
 }
 
 /// The earlier elements of a patch with the same merge key.
@@ -124,7 +124,7 @@ impl<'t, 'a> InDest<'t, 'a> {
             return Self::Merged(branch);
         }
         let elements = list.map(View::elements).unwrap_or_default();
-        let mut index = Index::of(elements.iter().map(|element| by.id_of(*element)).collect());
+        let mut index = ChildIndex::of(elements.iter().map(|element| by.id_of(*element)).collect());
         index.expect(asked);
         Self::Read { elements, index }
     }

@@ -21,7 +21,7 @@ pub use lines::apart as lines_apart;
 use std::borrow::Cow;
 
 use crate::limit::Budget;
-use crate::merge::Merged;
+use crate::merge::Walked;
 use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
 use crate::schema::Cursor;
@@ -37,7 +37,7 @@ pub use written::source_lines;
 
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
 /// the warnings. `cursor` is at the root of the tree.
-pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget) -> Merged<'a> {
+pub fn refine<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget) -> Walked<'a> {
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
@@ -49,11 +49,11 @@ pub fn refine_text(
     cursor: Cursor<'_>,
     policy: Policy,
     budget: &Budget,
-) -> Option<Text> {
+) -> Option<RefinedText> {
     if policy.conflict_level == ConflictLevel::Value {
         return None;
     }
-    Text::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
+    RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
 }
 
 /// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt and kustomize each have a name without an ending.
@@ -75,9 +75,9 @@ impl Depth {
     }
 }
 
-fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
+fn refined<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Walked<'a> {
     // If a part of a value cannot stand alone, the value is taken whole, at any conflict level.
-    let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
+    let merged = Walked { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
     if policy.conflict_level == ConflictLevel::Value {
         return merged;
     }
@@ -92,7 +92,7 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     }
     // A list that was merged by element was not replaced whole.
     warnings.retain(|w| !matches!(w.notice, Notice::Unkeyed(_)) || !finer.contains(&w.path));
-    Merged { tree, warnings }
+    Walked { tree, warnings }
 }
 
 /// The changes that a merged value has.
@@ -126,7 +126,7 @@ impl Sources {
 
 /// A text with the changes of both sides in it.
 #[derive(Debug)]
-pub struct Text {
+pub struct RefinedText {
     /// The text if dest wins the conflicts.
     pub dest: String,
     /// The text if updated wins them.
@@ -138,7 +138,7 @@ pub struct Text {
     sources: Sources,
 }
 
-impl Text {
+impl RefinedText {
     /// Whether changes of both sides overlap in it.
     pub fn is_in_conflict(&self) -> bool {
         self.sources.apart
@@ -189,7 +189,7 @@ struct Outcome<'a> {
     how: Combined,
 }
 
-impl Text {
+impl RefinedText {
     /// The text in the place of dest's. If dest already has the result, its node stays.
     fn in_place_of(self, dest: NodeRef<'_>) -> Outcome<'_> {
         let made = |value: String| match value == dest.string() {
@@ -263,7 +263,7 @@ impl<'a> Refiner<'a, '_> {
             Step::Field(name) => Some(&**name),
             _ => None,
         });
-        let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth);
+        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth);
         let text = text.map(|text| text.in_place_of(sides.dest));
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
         let written = if is_document { None } else { written::merged(sides, self.budget) };

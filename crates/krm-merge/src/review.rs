@@ -23,7 +23,7 @@ use crate::yaml::{NodeRef, WrittenChild};
 
 /// What was found in the merge result for a resource.
 #[derive(Debug, Default)]
-pub struct Found<'a> {
+pub struct Reviewed<'a> {
     /// What may be wrong.
     pub warnings: Vec<Warning<'a>>,
     /// The lists that merged by a guess, and in which the merge changed something.
@@ -31,9 +31,9 @@ pub struct Found<'a> {
 }
 
 /// Checks the merge result for a resource of dest.
-pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: NodeRef<'a>) -> Found<'a> {
+pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: NodeRef<'a>) -> Reviewed<'a> {
     let elements = if cursor.mode() == Mode::ThreeWay { New::Whole } else { New::OfPatch };
-    let mut look = Look { dest, trail: Trail::default(), elements, found: Found::default() };
+    let mut look = Look { dest, trail: Trail::default(), elements, found: Reviewed::default() };
     match tree {
         Tree::Node(node) if dest.is(*node) => {}
         Tree::Branch(branch) => look.touched(branch, cursor),
@@ -55,7 +55,7 @@ struct Look<'a> {
     dest: NodeRef<'a>,
     trail: Trail<'a>,
     elements: New,
-    found: Found<'a>,
+    found: Reviewed<'a>,
 }
 
 impl<'a> Look<'a> {

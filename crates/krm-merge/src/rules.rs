@@ -8,7 +8,7 @@ use crate::diff::diff;
 use crate::host::KPT_NOTE;
 use crate::layout::Upstream;
 use crate::limit::Budget;
-use crate::merge::{Merged, Merging, merge};
+use crate::merge::{Merging, Walked, merge};
 use crate::mode::Mode;
 use crate::patch::{self, Lowered, PATCH, lower};
 use crate::path::FieldPath;
@@ -88,12 +88,12 @@ impl<'a> Rules<'a> {
         original: Option<&Resource<'a>>,
         updated: &Resource<'a>,
         dest: &Resource<'a>,
-    ) -> Result<(Merged<'a>, Upstream), Box<Unmergeable<'a>>> {
+    ) -> Result<(Walked<'a>, Upstream), Box<Unmergeable<'a>>> {
         let original = original.map(|original| original.node());
         let upstream = Upstream::between(original, updated.node(), self.budget);
         if upstream == Upstream::Same && original.is_some_and(|original| is_idle(original, updated.node(), dest.node()))
         {
-            return Ok((Merged { tree: Some(Tree::Node(dest.node())), warnings: Vec::new() }, upstream));
+            return Ok((Walked { tree: Some(Tree::Node(dest.node())), warnings: Vec::new() }, upstream));
         }
         Ok((self.walked(original, [updated, dest], &[])?, upstream))
     }
@@ -102,7 +102,7 @@ impl<'a> Rules<'a> {
     ///
     /// # Errors
     /// Same as [`Rules::patched`].
-    pub fn upgraded_list(&self, lists: Sides<&Resource<'a>>) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
+    pub fn upgraded_list(&self, lists: Sides<&Resource<'a>>) -> Result<Walked<'a>, Box<Unmergeable<'a>>> {
         self.walked(Some(lists.original.node()), [lists.updated, lists.dest], &[&["items"]])
     }
 
@@ -112,7 +112,7 @@ impl<'a> Rules<'a> {
         original: Option<NodeRef<'a>>,
         [updated, dest]: [&Resource<'a>; 2],
         kept: &[&[&'static str]],
-    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
+    ) -> Result<Walked<'a>, Box<Unmergeable<'a>>> {
         let found = diff(original, updated.node(), Some(dest.node()), self.cursor(updated), self.policy.renames);
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node()));

@@ -115,9 +115,9 @@ pub struct ListRule {
 
 /// The rules about the list at one field and the lists below it: the user's rules, and kustomize's for its own types.
 #[derive(Debug, Default)]
-struct Rules {
+struct ListRules {
     list: Option<(Basis, ListKind<String>)>,
-    fields: HashMap<String, Rules>,
+    fields: HashMap<String, ListRules>,
 }
 
 /// The apiVersion and kind of a kustomization. Its file may leave them out, because kustomize knows it by the name of the file.
@@ -149,7 +149,7 @@ type ByType<T> = HashMap<String, HashMap<String, T>>;
 /// Everything that is known about types in one run.
 #[derive(Debug, Default)]
 pub struct Types<'t> {
-    rules: ByType<Rules>,
+    rules: ByType<ListRules>,
     openapi: Models<'t>,
     definitions: ByType<Schema<'t>>,
     inference: Inference,
@@ -273,7 +273,7 @@ enum Sureness {
 /// A place in a type. Lists are passed through: what is known below a list is known about its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
-    rules: Option<&'t Rules>,
+    rules: Option<&'t ListRules>,
     openapi: Option<Schema<'t>>,
     definition: Option<Schema<'t>>,
     here: Option<builtin::FieldRef>,
@@ -285,7 +285,7 @@ pub struct Cursor<'t> {
     /// The place in the atlas, for a type that no other source knows.
     atlas: Option<atlas::Place>,
     /// The additive lists at this place and below it.
-    additive: Option<&'static additive::Place>,
+    additive: Option<&'static additive::AdditivePlace>,
     inference: Inference,
     mode: Mode,
     mode_of_openapi: Mode,

@@ -24,12 +24,12 @@ use crate::yaml::{
     trim, trim_start, without_break,
 };
 pub(crate) use lines::Lines;
-use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
+use print::{BlockText, Flow, Host, HostLayout, NewChild, comment_lines, not_taken};
 pub use reread::with_comment;
 pub(crate) use reread::{Edits, check};
 use reread::{check_text, text_of, touch};
 use unwritable::check_json;
-pub use unwritable::{Fault, NotJson, Unwritable};
+pub use unwritable::{NotJson, Unwritable, WriteFault};
 
 /// The edits that turn a map or list into the result that a tree describes, in the order of the text. The new text was read again, and
 /// means that.
@@ -95,7 +95,7 @@ fn spliced<'d>(
 /// Whether new text gets the layout that YAML libraries write: a map is two columns deeper than its key, and a list is in the column of its
 /// key. What such a library writes can be copied if it is [simple](Document::is_simple).
 pub fn has_usual_layout(root: NodeRef<'_>, budget: &Budget) -> bool {
-    let Layout { indent, list_offset, .. } = Layout::of(root, budget);
+    let HostLayout { indent, list_offset, .. } = HostLayout::of(root, budget);
     (indent, list_offset) == (2, 0)
 }
 
@@ -122,7 +122,7 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// The text exceeds the rest of the budget; it is JSON, and JSON lacks one of the values.
 pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable> {
     let Some(like) = tree.like() else { return Ok(String::new()) };
-    let layout = Layout::of(like, budget);
+    let layout = HostLayout::of(like, budget);
     layout.flow.check(tree, None)?;
     let mut lines = layout.document(tree);
     lines.push(String::new());
@@ -154,7 +154,7 @@ pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
 /// # Errors
 /// The text exceeds the rest of the budget.
 pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
-    let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
+    let json = HostLayout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
     budget.check(Written::Text).map(|()| json)
 }
 
@@ -166,7 +166,7 @@ struct Splicer<'d, 'b> {
     doc: &'d Document<'d>,
     budget: &'b Budget,
     /// The layout of the root, read on first use, because a removal needs none.
-    layout: OnceCell<Layout<'b>>,
+    layout: OnceCell<HostLayout<'b>>,
     /// Edits of nodes that stay.
     inner: &'b TextEdits,
     edits: Vec<Edit>,
@@ -184,13 +184,13 @@ enum Below {
 }
 
 /// The change of a child of dest.
-enum Fate<'t, 'a> {
+enum ChildFate<'t, 'a> {
     Kept,
     Inside(&'t Branch<'a>),
     Put(&'t Tree<'a>),
 }
 
-impl<'t, 'a> Fate<'t, 'a> {
+impl<'t, 'a> ChildFate<'t, 'a> {
     fn of(tree: &'t Tree<'a>, old: NodeRef<'_>) -> Self {
         match tree {
             Tree::Node(node) if node.is(old) => Self::Kept,
@@ -205,8 +205,8 @@ fn is_kept(entry: &Entry<'_>) -> bool {
     entry.was.is_some() && entry.value.is_some()
 }
 
-fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>> {
-    entries.iter().filter(|entry| entry.was.is_none()).filter_map(Piece::of)
+fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = NewChild<'s, 'a>> {
+    entries.iter().filter(|entry| entry.was.is_none()).filter_map(NewChild::of)
 }
 
 /// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
@@ -251,8 +251,8 @@ fn lead(host: Host, column: usize) -> String {
 }
 
 impl<'d, 'b> Splicer<'d, 'b> {
-    fn layout(&self) -> Layout<'b> {
-        *self.layout.get_or_init(|| Layout::of(self.root, self.budget))
+    fn layout(&self) -> HostLayout<'b> {
+        *self.layout.get_or_init(|| HostLayout::of(self.root, self.budget))
     }
 
     /// A splicer without edits, for a part that is written again.
@@ -334,7 +334,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return;
         }
         let renamed = key.zip(entry.new_key());
-        let Some(new) = Piece::of(entry) else { return };
+        let Some(new) = NewChild::of(entry) else { return };
         let place = &place();
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
@@ -353,20 +353,20 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let text = if has_question { name } else { self.layout().with_question(name, column) };
             self.edit(old.full_start()..old.end(), text);
         }
-        match Fate::of(new.tree, value) {
-            Fate::Kept => {}
-            Fate::Put(tree) => {
+        match ChildFate::of(new.tree, value) {
+            ChildFate::Kept => {}
+            ChildFate::Put(tree) => {
                 // Aliases may follow the new value.
                 let text = self.layout().value(&new, host, column).behind_props(&[value.anchor_text()]);
                 let is_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
                 let below = if is_block { Below::Goes } else { Below::Stays };
                 return self.set_value(host, place, value, text, comment, below);
             }
-            Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
+            ChildFate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
                 let text = self.anew(host, place, value, &branch.entries, entry.comments.below);
                 return self.set_value(host, place, value, text, comment, Below::Stays);
             }
-            Fate::Inside(branch) => self.children(value, branch),
+            ChildFate::Inside(branch) => self.children(value, branch),
         }
         if let Some(below) = entry.comments.below {
             self.set_comments_below(host, place, value, new.tree, below);
@@ -381,7 +381,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         &self,
         place: &Place,
         old: NodeRef<'d>,
-        new: &Piece<'_, '_>,
+        new: &NewChild<'_, '_>,
         layout: tree::Layout,
     ) -> Option<(Range<usize>, String)> {
         let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
@@ -412,7 +412,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
-    fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
+    fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &NewChild<'_, '_>) -> bool {
         fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
             let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
             all.into_iter().map(trim).filter(|line| !line.is_empty()).collect()
@@ -435,10 +435,17 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that do not belong to
     /// a child. `at_end` are new comments at the end of its block.
-    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>], at_end: Option<&str>) -> Text {
+    fn anew(
+        &self,
+        host: Host,
+        place: &Place,
+        value: NodeRef<'_>,
+        entries: &[Entry<'_>],
+        at_end: Option<&str>,
+    ) -> BlockText {
         let column = place.column(self.doc);
         let child_column = self.layout().child_column(value.kind(), host, column);
-        let mut text = Text::default();
+        let mut text = BlockText::default();
         for new in news(entries) {
             let lines = self.layout().new_child(&new, child_column);
             text.body.extend(not_taken(lines, || last_block(&text.body.join("\n"))));
@@ -471,7 +478,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         host: Host,
         place: &Place,
         old: NodeRef<'d>,
-        new: Text,
+        new: BlockText,
         comment: Option<&str>,
         comments_below: Below,
     ) {
@@ -657,7 +664,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     self.is_set(was.value(), tree)
                 }
                 (None, _) => {
-                    let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
+                    let lines = NewChild::of(entry).map(|new| self.layout().new_child(&new, column));
                     let lines = not_taken(lines.unwrap_or_default(), || self.end_of(host, column, above?));
                     above = Some(entry);
                     self.insert_lines(place_of(last).bottom(self.doc), &lines);
@@ -692,10 +699,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Whether a value is written again as a whole.
     fn is_set(&self, value: NodeRef<'_>, tree: &Tree<'_>) -> bool {
-        match Fate::of(tree, value) {
-            Fate::Kept => false,
-            Fate::Put(_) => true,
-            Fate::Inside(branch) => self.must_be_set_anew(value, &branch.entries),
+        match ChildFate::of(tree, value) {
+            ChildFate::Kept => false,
+            ChildFate::Put(_) => true,
+            ChildFate::Inside(branch) => self.must_be_set_anew(value, &branch.entries),
         }
     }
 
@@ -710,7 +717,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// The block scalar at the end of a child that the merge keeps, among children at a column.
     fn end_of(&self, host: Host, column: usize, entry: &Entry<'_>) -> Option<BlockScalar> {
-        let new = Piece::of(entry)?;
+        let new = NewChild::of(entry)?;
         match entry.was {
             Some(was) => self.end_of_value(host, column, was.value(), new.tree),
             None => last_block(&self.layout().new_child(&new, column).join("\n")),
@@ -719,17 +726,17 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
     fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, tree: &Tree<'_>) -> Option<BlockScalar> {
-        match Fate::of(tree, value) {
-            Fate::Kept if !self.inner.is_empty() && touch(self.inner, value) => {
+        match ChildFate::of(tree, value) {
+            ChildFate::Kept if !self.inner.is_empty() && touch(self.inner, value) => {
                 last_block(&text_of(value, self.inner, &[], self.budget))
             }
-            Fate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),
-            Fate::Put(_) => {
+            ChildFate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),
+            ChildFate::Put(_) => {
                 let mut text = lead(host, column);
-                self.layout().value(&Piece::value(tree), host, column).behind(host, None, &mut text);
+                self.layout().value(&NewChild::value(tree), host, column).behind(host, None, &mut text);
                 last_block(&text)
             }
-            Fate::Inside(branch) if value.style() == Style::Block => {
+            ChildFate::Inside(branch) if value.style() == Style::Block => {
                 let column = match Place::of_children(value).first() {
                     Some(first) if !self.must_be_set_anew(value, &branch.entries) => first.column(self.doc),
                     _ => self.layout().child_column(value.kind(), host, column),
@@ -738,7 +745,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
                 self.end_of(host, column, last)
             }
-            Fate::Inside(_) => None,
+            ChildFate::Inside(_) => None,
         }
     }
 
@@ -834,7 +841,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     lines.strip_prefix(&pad).map(str::to_owned).unwrap_or(lines)
                 }
                 None => {
-                    let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
+                    let lines =
+                        NewChild::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
                     trim_start(&lines.join("\n")).to_owned()
                 }
             };
@@ -865,7 +873,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
 /// A value on one line, with what its aliases stand for.
 fn on_one_line(value: NodeRef<'_>, budget: &Budget) -> String {
-    Layout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget }.flow(&Tree::Node(value))
+    HostLayout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget }.flow(&Tree::Node(value))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use std::fmt;
 
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled, Treatment};
-use krm_merge::refine::Text;
+use krm_merge::refine::RefinedText;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
@@ -364,7 +364,7 @@ impl fmt::Display for Form {
 }
 
 /// The result for a file that both sides changed and that was merged.
-fn combined(path: &str, form: Form, text: &Text, treatment: Treatment) -> Option<Outcome> {
+fn combined(path: &str, form: Form, text: &RefinedText, treatment: Treatment) -> Option<Outcome> {
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });

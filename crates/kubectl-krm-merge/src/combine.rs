@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
 use krm_merge::policy::{Policy, Treatment};
-use krm_merge::refine::{Text, refine_text};
+use krm_merge::refine::{RefinedText, refine_text};
 use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
 
 use crate::held::is_kustomization;
@@ -30,7 +30,7 @@ pub struct Combiner<'b> {
 impl Combiner<'_> {
     /// Merges the versions of a file in original, updated and dest: as the document that its name stands for, or line by line without a
     /// name. `None` if a version is not text, or if no part of the conflict can be avoided.
-    pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Text> {
+    pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<RefinedText> {
         let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
         refine_text(name, [original?, updated?, dest?], self.cursor(name.unwrap_or_default()), self.policy, self.budget)
     }

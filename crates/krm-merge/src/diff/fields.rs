@@ -1,10 +1,10 @@
-//! [`Fields`]: the fields of a map on one side, found by their names in dest.
+//! [`FieldsByName`]: the fields of a map on one side, found by their names in dest.
 
 use crate::hashed::HashMap;
 use crate::yaml::NodeRef;
 
 /// The fields of a map; most are found where they are expected.
-pub(super) struct Fields<'a> {
+pub(super) struct FieldsByName<'a> {
     pub fields: Vec<(NodeRef<'a>, NodeRef<'a>)>,
     index: Option<HashMap<&'a str, usize>>,
     /// Fields that have another name in dest, with that name.
@@ -13,7 +13,7 @@ pub(super) struct Fields<'a> {
     pub has_merges: bool,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldsByName<'a> {
     pub fn of(map: Option<NodeRef<'a>>, is_merged: impl Fn(&str) -> bool) -> Self {
         let all = map.map(NodeRef::spelled_out).unwrap_or_default();
         let mut fields = Vec::with_capacity(all.len());

@@ -2,7 +2,7 @@
 
 use super::notes::{changed_remarks, notes_of_added, of_gap, remarks};
 use super::placed::{is_left_alone, same_child};
-use super::{Children, Differ, Names, Paired, Sides, gap};
+use super::{DiffChildren, Differ, Names, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::hashed::{Empty, HashMap, HashSet};
@@ -18,7 +18,7 @@ impl<'a> Differ<'a> {
         &mut self,
         like: NodeRef<'a>,
         emptied: Emptied,
-        sides: Sides<'a>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         let lists: Vec<Vec<NodeRef<'a>>> =
@@ -50,7 +50,7 @@ impl<'a> Differ<'a> {
 
     /// The change of the comments in a list that is one value, if original and updated have the same value. It is for the elements that dest
     /// has.
-    fn comments_in_list(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+    fn comments_in_list(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let (Some(original), Some(updated), Some(dest)) = (sides.original, sides.updated, sides.dest) else {
             return Ok(None);
         };
@@ -74,7 +74,8 @@ impl<'a> Differ<'a> {
         let mut children = Vec::with_capacity(paired.len());
         for pair in paired {
             let id = ChildId::Index(pair.place);
-            let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
+            let sides =
+                NodeOfSides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
             self.trail.push(id.step(&By::Index), Some(pair.place));
             let placed = |list, element| (Place::of_element(list, element), element);
             let [was, there, is] = [(original, pair.original), (dest, pair.dest), (updated, pair.updated)]
@@ -93,7 +94,7 @@ impl<'a> Differ<'a> {
     fn elements(
         &mut self,
         keys: Vec<MergeKey<'a>>,
-        sides: Sides<'a>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<(Vec<Child<'a>>, Vec<Names<'a>>), Error> {
         let elements = self.elements_by_key(&keys, sides);
@@ -126,7 +127,11 @@ impl<'a> Differ<'a> {
     }
 
     /// The elements of a keyed list on all sides.
-    fn elements_by_key(&self, keys: &[MergeKey<'a>], sides: Sides<'a>) -> Children<ByKey<'a>, ElementKey<'a>> {
+    fn elements_by_key(
+        &self,
+        keys: &[MergeKey<'a>],
+        sides: NodeOfSides<'a>,
+    ) -> DiffChildren<ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // If several elements have one key, the first one counts.
@@ -153,7 +158,7 @@ impl<'a> Differ<'a> {
             let in_dest = list.elements().filter_map(|element| element_key(element, keys));
             repeated.extend(in_dest.filter(|key| !seen.insert(key.clone())));
         }
-        Children { of: sides::Sides { original, updated, dest }, renamed, repeated }
+        DiffChildren { of: sides::Sides { original, updated, dest }, renamed, repeated }
     }
 
     /// The request for an element that original or updated has, by its key in dest.
@@ -162,14 +167,14 @@ impl<'a> Differ<'a> {
         element: NodeRef<'a>,
         key: ElementKey<'a>,
         keys: &[MergeKey<'a>],
-        elements: &Children<ByKey<'a>, ElementKey<'a>>,
-        sides: Sides<'a>,
+        elements: &DiffChildren<ByKey<'a>, ElementKey<'a>>,
+        sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Child<'a>>, Error> {
         let sides::Sides { original, updated, dest } = &elements.of;
         let (old, new) = (original.get(&key).map(|e| e.1), updated.get(&key).map(|e| e.1));
         let in_dest = dest.get(&key).copied();
-        let inner = Sides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
+        let inner = NodeOfSides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
         let id = ChildId::Key(key);
         let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
             list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
@@ -255,7 +260,7 @@ fn twin<'a>(
 
 /// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict. A value that
 /// both have gets the comments that changed. If a value repeats, the first one counts.
-fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
+fn set<'a>(sides: NodeOfSides<'a>) -> Vec<Child<'a>> {
     let values = |side: Option<NodeRef<'a>>| {
         let all = side.into_iter().flat_map(|list| list.elements().map(move |element| (list, element)));
         all.filter_map(|(list, element)| Some((element.scalar()?, (list, element))))

@@ -9,7 +9,7 @@ pub(super) type Placed<'a> = (Place, NodeRef<'a>);
 
 /// Whether the lines of updated fit into dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum LinesFit {
     /// What is around is in the same column in both.
     SameColumns,
     /// Something around is in another column, so the lines of updated do not fit. A child may be in the column that it has in dest, but only
@@ -19,7 +19,7 @@ pub(super) enum Fit {
     Elsewhere,
 }
 
-impl Fit {
+impl LinesFit {
     pub fn of(dest: Option<NodeRef<'_>>, updated: NodeRef<'_>) -> Self {
         match dest {
             Some(dest) if dest.column() != updated.column() => Self::OtherColumns,
@@ -49,13 +49,13 @@ pub(super) fn is_left_alone(
     original: Option<Placed<'_>>,
     dest: Option<Placed<'_>>,
     updated: Placed<'_>,
-    around: Fit,
+    around: LinesFit,
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
     let has_no_lines = match around {
-        Fit::SameColumns => false,
-        Fit::OtherColumns => in_same_column(dest, updated),
-        Fit::Elsewhere => true,
+        LinesFit::SameColumns => false,
+        LinesFit::OtherColumns => in_same_column(dest, updated),
+        LinesFit::Elsewhere => true,
     };
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);

@@ -17,11 +17,11 @@ use crate::sides::{Side, Sides};
 use crate::yaml::NodeRef;
 
 /// The children of each side by their names.
-pub(super) type Named<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
+pub(super) type NamedChild<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
 
 /// The names of each child that has several: one name for each side.
 #[derive(Debug)]
-pub(super) struct Renamed<K>(Vec<Sides<K>>);
+pub(super) struct RenamedChild<K>(Vec<Sides<K>>);
 
 /// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
 const FEWEST: usize = 2;
@@ -38,15 +38,15 @@ const MOST_ALIKE: u32 = 1000;
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
-impl<K> Default for Renamed<K> {
+impl<K> Default for RenamedChild<K> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<K: Clone + Eq + Hash> Renamed<K> {
+impl<K: Clone + Eq + Hash> RenamedChild<K> {
     /// Finds the children that original, updated and dest all have, but not under one name.
-    pub(super) fn of(children: &Named<'_, K>) -> Self {
+    pub(super) fn of(children: &NamedChild<'_, K>) -> Self {
         let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
         let found = |side: Side, other: &HashMap<K, K>| partners(children, &by_name, side, other);
         let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
@@ -115,7 +115,7 @@ fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>>
 /// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
 /// the other. `in_other` are such names on the other side: a child with that name comes before a copy of it that is more like the old one.
 fn partners<K: Clone + Eq + Hash>(
-    children: &Named<'_, K>,
+    children: &NamedChild<'_, K>,
     by_name: &Sides<HashMap<K, NodeRef<'_>>>,
     side: Side,
     in_other: &HashMap<K, K>,

@@ -61,12 +61,18 @@ impl<'a> Walk<'a> {
 }
 
 /// A field with its key, or an element of a list.
-type Written<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
+type WrittenPair<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
 
 /// The change of the comments of a child of a map or list, and of all comments in it. The value is the same before and after.
-fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>, coming: Coming<'a>) -> Child<'a> {
+fn only_comments<'a>(
+    id: ChildId<'a>,
+    old: Option<WrittenPair<'a>>,
+    new: WrittenPair<'a>,
+    coming: Coming<'a>,
+) -> Child<'a> {
     let (_, value) = new;
-    let mut before: HashMap<ChildId<'a>, Written<'a>> = old.into_iter().flat_map(|(_, old)| identified(old)).collect();
+    let mut before: HashMap<ChildId<'a>, WrittenPair<'a>> =
+        old.into_iter().flat_map(|(_, old)| identified(old)).collect();
     let children = identified(value).map(|(id, child)| {
         let old = before.remove(&id);
         only_comments(id, old, child, coming)
@@ -81,7 +87,7 @@ fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>
 }
 
 /// The children that are written in a map or list, by name or by index. What a `<<` brings in has its comments elsewhere.
-fn identified<'a>(node: NodeRef<'a>) -> impl Iterator<Item = (ChildId<'a>, Written<'a>)> {
+fn identified<'a>(node: NodeRef<'a>) -> impl Iterator<Item = (ChildId<'a>, WrittenPair<'a>)> {
     children_of(node).into_iter().enumerate().filter_map(|(at, (was, key, value))| {
         let id = key.map_or(Some(ChildId::Index(at)), ChildId::of_field)?;
         was.map(|_| (id, (key, value)))

@@ -41,7 +41,8 @@ pub(super) fn arrange<'a>(
             named
         }
         Order::From(original) if has_new || inside.has_new_order() || (!is_map && inside.adds()) => {
-            let sides = Sides::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
+            let sides =
+                SideOrders::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
             // No side asks for an order of fields, because it means nothing.
             let [dest, taken, was] = if is_map { sides.merged() } else { sides.contested() };
             if !is_map && taken != dest {
@@ -138,13 +139,13 @@ fn among(
 
 /// Dest's elements, numbered in dest's order, and updated's new ones, in one order. If both sides moved something, dest's order holds.
 pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, end: NewElements) -> Vec<usize> {
-    let sides = Sides::new(known, original, updated, |_| false, end);
+    let sides = SideOrders::new(known, original, updated, |_| false, end);
     let [dest, ..] = sides.merged();
     sides.whole(dest)
 }
 
 /// The orders of the three sides, as places among the entries. Dest's order is the order of the places themselves.
-struct Sides {
+struct SideOrders {
     known: usize,
     original: Vec<usize>,
     updated: Vec<usize>,
@@ -155,7 +156,7 @@ struct Sides {
     end: NewElements,
 }
 
-impl Sides {
+impl SideOrders {
     fn of<'a>(
         branch: &mut Branch<'a>,
         known: usize,
@@ -219,7 +220,7 @@ impl Sides {
         out
     }
 
-    /// Like [`Sides::merged`], except that each side has its own order if both sides added a child at different places.
+    /// Like [`SideOrders::merged`], except that each side has its own order if both sides added a child at different places.
     fn contested(&self) -> [Vec<usize>; 3] {
         let merged = self.merged();
         if merged[0] != merged[1] || self.disputed().is_empty() {

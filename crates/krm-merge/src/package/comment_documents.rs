@@ -21,18 +21,18 @@ pub struct CommentDocuments {
 }
 
 /// The apiVersion, kind, namespace and name of a resource.
-type Name = [String; 4];
+type ResourceName = [String; 4];
 
 /// A document of a file.
-enum Part<'d> {
+enum CommentPart<'d> {
     /// It holds resources of these names, or none.
-    Resources(Vec<Name>),
+    Resources(Vec<ResourceName>),
     /// It holds only comments: these lines.
     Comments(Vec<&'d str>),
 }
 
 /// What tells documents of comments apart: a resource of the document before it, and its lines.
-type Key<'d> = (Option<Name>, Vec<&'d str>);
+type CommentKey<'d> = (Option<ResourceName>, Vec<&'d str>);
 
 /// Where a document goes.
 #[derive(Clone, Copy)]
@@ -57,12 +57,12 @@ impl CommentDocuments {
             let own = name(&Resource::read(item.node, Origin::Field(String::new())))?;
             Some((item.followed?.map(str::to_owned), own))
         });
-        let followed: HashMap<Name, Name> = followed.collect();
+        let followed: HashMap<ResourceName, ResourceName> = followed.collect();
         [&mut parts.original, &mut parts.updated].into_iter().for_each(|parts| rename(parts, &followed));
         let named = added.iter().enumerate().filter_map(|(number, added)| Some((name_of(&added.text)?, number)));
-        let new: HashMap<Name, usize> = named.collect();
-        let in_upstream: HashSet<&Name> = names(&parts.original).chain(names(&parts.updated)).collect();
-        let in_result: HashSet<&Name> = names(&parts.dest).chain(new.keys()).collect();
+        let new: HashMap<ResourceName, usize> = named.collect();
+        let in_upstream: HashSet<&ResourceName> = names(&parts.original).chain(names(&parts.updated)).collect();
+        let in_result: HashSet<&ResourceName> = names(&parts.dest).chain(new.keys()).collect();
         let keys = Sides {
             original: keys(&parts.original, &in_result),
             updated: keys(&parts.updated, &in_result),
@@ -73,7 +73,7 @@ impl CommentDocuments {
         let mut at = At::Top;
         let mut out = Self::default();
         for ((number, root), part) in documents.updated.roots().enumerate().zip(&parts.updated) {
-            if let Part::Resources(names) = part {
+            if let CommentPart::Resources(names) = part {
                 let own = names.iter().find_map(|name| position(&parts.dest, name));
                 let added = names.iter().find_map(|name| new.get(name)).filter(|_| !has_list);
                 at = own.map(At::Behind).or(added.map(|number| At::New(*number))).unwrap_or(at);
@@ -130,19 +130,19 @@ struct Here<'d> {
     /// The documents of comments that upstream removed.
     gone: HashSet<usize>,
     /// How often updated has documents of comments that are not new, and for each whether dest has it, and where.
-    known: HashMap<Key<'d>, Vec<Option<usize>>>,
+    known: HashMap<CommentKey<'d>, Vec<Option<usize>>>,
 }
 
 impl<'d> Here<'d> {
-    fn of(document: &'d Document<'d>, items: &[FileItem<'_>], keys: &Sides<HashMap<usize, Key<'d>>>) -> Self {
+    fn of(document: &'d Document<'d>, items: &[FileItem<'_>], keys: &Sides<HashMap<usize, CommentKey<'d>>>) -> Self {
         let roots: Vec<NodeRef<'d>> = document.roots().collect();
         let goes: HashSet<usize> =
             items.iter().filter(|own| *own.item == Item::Goes).map(|own| own.node.start()).collect();
         let leaving = (0..roots.len()).filter(|number| goes.contains(&roots[*number].start())).collect();
         let (mut was, is) = (counted(&keys.original), counted(&keys.updated));
-        let mut known: HashMap<Key<'d>, Vec<Option<usize>>> = HashMap::new();
+        let mut known: HashMap<CommentKey<'d>, Vec<Option<usize>>> = HashMap::new();
         let mut gone = HashSet::new();
-        let mut of_dest: Vec<(&usize, &Key<'d>)> = keys.dest.iter().collect();
+        let mut of_dest: Vec<(&usize, &CommentKey<'d>)> = keys.dest.iter().collect();
         of_dest.sort_by_key(|(number, _)| **number);
         for (number, key) in of_dest {
             let was = was.get_mut(key).filter(|was| **was > 0);
@@ -164,7 +164,7 @@ impl<'d> Here<'d> {
     }
 
     /// Whether a document of updated is not new, and where dest has it.
-    fn known(&mut self, key: &Key<'d>) -> Option<Option<usize>> {
+    fn known(&mut self, key: &CommentKey<'d>) -> Option<Option<usize>> {
         self.known.get_mut(key)?.pop()
     }
 
@@ -173,12 +173,12 @@ impl<'d> Here<'d> {
     }
 }
 
-fn part(root: NodeRef<'_>) -> Part<'_> {
+fn part(root: NodeRef<'_>) -> CommentPart<'_> {
     match comments(root) {
-        Some(lines) => Part::Comments(lines),
+        Some(lines) => CommentPart::Comments(lines),
         None => {
             let resources = Resource::of_document(root, |_| Origin::Field(String::new()));
-            Part::Resources(resources.iter().filter_map(name).collect())
+            CommentPart::Resources(resources.iter().filter_map(name).collect())
         }
     }
 }
@@ -193,25 +193,26 @@ fn comments(root: NodeRef<'_>) -> Option<Vec<&str>> {
     (lines.len() > 1 && lines[0].starts_with("---")).then_some(lines)
 }
 
-fn name(resource: &Resource<'_>) -> Option<Name> {
+fn name(resource: &Resource<'_>) -> Option<ResourceName> {
     let identity = resource.package_identity()?;
     Some([identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned))
 }
 
 /// The name of the resource of a text.
-fn name_of(text: &str) -> Option<Name> {
+fn name_of(text: &str) -> Option<ResourceName> {
     let document = Document::parse(text).ok()?;
     name(&Resource::read(document.roots().find(|root| root.is_map())?, Origin::Field(String::new())))
 }
 
-fn names<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p Name> {
-    let names = parts.iter().map(|part| if let Part::Resources(names) = part { &names[..] } else { &[] });
+fn names<'p>(parts: &'p [CommentPart<'_>]) -> impl Iterator<Item = &'p ResourceName> {
+    let names = parts.iter().map(|part| if let CommentPart::Resources(names) = part { &names[..] } else { &[] });
     names.flatten()
 }
 
 /// Gives resources the names that dest has for them, by their names in updated.
-fn rename(parts: &mut [Part<'_>], followed: &HashMap<Name, Name>) {
-    let names = parts.iter_mut().filter_map(|part| if let Part::Resources(names) = part { Some(names) } else { None });
+fn rename(parts: &mut [CommentPart<'_>], followed: &HashMap<ResourceName, ResourceName>) {
+    let names =
+        parts.iter_mut().filter_map(|part| if let CommentPart::Resources(names) = part { Some(names) } else { None });
     for name in names.flatten() {
         if let Some(own) = followed.get(name) {
             name.clone_from(own);
@@ -220,24 +221,24 @@ fn rename(parts: &mut [Part<'_>], followed: &HashMap<Name, Name>) {
 }
 
 /// The number of the document that holds a resource.
-fn position(parts: &[Part<'_>], name: &Name) -> Option<usize> {
-    parts.iter().position(|part| matches!(part, Part::Resources(names) if names.contains(name)))
+fn position(parts: &[CommentPart<'_>], name: &ResourceName) -> Option<usize> {
+    parts.iter().position(|part| matches!(part, CommentPart::Resources(names) if names.contains(name)))
 }
 
 /// The key of each document of comments, by its number. Only documents with a `known` resource count as the ones before it.
-fn keys<'d>(parts: &[Part<'d>], known: &HashSet<&Name>) -> HashMap<usize, Key<'d>> {
-    let mut before: Option<&Name> = None;
+fn keys<'d>(parts: &[CommentPart<'d>], known: &HashSet<&ResourceName>) -> HashMap<usize, CommentKey<'d>> {
+    let mut before: Option<&ResourceName> = None;
     let mut keys = HashMap::new();
     for (number, part) in parts.iter().enumerate() {
         match part {
-            Part::Resources(names) => before = names.iter().find(|name| known.contains(name)).or(before),
-            Part::Comments(lines) => _ = keys.insert(number, (before.cloned(), lines.clone())),
+            CommentPart::Resources(names) => before = names.iter().find(|name| known.contains(name)).or(before),
+            CommentPart::Comments(lines) => _ = keys.insert(number, (before.cloned(), lines.clone())),
         }
     }
     keys
 }
 
-fn counted<'k, 'd>(keys: &'k HashMap<usize, Key<'d>>) -> HashMap<&'k Key<'d>, usize> {
+fn counted<'k, 'd>(keys: &'k HashMap<usize, CommentKey<'d>>) -> HashMap<&'k CommentKey<'d>, usize> {
     let mut counts = HashMap::new();
     keys.values().for_each(|key| *counts.entry(key).or_default() += 1);
     counts

@@ -27,7 +27,7 @@ pub enum Why<'a> {
         /// The path.
         path: &'a str,
         /// What the path must do.
-        fault: file_path::Fault,
+        fault: file_path::PathFault,
     },
     /// Its new text cannot be written.
     Unwritable(Unwritable),

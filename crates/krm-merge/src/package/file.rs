@@ -17,7 +17,7 @@ use crate::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
 /// The text of a file of dest after a merge.
 #[derive(Clone, Debug)]
-pub struct Edited {
+pub struct EditedFile {
     /// The text.
     pub text: String,
     /// The edits that turn the old text into this one; `None` if edits in place cannot do it.
@@ -35,9 +35,9 @@ pub fn edited(
     added: &[NewResource],
     comments: &CommentDocuments,
     budget: &Budget,
-) -> Result<Option<Edited>, FileFault> {
+) -> Result<Option<EditedFile>, FileFault> {
     let Some(document) = file.document else {
-        return Ok(Some(Edited { text: file.text.to_owned(), edits: Some(TextEdits::default()) }));
+        return Ok(Some(EditedFile { text: file.text.to_owned(), edits: Some(TextEdits::default()) }));
     };
     let going = items.iter().filter(|own| *own.item == Item::Goes);
     let going: HashSet<usize> = going.map(|own| own.node.start()).collect();
@@ -45,7 +45,7 @@ pub fn edited(
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
         let text = || with_header(document.source(), &joined(added.iter()), document.line_break());
-        return Ok((!added.is_empty()).then(|| Edited { text: text(), edits: None }));
+        return Ok((!added.is_empty()).then(|| EditedFile { text: text(), edits: None }));
     }
     let commented = comments.behind.iter().filter_map(|(number, text)| Some((*number, added.get(*number)?.with(text))));
     let commented: HashMap<usize, NewResource> = commented.collect();
@@ -96,7 +96,7 @@ pub fn edited(
         };
     }
     let edits = edits.filter(|_| order.is_sorted());
-    Ok(Some(Edited { text: sorted(text, &order, budget)?, edits }))
+    Ok(Some(EditedFile { text: sorted(text, &order, budget)?, edits }))
 }
 
 /// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::comment_documents::CommentDocuments;
-use super::file::{Edited, created, edited, joined};
+use super::file::{EditedFile, created, edited, joined};
 use super::moved::{ItemsOfFiles, Moved, left};
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::{Item, append};
@@ -181,7 +181,8 @@ impl<'f> FileMerge<'f> {
         }
         let goes = |own: &FileItem<'f>| if to.is_none() && own.to.is_some() { &Item::Goes } else { own.item };
         let items: Vec<_> = items.iter().map(|own| FileItem { item: goes(own), ..*own }).collect();
-        let from_source = || Ok(Some(Edited { text: created(new, self.files.origin_of(new).as_ref())?, edits: None }));
+        let from_source =
+            || Ok(Some(EditedFile { text: created(new, self.files.origin_of(new).as_ref())?, edits: None }));
         let edited = match file.document {
             // An empty file is like a new one.
             Some(document) if document.source().trim().is_empty() && !file.is_json() => from_source(),
@@ -191,10 +192,10 @@ impl<'f> FileMerge<'f> {
                 let mut text = file.text.to_owned();
                 let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
                 append(&mut text, &joined(new.iter()), line_break);
-                Ok(Some(Edited { text, edits: None }))
+                Ok(Some(EditedFile { text, edits: None }))
             }
         }?;
-        let Some(Edited { text, edits }) = edited else {
+        let Some(EditedFile { text, edits }) = edited else {
             return Ok(Some(FileChange::Removed { path: path.to_owned() }));
         };
         let Some(to) = *to else { return Ok(changed(text, edits)) };

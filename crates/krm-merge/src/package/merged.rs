@@ -54,7 +54,7 @@ pub struct MergedList<'a> {
     /// The list on each side.
     pub sides: Sides<Resource<'a>>,
     /// Dest's list with the changes.
-    pub merged: merge::Merged<'a>,
+    pub merged: merge::Walked<'a>,
 }
 
 /// Something that the owner of a package should know, and that is not a conflict.
@@ -215,7 +215,7 @@ pub enum Decided<'r, 'a> {
     /// It stays in dest as it is there.
     Kept,
     /// Dest has it with this content, or it goes.
-    Merged(Settled<'a>),
+    Merged(SettledTree<'a>),
     /// Dest gets it, because it is new, or because it comes back.
     Added(Tree<'a>),
     /// It comes back to dest as this side has it.
@@ -230,7 +230,7 @@ pub enum Decided<'r, 'a> {
 
 /// A tree whose conflicts are decided.
 #[derive(Debug)]
-pub struct Settled<'a> {
+pub struct SettledTree<'a> {
     /// The tree; `None` if nothing stays.
     pub tree: Option<Tree<'a>>,
     /// The nodes of dest that were in conflict.
@@ -379,7 +379,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         let tree = merging.finish();
         let becomes = match of.dest {
             Some(_) if of.sources.is_empty() => Becomes::Kept,
-            Some(_) => Becomes::Merged(merge::Merged { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
+            Some(_) => Becomes::Merged(merge::Walked { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
             None => Becomes::Arrived(tree),
         };
         Ok(Self { member, becomes, sources: of.sources, notes, comment: ItemComment::Stays })
@@ -428,7 +428,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             (Becomes::Merged(merged, upstream), .., Some(dest)) => {
                 let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest, conflict });
                 let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-                Becomes::Merged(merge::Merged { tree, ..merged }, upstream)
+                Becomes::Merged(merge::Walked { tree, ..merged }, upstream)
             }
             (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
                 match pick(Conflict::DeletedUpstream { original, dest, places: &places }) {
@@ -507,7 +507,7 @@ impl<'a> MergedList<'a> {
         let sides = Sides::of(|side| Some(&own[side]));
         let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest: &own.dest, conflict });
         let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-        Self { merged: merge::Merged { tree, ..merged }, sides: own }
+        Self { merged: merge::Walked { tree, ..merged }, sides: own }
     }
 
     fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
@@ -521,7 +521,7 @@ fn settled<'r, 'a>(
     sides: Sides<Option<&Resource<'a>>>,
     dest: &Resource<'a>,
     decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
-) -> Settled<'a> {
+) -> SettledTree<'a> {
     let mut disputed = Vec::new();
     let is_same = tree.as_ref().is_some_and(|tree| tree.is(dest.node()));
     let tree = tree.and_then(|tree| {
@@ -530,7 +530,7 @@ fn settled<'r, 'a>(
             decide(Conflict::Place { sides, dest, conflict }).pick()
         })
     });
-    Settled { tree, disputed, is_same }
+    SettledTree { tree, disputed, is_same }
 }
 
 /// Merges the lists of dest with those of original and updated that hold the same resources. A list has no identity of its own.

@@ -22,8 +22,8 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
     match renames {
         Renames::Follow => {
             let spots = LazyCell::new(|| sides.map(spots));
-            let triples = joined(&triples, of_others(Other::Name, &triples, sides, &spots));
-            joined(&triples, of_others(Other::Kind, &triples, sides, &spots))
+            let triples = joined(&triples, of_others(OtherPart::Name, &triples, sides, &spots));
+            joined(&triples, of_others(OtherPart::Kind, &triples, sides, &spots))
         }
         Renames::Ignore => triples,
     }
@@ -34,7 +34,7 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
     let triples = follow(triples, sides, renames);
     match renames {
         Renames::Follow => {
-            joined(&triples, of_others(Other::VersionAndName, &triples, sides, &LazyCell::new(|| sides.map(spots))))
+            joined(&triples, of_others(OtherPart::VersionAndName, &triples, sides, &LazyCell::new(|| sides.map(spots))))
         }
         Renames::Ignore => triples,
     }
@@ -42,7 +42,7 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
 
 /// The part of its identity in which one resource differs between two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Other {
+enum OtherPart {
     /// Its name or its namespace. Its type is the same.
     Name,
     /// Its kind, and perhaps its version and group. Its name and namespace are the same, so less of the rest may differ: it is in the same
@@ -138,10 +138,10 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
 /// The resources of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have the resource
 /// at all, nothing is joined: a likeness is not enough to delete a resource.
 fn of_others<'a>(
-    other: Other,
+    other: OtherPart,
     triples: &[Triple],
     sides: Resources<'_, 'a>,
-    spots: &impl Deref<Target = Sides<Vec<Spot<'a>>>>,
+    spots: &impl Deref<Target = Sides<Vec<RenamedAt<'a>>>>,
 ) -> Vec<Same> {
     let in_updated = Renamed::between(other, triples, sides, spots, Side::Updated).partners();
     let in_dest = Renamed::between(other, triples, sides, spots, Side::Dest).partners();
@@ -165,7 +165,7 @@ fn of_others<'a>(
 
 /// The candidates between original and another side: resources that only original has, and resources that only the other side has.
 struct Renamed<'a> {
-    other: Other,
+    other: OtherPart,
     gone: Vec<Candidate<'a>>,
     come: Vec<Candidate<'a>>,
 }
@@ -175,13 +175,13 @@ struct Candidate<'a> {
     /// The number of its triple.
     triple: usize,
     identity: Identity<'a>,
-    spot: Spot<'a>,
+    spot: RenamedAt<'a>,
     lines: Lines,
 }
 
 /// The place of a resource in its file: its number among the resources of its type, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Spot<'a> {
+struct RenamedAt<'a> {
     file: Option<&'a str>,
     /// The name of a file that was given without its folder.
     name: Option<&'a str>,
@@ -189,7 +189,7 @@ struct Spot<'a> {
     number: usize,
 }
 
-impl Spot<'_> {
+impl RenamedAt<'_> {
     /// Whether it may be the same place on another side. Files with different names are different places; a text without a name may be in
     /// any file.
     fn fits(self, other: Self) -> bool {
@@ -222,10 +222,10 @@ const MOST: u32 = 750;
 impl<'a> Renamed<'a> {
     /// The candidates between original and another side.
     fn between(
-        other: Other,
+        other: OtherPart,
         triples: &[Triple],
         sides: Resources<'_, 'a>,
-        spots: &impl Deref<Target = Sides<Vec<Spot<'a>>>>,
+        spots: &impl Deref<Target = Sides<Vec<RenamedAt<'a>>>>,
         side: Side,
     ) -> Self {
         let alone = |of: Side, not_of: Side| -> Vec<(usize, usize, Identity<'a>)> {
@@ -255,7 +255,7 @@ impl<'a> Renamed<'a> {
         for same in grouped(0..all.len(), |number| Some(self.other.keeps(all[number].identity))) {
             let (gone, come): (Same, Same) = same.into_iter().partition(|number| *number < self.gone.len());
             let [gone, come] = [gone, come].map(|of| of.into_iter().map(|number| all[number]).collect::<Vec<_>>());
-            let group = Group { other: self.other, gone, come };
+            let group = RenamedGroup { other: self.other, gone, come };
             let pairs = group.by_text(&mut left).unwrap_or_else(|| group.by_place());
             partners.extend(pairs.found().map(|(g, c)| (group.gone[g].triple, group.come[c].triple)));
         }
@@ -264,13 +264,13 @@ impl<'a> Renamed<'a> {
 }
 
 /// Candidates that share the part of the identity that must stay the same.
-struct Group<'c, 'a> {
-    other: Other,
+struct RenamedGroup<'c, 'a> {
+    other: OtherPart,
     gone: Vec<&'c Candidate<'a>>,
     come: Vec<&'c Candidate<'a>>,
 }
 
-impl<'c, 'a> Group<'c, 'a> {
+impl<'c, 'a> RenamedGroup<'c, 'a> {
     fn no_pairs(&self) -> Pairs<Likeness> {
         Pairs::of(self.gone.len(), self.come.len())
     }
@@ -325,7 +325,7 @@ impl<'c, 'a> Group<'c, 'a> {
 
     /// The pairs that are in the same place.
     fn in_place(&self) -> Vec<(usize, usize)> {
-        let mut by_spot: HashMap<Spot<'_>, Vec<usize>> = HashMap::new();
+        let mut by_spot: HashMap<RenamedAt<'_>, Vec<usize>> = HashMap::new();
         for (c, come) in self.come.iter().enumerate() {
             by_spot.entry(come.spot.without_name()).or_default().push(c);
         }
@@ -339,7 +339,7 @@ impl<'c, 'a> Group<'c, 'a> {
 }
 
 /// The spot of each resource of a side.
-fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
+fn spots<'a>(resources: &[Resource<'a>]) -> Vec<RenamedAt<'a>> {
     let mut groups: HashMap<_, usize> = HashMap::with_capacity(resources.len());
     let mut counts: Vec<usize> = Vec::new();
     let mut number = |r: &Resource<'a>| {
@@ -349,7 +349,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
         (group, counts[group])
     };
     let numbers: Vec<(usize, usize)> = resources.iter().map(&mut number).collect();
-    let spot = |(r, (group, number)): (&Resource<'a>, (usize, usize))| Spot {
+    let spot = |(r, (group, number)): (&Resource<'a>, (usize, usize))| RenamedAt {
         file: r.place(),
         name: r.relative_path.filter(|_| r.place().is_none()).map(|path| path.rsplit('/').next().unwrap_or(path)),
         count: counts[group],
@@ -358,7 +358,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
     resources.iter().zip(numbers).map(spot).collect()
 }
 
-impl Other {
+impl OtherPart {
     /// The part of an identity that must stay the same if this part differs.
     fn keeps<'a>(self, identity: Identity<'a>) -> (&'a str, &'a str) {
         match self {
@@ -372,22 +372,22 @@ impl Other {
 impl Candidate<'_> {
     /// How similar it is to another candidate that has this share of its lines; `None` if the two are not one resource: the rest of the
     /// identity differs, or neither the place nor the text shows that they are one.
-    fn likeness(&self, with: &Self, other: Other, lines: u32) -> Option<Likeness> {
+    fn likeness(&self, with: &Self, other: OtherPart, lines: u32) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {
             // Resources of one identity in several places are distinguished by path.
-            Other::Name => own != others,
-            Other::Kind => own.kind != others.kind,
-            Other::VersionAndName => own.api_version != others.api_version,
+            OtherPart::Name => own != others,
+            OtherPart::Kind => own.kind != others.kind,
+            OtherPart::VersionAndName => own.api_version != others.api_version,
         };
         if !differs {
             return None;
         }
         let is_in_place = self.spot.fits(with.spot);
         let is_one = match other {
-            Other::Name => is_in_place || lines >= HALF,
-            Other::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
-            Other::VersionAndName => lines >= HALF,
+            OtherPart::Name => is_in_place || lines >= HALF,
+            OtherPart::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
+            OtherPart::VersionAndName => lines >= HALF,
         };
         let has_name = own.name == others.name;
         let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
@@ -628,7 +628,7 @@ mod tests {
         };
         let (mut found, mut by_text) = (0, 0);
         for round in 0..3000 {
-            let other = [Other::Name, Other::Kind, Other::VersionAndName][round % 3];
+            let other = [OtherPart::Name, OtherPart::Kind, OtherPart::VersionAndName][round % 3];
             // Some rounds have many equal lines, and some have few.
             let letters = 2 + below(40);
             let mut side = |from: usize| {
@@ -640,7 +640,7 @@ mod tests {
                         namespace: "",
                         name: ["a", "b", "c", "d"][below(4) as usize],
                     },
-                    spot: Spot {
+                    spot: RenamedAt {
                         file: ["f", "g"].get(below(3) as usize).copied(),
                         name: ["h", "i"].get(below(3) as usize).copied(),
                         count: 4,
@@ -673,12 +673,12 @@ mod tests {
         let candidate = |name: &'static str, number: usize, lines: [u64; 2]| Candidate {
             triple: number,
             identity: Identity { api_version: "v1", kind: "A", namespace: "", name },
-            spot: Spot { file: Some("f"), name: None, count: 2, number },
+            spot: RenamedAt { file: Some("f"), name: None, count: 2, number },
             lines: lines.to_vec().into(),
         };
         let (a, b) = (candidate("a", 0, [1, 2]), candidate("b", 1, [3, 4]));
         let (c, d) = (candidate("c", 0, [3, 4]), candidate("d", 1, [1, 2]));
-        let group = Group { other: Other::Name, gone: vec![&a, &b], come: vec![&c, &d] };
+        let group = RenamedGroup { other: OtherPart::Name, gone: vec![&a, &b], come: vec![&c, &d] };
         let found = |pairs: Pairs<Likeness>| pairs.found().collect::<Vec<_>>();
         assert_eq!(group.by_text(&mut 100).map(found), Some(vec![(0, 1), (1, 0)]));
         assert_eq!(group.by_text(&mut 15).map(found), None);

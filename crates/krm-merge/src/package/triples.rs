@@ -19,7 +19,7 @@ pub(super) type Triple = Sides<Option<usize>>;
 pub(super) type Resources<'s, 'a> = Sides<&'s [Resource<'a>]>;
 
 /// The resources of one identity, side by side, by their numbers.
-type Group = Sides<Vec<usize>>;
+type AlikeGroup = Sides<Vec<usize>>;
 
 /// Resources of one identity that cannot be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl std::error::Error for Ambiguous {}
 /// A file that holds an identity several times, with different counts on the sides; several resources of an identity, and a side without a
 /// path that says which one is meant.
 pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
-    let mut groups: HashMap<Identity<'_>, Group> = HashMap::with_capacity(sides.dest.len());
+    let mut groups: HashMap<Identity<'_>, AlikeGroup> = HashMap::with_capacity(sides.dest.len());
     let mut order = Vec::new();
     let mut triples = Vec::new();
     for side in Side::DEST_FIRST {
@@ -100,7 +100,7 @@ pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous
 }
 
 /// The resources of one identity, if each side has at most one, and all are in one place. Most are like that.
-fn in_one_place(group: &Group, sides: Resources<'_, '_>) -> Option<Triple> {
+fn in_one_place(group: &AlikeGroup, sides: Resources<'_, '_>) -> Option<Triple> {
     let is_one = Side::ALL.iter().all(|side| group[*side].len() <= 1);
     let triple = Triple::of(|side| group[side].first().copied());
     let in_dest = triple.dest.and_then(|i| sides.dest[i].place());
@@ -136,7 +136,7 @@ impl Known<'_> {
 }
 
 /// Pairs the resources of one identity.
-fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
+fn of_group(identity: Identity<'_>, group: &AlikeGroup, sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
     let mut known: Vec<Known<'_>> = Vec::new();
     for (place, here) in by_place(group, sides) {
         let count = here.iter().map(|(_, side)| side.len()).max().unwrap_or_default();
@@ -155,7 +155,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
 }
 
 /// The resources of one identity by path, in the order of dest, then of updated, then of original.
-fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
+fn by_place<'a>(group: &AlikeGroup, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>, AlikeGroup)> {
     let dest = LazyCell::new(|| group.dest.iter().filter_map(|i| sides.dest[*i].place()).collect::<HashSet<_>>());
     let place = |side: Side, i: usize| place(side, &sides[side][i], |path| dest.contains(path));
     let of_side = |side: Side| group[side].iter().map(move |i| (side, *i));
@@ -166,7 +166,7 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
     let mut places: Vec<&[usize]> = order.chunk_by(|a, b| all[*a].2 == all[*b].2).collect();
     places.sort_by_key(|here| here[0]);
     let group_of = |here: &[usize]| {
-        let mut group = Group::default();
+        let mut group = AlikeGroup::default();
         for (side, i, _) in here.iter().map(|at| all[*at]) {
             group[side].push(i);
         }
@@ -177,7 +177,7 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
 
 /// Joins resources at different paths if two sides have one resource of the identity each, because then one of them moved it. If the third
 /// side has none, one of the two may instead have deleted it and added another one of its own, an overlay. So they must be similar, too.
-fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_>) {
+fn join_moved(known: &mut Vec<Known<'_>>, group: &AlikeGroup, sides: Resources<'_, '_>) {
     let len = |side: Side| group[side].len();
     let are_one = |other: Side, third: Side| {
         let lines = |side: Side| group[side].iter().map(|i| Lines::of(&sides[side][*i])).next();
@@ -229,7 +229,7 @@ fn join(
     known.triple = Sides::of(|side| known.triple[side].or(joined.triple[side]));
 }
 
-fn unequal(identity: Identity<'_>, here: &Group, sides: Resources<'_, '_>) -> Ambiguous {
+fn unequal(identity: Identity<'_>, here: &AlikeGroup, sides: Resources<'_, '_>) -> Ambiguous {
     let places = here
         .iter()
         .filter(|(_, numbers)| !numbers.is_empty())
@@ -237,7 +237,7 @@ fn unequal(identity: Identity<'_>, here: &Group, sides: Resources<'_, '_>) -> Am
     Ambiguous::Unequal { identity: identity.to_string(), places: places.collect() }
 }
 
-fn without_path(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> Ambiguous {
+fn without_path(identity: Identity<'_>, group: &AlikeGroup, sides: Resources<'_, '_>) -> Ambiguous {
     let places = group.iter().flat_map(|(side, numbers)| numbers.iter().map(move |i| sides[side][*i].whereabouts()));
     Ambiguous::WithoutPath { identity: identity.to_string(), places: places.collect() }
 }

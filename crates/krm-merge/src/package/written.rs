@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
 use super::file::without_header;
-use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, Settled};
+use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
@@ -15,7 +15,7 @@ use crate::documents::Item;
 use crate::edits::{Edit, TextEdits};
 use crate::file_path;
 use crate::item_comment::{self, ItemComment};
-use crate::layout::{self, Text, Upstream};
+use crate::layout::{self, TextOf, Upstream};
 use crate::limit::Budget;
 use crate::lost::{bytes_of, lost_comments};
 use crate::path::FieldPath;
@@ -334,7 +334,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         number: usize,
         resource: &MergedResource<'r, 'a>,
         dest: &'r Resource<'a>,
-        settled: Settled<'a>,
+        settled: SettledTree<'a>,
     ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
         let (member, Becomes::Merged(_, upstream)) = (&resource.member, &resource.becomes) else {
             return Ok(Effect { after: None, happened: Happened::Absent, replaced: Vec::new() });
@@ -352,12 +352,12 @@ impl<'r, 'a> Writer<'r, 'a> {
         let (fate, text) = self.laid_out(member.sides, *upstream, fate)?;
         // Upstream's text has its comment, too.
         let (fate, is_unchanged) = match resource.comment {
-            ItemComment::Becomes(comment) if text == Text::Own => (self.commented(dest, fate, comment)?, false),
-            _ => (fate, is_unchanged && text == Text::Own),
+            ItemComment::Becomes(comment) if text == TextOf::Own => (self.commented(dest, fate, comment)?, false),
+            _ => (fate, is_unchanged && text == TextOf::Own),
         };
         let after = self.carry_out(dest, fate)?;
         // What takes upstream's text had original's, so it has no comments of its own.
-        let replaced = if text == Text::Own { settled.disputed } else { vec![dest.node()] };
+        let replaced = if text == TextOf::Own { settled.disputed } else { vec![dest.node()] };
         let happened = if is_unchanged { Happened::Unchanged } else { Happened::Changed };
         Ok(Effect { after: after.map(|tree| after_of(dest, tree)), happened, replaced })
     }
@@ -427,26 +427,26 @@ impl<'r, 'a> Writer<'r, 'a> {
         sides: Sides<Option<&Resource<'a>>>,
         upstream: Upstream,
         fate: Fate<'a>,
-    ) -> Result<(Fate<'a>, Text), Box<Fault<'a>>> {
+    ) -> Result<(Fate<'a>, TextOf), Box<Fault<'a>>> {
         let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.rules.budget)) else {
-            return Ok((fate, Text::Own));
+            return Ok((fate, TextOf::Own));
         };
         let whole = Tree::Node(dest.node());
         let tree = match &fate {
             Fate::Unchanged => &whole,
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree,
-            Fate::Edited(..) | Fate::Gone => return Ok((fate, Text::Own)),
+            Fate::Edited(..) | Fate::Gone => return Ok((fate, TextOf::Own)),
         };
         let mut laid = self.edits(dest, tree, Some(like))?;
-        if laid.1 == Text::Upstream && transport::has_ids(tree) {
+        if laid.1 == TextOf::Upstream && transport::has_ids(tree) {
             laid = self.edits(dest, &transport::without_ids(tree.clone()), Some(like))?;
-            if laid.1 == Text::Own {
-                return Ok((fate, Text::Own));
+            if laid.1 == TextOf::Own {
+                return Ok((fate, TextOf::Own));
             }
         }
         let (edits, text) = laid;
         let fate = match fate {
-            Fate::Unchanged if text == Text::Own => Fate::Unchanged,
+            Fate::Unchanged if text == TextOf::Own => Fate::Unchanged,
             Fate::Changed(tree) => Fate::Edited(tree, edits),
             _ => Fate::Edited(whole, edits),
         };
@@ -523,7 +523,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         dest: &Resource<'a>,
         tree: &Tree<'a>,
         like: Option<NodeRef<'a>>,
-    ) -> Result<(TextEdits, Text), Box<Fault<'a>>> {
+    ) -> Result<(TextEdits, TextOf), Box<Fault<'a>>> {
         layout::edits(dest.node(), tree, like, self.rules.budget).map_err(|e| Fault::of(dest, Why::Unwritable(e)))
     }
 

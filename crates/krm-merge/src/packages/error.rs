@@ -30,7 +30,7 @@ pub enum Error {
         /// The path.
         path: String,
         /// What it must do.
-        fault: file_path::Fault,
+        fault: file_path::PathFault,
     },
     /// A new resource goes to a file of dest that holds something else.
     InTheWay {
@@ -80,7 +80,7 @@ impl Error {
         })
     }
 
-    pub(super) fn misplaced(path: &str, fault: file_path::Fault) -> Self {
+    pub(super) fn misplaced(path: &str, fault: file_path::PathFault) -> Self {
         Self::Misplaced { path: path.to_owned(), fault }
     }
 }

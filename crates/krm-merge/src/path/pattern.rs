@@ -18,12 +18,12 @@ use crate::yaml::{Document, NodeRef};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
     written: String,
-    parts: Vec<Part>,
+    parts: Vec<PatternStep>,
 }
 
 /// A pattern for one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PatternStep {
     Any,
     Field(String),
     Element(Vec<(String, String)>),
@@ -70,11 +70,13 @@ impl PathPattern {
                 element.get(name).is_some_and(|v| v.string() == value)
             };
             let below = match part {
-                Part::Field(name) => node.get(name).map(|node| (Some(name.clone()), node)),
-                Part::Any => None,
-                Part::Element(keys) => node.elements().find(|e| keys.iter().all(|key| has(*e, key))).map(|e| (None, e)),
-                Part::Value(value) => node.elements().find(|e| e.string() == value).map(|e| (None, e)),
-                Part::Index(index) => node.elements().nth(*index).map(|e| (None, e)),
+                PatternStep::Field(name) => node.get(name).map(|node| (Some(name.clone()), node)),
+                PatternStep::Any => None,
+                PatternStep::Element(keys) => {
+                    node.elements().find(|e| keys.iter().all(|key| has(*e, key))).map(|e| (None, e))
+                }
+                PatternStep::Value(value) => node.elements().find(|e| e.string() == value).map(|e| (None, e)),
+                PatternStep::Index(index) => node.elements().nth(*index).map(|e| (None, e)),
             };
             let Some(below) = below else { break };
             trail.push(below);
@@ -104,7 +106,7 @@ impl fmt::Display for PathPattern {
     }
 }
 
-impl Part {
+impl PatternStep {
     fn fits(&self, stride: &Stride<'_>) -> bool {
         let has = |keys: &[KeyStep<'_>], (name, value): &(String, String)| {
             keys.iter().any(|key| key.name == *name && key.value == *value)
@@ -125,33 +127,33 @@ fn must_follow(rest: &str) -> String {
     format!("`.` or `[` must stand before {rest:?}")
 }
 
-fn field(name: &str) -> Result<Part, String> {
+fn field(name: &str) -> Result<PatternStep, String> {
     match name {
         "" => Err("a field must have a name between two dots".to_owned()),
-        "*" => Ok(Part::Any),
-        name => Ok(Part::Field(name.to_owned())),
+        "*" => Ok(PatternStep::Any),
+        name => Ok(PatternStep::Field(name.to_owned())),
     }
 }
 
 /// The part inside of brackets, of which the first one is already read, and the rest of the text.
-fn bracketed(inner: &str) -> Result<(Part, &str), String> {
+fn bracketed(inner: &str) -> Result<(PatternStep, &str), String> {
     let closed = |rest: &str| rest.starts_with(']');
-    let behind = |part: Part, rest: &'_ str| -> Result<Part, String> {
+    let behind = |part: PatternStep, rest: &'_ str| -> Result<PatternStep, String> {
         if closed(rest) { Ok(part) } else { Err("`[` must have its `]`".to_owned()) }
     };
     if inner.starts_with('"') {
         let (name, rest) = text(inner)?;
-        return Ok((behind(Part::Field(name), rest)?, &rest[1..]));
+        return Ok((behind(PatternStep::Field(name), rest)?, &rest[1..]));
     }
     if let Some(value) = inner.strip_prefix('=') {
         let (value, rest) = text(value)?;
-        return Ok((behind(Part::Value(value), rest)?, &rest[1..]));
+        return Ok((behind(PatternStep::Value(value), rest)?, &rest[1..]));
     }
     let end = inner.find(['=', ']']).ok_or("`[` must have its `]`")?;
     if inner[end..].starts_with(']') {
         let part = match &inner[..end] {
-            "*" => Part::Any,
-            number => Part::Index(number.parse().map_err(|_| {
+            "*" => PatternStep::Any,
+            number => PatternStep::Index(number.parse().map_err(|_| {
                 format!("brackets must hold a number, `*`, `key=value` or a quoted name, not {number:?}")
             })?),
         };
@@ -164,7 +166,7 @@ fn bracketed(inner: &str) -> Result<(Part, &str), String> {
         keys.push((name.to_owned(), value));
         match behind_value.strip_prefix(',') {
             Some(next) => rest = next,
-            None => return Ok((behind(Part::Element(keys), behind_value)?, &behind_value[1..])),
+            None => return Ok((behind(PatternStep::Element(keys), behind_value)?, &behind_value[1..])),
         }
     }
 }

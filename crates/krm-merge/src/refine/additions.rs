@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::partners::{Elements, add_changed};
+use super::partners::{FeaturesOf, add_changed};
 use super::three::{Matches, matches};
 use crate::hashed::HashSet;
 use crate::schema::Names;
@@ -21,7 +21,7 @@ pub(super) struct Additions {
 
 /// An element of the result, by its index in the part of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(super) enum MergedElement {
     /// An element of dest that stays.
     Kept(usize),
     /// An element of dest that is removed.
@@ -46,10 +46,10 @@ impl Additions {
     /// The elements of a part that both sides changed; `None` if their changes may exclude each other.
     pub(super) fn united<'v, 'a>(
         &self,
-        original: Elements<'v, 'a>,
-        updated: Elements<'v, 'a>,
-        dest: Elements<'v, 'a>,
-    ) -> Option<Vec<Element>> {
+        original: FeaturesOf<'v, 'a>,
+        updated: FeaturesOf<'v, 'a>,
+        dest: FeaturesOf<'v, 'a>,
+    ) -> Option<Vec<MergedElement>> {
         let [was, is, there] = [original.0, updated.0, dest.0].map(unique);
         let (was, is, there) = (was?, is?, there?);
         let common = |numbers: &[u32], other: &HashSet<u32>| -> Vec<u32> {
@@ -65,7 +65,7 @@ impl Additions {
         let (of_updated, of_dest) = (new(updated.0, &there), new(dest.0, &is));
         let are_dropped = |at: &usize| !is.contains(&original.0[*at]) && !there.contains(&original.0[*at]);
         let dropped: Vec<View<'_, '_>> = (0..original.0.len()).filter(are_dropped).map(|at| original.1[at]).collect();
-        let added = |version: Elements<'v, 'a>, places: &[usize]| -> Vec<View<'v, 'a>> {
+        let added = |version: FeaturesOf<'v, 'a>, places: &[usize]| -> Vec<View<'v, 'a>> {
             places.iter().map(|at| version.1[*at]).collect()
         };
         let [new, own] = [added(updated, &of_updated), added(dest, &of_dest)];
@@ -77,12 +77,13 @@ impl Additions {
             return None;
         }
         let kept = |(at, number)| match was.contains(number) && !is.contains(number) {
-            true => Element::Removed(at),
-            false => Element::Kept(at),
+            true => MergedElement::Removed(at),
+            false => MergedElement::Kept(at),
         };
-        let of_dest: Vec<Element> = dest.0.iter().enumerate().map(kept).collect();
-        let is_shared = |element: &Element| matches!(element, Element::Kept(at) if is.contains(&dest.0[*at]));
-        let mut out: Vec<Element> = Vec::with_capacity(dest.0.len() + of_updated.len());
+        let of_dest: Vec<MergedElement> = dest.0.iter().enumerate().map(kept).collect();
+        let is_shared =
+            |element: &MergedElement| matches!(element, MergedElement::Kept(at) if is.contains(&dest.0[*at]));
+        let mut out: Vec<MergedElement> = Vec::with_capacity(dest.0.len() + of_updated.len());
         // Dest's own elements come first, but a new element of updated takes the place of one that updated removed.
         let mut ahead = &of_dest[..];
         let mut takes_place = false;
@@ -96,13 +97,13 @@ impl Additions {
                 out.extend_from_slice(before);
                 ahead = rest;
             } else if !was.contains(number) && !self.has(*number) {
-                let removed = ahead[..own].iter().position(|element| matches!(element, Element::Removed(_)));
+                let removed = ahead[..own].iter().position(|element| matches!(element, MergedElement::Removed(_)));
                 let end = removed.map_or(if takes_place { 0 } else { own }, |removed| removed + 1);
                 takes_place |= removed.is_some();
                 let (before, rest) = ahead.split_at(end);
                 out.extend_from_slice(before);
                 ahead = rest;
-                out.push(Element::New(at));
+                out.push(MergedElement::New(at));
             }
         }
         out.extend_from_slice(ahead);
@@ -124,9 +125,9 @@ impl Additions {
 
 /// Replaces the elements of dest by those of updated; elements that both have stay. In an additive list, an element that dest added
 /// elsewhere is not added a second time.
-pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additions>) -> Vec<Element> {
+pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additions>) -> Vec<MergedElement> {
     let is_there = |at: &usize| additions.is_some_and(|additions| additions.has(updated[*at]));
-    let added = |at: usize| Some(at).filter(|at| !is_there(at)).map(Element::New);
+    let added = |at: usize| Some(at).filter(|at| !is_there(at)).map(MergedElement::New);
     let mut new = 0..updated.len();
     let mut out = Vec::new();
     for (own, stays) in matches(dest, updated).into_iter().enumerate() {
@@ -134,9 +135,9 @@ pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additio
             Some(at) => {
                 out.extend((new.start..at).filter_map(added));
                 new.start = at + 1;
-                out.push(Element::Kept(own));
+                out.push(MergedElement::Kept(own));
             }
-            None => out.push(Element::Removed(own)),
+            None => out.push(MergedElement::Removed(own)),
         }
     }
     out.extend(new.filter_map(added));

@@ -5,16 +5,16 @@
 //! second run would then add elements twice or drop some. A pipeline merges at each run, so such a list must stay one conflict. The second
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
-use super::additions::{Additions, Element, replaced};
+use super::additions::{Additions, MergedElement, replaced};
 use super::compared::{Compared, Ways, any_strays, compared};
-use super::partners::Elements;
+use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
 use crate::schema::Names;
 use crate::sides::Side;
 
 /// How an element was merged from three versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum MergedFrom {
     /// All of its fields or elements, as those of any other value.
     Inside,
     /// As a whole: by line or by element, because the versions are not alike.
@@ -23,20 +23,20 @@ pub(super) enum Way {
 
 /// The merged list in which one side won all conflicts.
 #[derive(Clone, Copy)]
-pub(super) struct Outcome<'v, 'a> {
+pub(super) struct AgainOutcome<'v, 'a> {
     /// Its elements, and original's among them.
     pub ways: &'v Ways<'v, 'a>,
     /// For each element that may be merged from three versions, how, and the places of these.
-    pub from: &'v [Option<(Way, Anchor)>],
+    pub from: &'v [Option<(MergedFrom, Anchor)>],
     /// How elements are named, if the list is additive.
     pub names: Option<Names>,
     /// The side that won.
     pub winner: Side,
 }
 
-impl<'a> Outcome<'_, 'a> {
+impl<'a> AgainOutcome<'_, 'a> {
     /// Whether nothing changes if a side is merged into it again, and the same side wins again.
-    pub(super) fn stays(&self, original: Elements<'_, 'a>, side: Side, other: &Ways<'_, 'a>) -> bool {
+    pub(super) fn stays(&self, original: FeaturesOf<'_, 'a>, side: Side, other: &Ways<'_, 'a>) -> bool {
         let this = self.ways.elements();
         if this.0 == other.elements().0 {
             return true;
@@ -57,11 +57,11 @@ impl<'a> Outcome<'_, 'a> {
 
 /// A second run, which merges a side into an outcome.
 struct Again<'v, 'a> {
-    outcome: &'v Outcome<'v, 'a>,
-    original: Elements<'v, 'a>,
+    outcome: &'v AgainOutcome<'v, 'a>,
+    original: FeaturesOf<'v, 'a>,
     side: Side,
     /// The elements of the side.
-    other: Elements<'v, 'a>,
+    other: FeaturesOf<'v, 'a>,
     additions: Option<Additions>,
 }
 
@@ -71,7 +71,7 @@ impl Again<'_, '_> {
         match Changed::of(&old, &new, &self.outcome.ways.elements().0[at.dest]) {
             Changed::Nowhere | Changed::Dest | Changed::Alike => true,
             Changed::Updated => false,
-            Changed::Apart => self.was_merged(Way::Inside, [old, new], at.dest),
+            Changed::Apart => self.was_merged(MergedFrom::Inside, [old, new], at.dest),
         }
     }
 
@@ -84,7 +84,7 @@ impl Again<'_, '_> {
             Changed::Apart => {
                 let united = self.additions.as_ref().and_then(|additions| additions.united(old, new, own));
                 let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
-                let was_merged = |n| self.was_merged(Way::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
+                let was_merged = |n| self.was_merged(MergedFrom::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
                 match united {
                     Some(elements) => are_kept(&elements),
                     // It is in conflict again, and the outcome has what won.
@@ -96,12 +96,12 @@ impl Again<'_, '_> {
     }
 
     /// Whether the first run made an element of the outcome of the same element of original and the same one of the side.
-    fn was_merged(&self, way: Way, numbers: [u32; 2], at: usize) -> bool {
+    fn was_merged(&self, way: MergedFrom, numbers: [u32; 2], at: usize) -> bool {
         let is_of = |from: Anchor| numbers == [self.original.0[from.original], self.other.0[from.of(self.side)]];
         self.outcome.from[at].is_some_and(|(how, from)| how == way && is_of(from))
     }
 }
 
-fn are_kept(elements: &[Element]) -> bool {
-    elements.iter().all(|element| matches!(element, Element::Kept(_)))
+fn are_kept(elements: &[MergedElement]) -> bool {
+    elements.iter().all(|element| matches!(element, MergedElement::Kept(_)))
 }

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use super::moved::with_moved;
-use super::partners::{Elements, Found, Search, partners};
+use super::partners::{FeaturesOf, FoundPartners, PartnerSearch, partners};
 use super::three::{Changed, Matches, Part, parts};
 use crate::hashed::{Empty, HashMap};
 
@@ -22,30 +22,33 @@ pub(super) struct Compared {
 /// A side of a comparison, as each search finds it.
 #[derive(Clone)]
 pub(super) struct Ways<'v, 'a> {
-    forward: Found<'v, 'a>,
+    forward: FoundPartners<'v, 'a>,
     /// `None` for a long list.
-    backward: Option<Found<'v, 'a>>,
+    backward: Option<FoundPartners<'v, 'a>>,
 }
 
 /// The most elements of a side that is searched in both directions.
 const FEW: usize = 500;
 
 impl<'v, 'a> Ways<'v, 'a> {
-    pub(super) fn of(original: Elements<'_, '_>, side: Elements<'v, 'a>) -> Self {
-        let found = |search| Found::of(original, side, search);
-        Self { forward: found(Search::Forward), backward: (side.0.len() <= FEW).then(|| found(Search::Backward)) }
+    pub(super) fn of(original: FeaturesOf<'_, '_>, side: FeaturesOf<'v, 'a>) -> Self {
+        let found = |search| FoundPartners::of(original, side, search);
+        Self {
+            forward: found(PartnerSearch::Forward),
+            backward: (side.0.len() <= FEW).then(|| found(PartnerSearch::Backward)),
+        }
     }
 
     /// The elements of the side.
-    pub(super) fn elements(&self) -> Elements<'v, 'a> {
+    pub(super) fn elements(&self) -> FeaturesOf<'v, 'a> {
         self.forward.elements
     }
 }
 
 /// Compares three versions, so that both sides changed as few parts as possible.
-pub(super) fn compared(original: Elements<'_, '_>, updated: &Ways<'_, '_>, dest: &Ways<'_, '_>) -> Compared {
+pub(super) fn compared(original: FeaturesOf<'_, '_>, updated: &Ways<'_, '_>, dest: &Ways<'_, '_>) -> Compared {
     let [of_updated, of_dest] = [updated, dest].map(|side| side.elements().0);
-    let of = |updated: &Found<'_, '_>, dest: &Found<'_, '_>| {
+    let of = |updated: &FoundPartners<'_, '_>, dest: &FoundPartners<'_, '_>| {
         let compared = in_one_way(original, updated, dest);
         let is_apart = |part: &&Part| part.changed(original.0, of_updated, of_dest) == Changed::Apart;
         (compared.parts.iter().filter(is_apart).count(), compared)
@@ -87,7 +90,7 @@ pub(super) fn any_strays(versions: [&[u32]; 3], merged: &[u32]) -> bool {
     })
 }
 
-fn in_one_way(original: Elements<'_, '_>, updated: &Found<'_, '_>, dest: &Found<'_, '_>) -> Compared {
+fn in_one_way(original: FeaturesOf<'_, '_>, updated: &FoundPartners<'_, '_>, dest: &FoundPartners<'_, '_>) -> Compared {
     let [in_updated, in_dest] = partners(original, [updated, dest]);
     let (updated, dest) = (updated.elements, dest.elements);
     let parts = parts(&in_updated, &in_dest, updated.0.len(), dest.0.len());

@@ -3,10 +3,10 @@
 //! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
 //! document that cannot be merged this way without a loss is not merged here.
 
-use super::{Depth, Sources, Text, refined};
+use super::{Depth, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::limit::Budget;
-use crate::merge::{Merged, merge};
+use crate::merge::{Walked, merge};
 use crate::policy::Policy;
 use crate::schema::Cursor;
 use crate::splice::edits;
@@ -22,7 +22,7 @@ pub(super) fn merged(
     policy: Policy,
     budget: &Budget,
     depth: Depth,
-) -> Option<Text> {
+) -> Option<RefinedText> {
     let [original, updated, dest] = sides.map(|text| Document::parse(text).ok());
     let documents = [original?, updated?, dest?];
     let [original, updated, dest] = documents.each_ref().map(root);
@@ -33,7 +33,7 @@ pub(super) fn merged(
     let change = diff(Some(original), updated, Some(dest), cursor, policy.renames).ok()?.change;
     let merged = match &change {
         Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
-        None => Merged { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
+        None => Walked { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
     };
     let tree = refined(merged, cursor, policy, budget, depth).tree?;
     let mut places = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn merged(
     let [_, text_of_updated, text_of_dest] = sides;
     let apart = !places.is_empty();
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
-    Some(Text { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
+    Some(RefinedText { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
 }
 
 /// Whether a text consists of documents whose maps have each key once.

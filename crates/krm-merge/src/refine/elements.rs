@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::additions::{Additions, Element, replaced};
-use super::again::{Outcome, Way};
+use super::additions::{Additions, MergedElement, replaced};
+use super::again::{AgainOutcome, MergedFrom};
 use super::compared::{Compared, Ways, any_strays, compared};
-use super::partners::Elements;
+use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
@@ -36,8 +36,8 @@ struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    fn all(&self) -> Elements<'_, 'a> {
-        Elements(&self.numbers, &self.views)
+    fn all(&self) -> FeaturesOf<'_, 'a> {
+        FeaturesOf(&self.numbers, &self.views)
     }
 }
 
@@ -45,14 +45,14 @@ impl<'a> Version<'a> {
 type Versions<'a> = Sides<Version<'a>>;
 
 /// A piece of the merged list.
-enum Piece<'a> {
+enum ListPiece<'a> {
     /// The elements of the piece, the same for every winner.
     Settled(Vec<Entry<'a>>),
     /// The elements of the piece if dest wins, and if updated wins.
     Open([Vec<Entry<'a>>; 2]),
 }
 
-impl<'a> Piece<'a> {
+impl<'a> ListPiece<'a> {
     /// The elements of the piece if this side wins.
     fn won_by(&self, pick: Pick) -> &[Entry<'a>] {
         match self {
@@ -73,7 +73,7 @@ impl<'a> Refiner<'a, '_> {
         let names = cursor.additive();
         let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, additions.as_ref()), cursor)?;
-        let is_settled = pieces.iter().all(|piece| matches!(piece, Piece::Settled(_)));
+        let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let merged = versions.merged(&parts);
         // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, pick)| {
@@ -89,8 +89,8 @@ impl<'a> Refiner<'a, '_> {
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
             // Where a side won all conflicts, the outcome is often that side.
             let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
-            let this = known.unwrap_or_else(|| Ways::of(original.all(), Elements(&numbers, &views)));
-            let outcome = Outcome { ways: &this, from: &from, names, winner };
+            let this = known.unwrap_or_else(|| Ways::of(original.all(), FeaturesOf(&numbers, &views)));
+            let outcome = AgainOutcome { ways: &this, from: &from, names, winner };
             outcome.stays(original.all(), Side::Updated, &found[0])
                 && outcome.stays(original.all(), Side::Dest, &found[1])
         };
@@ -111,7 +111,7 @@ impl<'a> Refiner<'a, '_> {
         versions: &Versions<'a>,
         (parts, additions): (&[Part], Option<&Additions>),
         cursor: Cursor<'a>,
-    ) -> Option<(Vec<Piece<'a>>, Sources)> {
+    ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
         let own = self.paired(conflict, versions, parts, cursor)?;
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
@@ -128,18 +128,18 @@ impl<'a> Refiner<'a, '_> {
                         changed => sources.add(changed),
                     }
                     is_finer |= matches!(entry.value, Some(Tree::Conflict(_)));
-                    Piece::Settled(vec![entry])
+                    ListPiece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
                     if let Some(entries) = versions.united(hunk, additions, &own) {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);
-                        pieces.push(Piece::Settled(entries));
+                        pieces.push(ListPiece::Settled(entries));
                         continue;
                     }
                     sources.add(versions.hunk(hunk));
                     let piece = self.hunk(conflict, versions, (hunk, additions, &own), cursor);
-                    is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
+                    is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, ListPiece::Settled(_));
                     piece
                 }
             };
@@ -185,16 +185,18 @@ impl<'a> Refiner<'a, '_> {
         versions: &Versions<'a>,
         (hunk, additions, own): (&Hunk, Option<&Additions>, &[Entry<'a>]),
         cursor: Cursor<'a>,
-    ) -> Piece<'a> {
+    ) -> ListPiece<'a> {
         let kept = || own[hunk.dest.clone()].to_vec();
         match versions.hunk(hunk) {
-            Changed::Updated => Piece::Settled(versions.replaced(hunk, additions, own)),
-            Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(kept()),
+            Changed::Updated => ListPiece::Settled(versions.replaced(hunk, additions, own)),
+            Changed::Nowhere | Changed::Dest | Changed::Alike => ListPiece::Settled(kept()),
             Changed::Apart if versions.is_one_by_one(hunk) => {
                 let count = hunk.dest.len().max(hunk.updated.len());
-                Piece::Settled((0..count).map(|n| self.element(conflict, versions, (hunk, n, own), cursor)).collect())
+                ListPiece::Settled(
+                    (0..count).map(|n| self.element(conflict, versions, (hunk, n, own), cursor)).collect(),
+                )
             }
-            Changed::Apart => Piece::Open([kept(), versions.replaced(hunk, additions, own)]),
+            Changed::Apart => ListPiece::Open([kept(), versions.replaced(hunk, additions, own)]),
         }
     }
 
@@ -245,18 +247,18 @@ impl<'a> Refiner<'a, '_> {
 }
 
 /// The list that these pieces make, or its conflict if some are open.
-fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>) -> Tree<'a> {
-    let is_open = pieces.iter().any(|piece| matches!(piece, Piece::Open(_)));
+fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<ListPiece<'a>>) -> Tree<'a> {
+    let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
     let [mut for_dest, mut for_updated] = [Vec::new(), Vec::new()];
     for piece in pieces {
         match piece {
-            Piece::Settled(entries) => {
+            ListPiece::Settled(entries) => {
                 if is_open {
                     for_updated.extend(entries.iter().cloned());
                 }
                 for_dest.extend(entries);
             }
-            Piece::Open([dest, updated]) => {
+            ListPiece::Open([dest, updated]) => {
                 for_dest.extend(dest);
                 for_updated.extend(updated);
             }
@@ -279,7 +281,7 @@ fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_
 }
 
 /// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.
-fn outcome<'a>(pieces: &[Piece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
+fn outcome<'a>(pieces: &[ListPiece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
     let entries = pieces.iter().flat_map(|piece| piece.won_by(pick));
     entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place()))).unzip()
 }
@@ -294,9 +296,9 @@ fn once(numbers: &[u32]) -> HashMap<u32, Option<usize>> {
 }
 
 /// The versions of a list with their elements numbered.
-fn numbered(lists: Values<'_>) -> (Versions<'_>, Numbering<'_>) {
+fn numbered(lists: Values<'_>) -> (Versions<'_>, ElementNumbers<'_>) {
     let all = lists.map(|list| list.elements().collect::<Vec<_>>());
-    let mut numbering = Numbering::of(all.iter().map(|(_, elements)| elements.len()).sum());
+    let mut numbering = ElementNumbers::of(all.iter().map(|(_, elements)| elements.len()).sum());
     let versions = Sides::of(|side| {
         let (list, elements) = (lists[side], all[side].clone());
         let views: Vec<View<'_, '_>> = elements.iter().copied().map(View::Node).collect();
@@ -317,16 +319,16 @@ impl<'a> Versions<'a> {
     }
 
     /// For each element of dest that may be merged from three versions, how, and the places of these.
-    fn merged(&self, parts: &[Part]) -> Vec<Option<(Way, Anchor)>> {
+    fn merged(&self, parts: &[Part]) -> Vec<Option<(MergedFrom, Anchor)>> {
         let mut merged = vec![None; self.dest.elements.len()];
         for part in parts {
             match part {
-                Part::Anchor(at) => merged[at.dest] = Some((Way::Inside, *at)),
+                Part::Anchor(at) => merged[at.dest] = Some((MergedFrom::Inside, *at)),
                 Part::Hunk(hunk) if self.is_one_by_one(hunk) => {
                     for ((original, updated), dest) in
                         hunk.original.clone().zip(hunk.updated.clone()).zip(hunk.dest.clone())
                     {
-                        merged[dest] = Some((Way::Whole, Anchor { original, updated, dest }));
+                        merged[dest] = Some((MergedFrom::Whole, Anchor { original, updated, dest }));
                     }
                 }
                 Part::Hunk(_) => {}
@@ -386,23 +388,23 @@ impl<'a> Versions<'a> {
     }
 
     /// The entries for elements of a hunk.
-    fn entries(&self, hunk: &Hunk, elements: Vec<Element>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
+    fn entries(&self, hunk: &Hunk, elements: Vec<MergedElement>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let own = &own[hunk.dest.clone()];
         // In dest's layout, what takes the place of original's elements could look as in original, and a second run would take it for
         // something that dest left alone: see `Conflict::layout_of_taken`.
         let layout = if hunk.original.is_empty() { Layout::Host } else { Layout::Value };
         let new = |at: usize| Tree::Node(self.updated.elements[hunk.updated.start + at]);
         let entry = |element| match element {
-            Element::Kept(at) => own[at].clone(),
-            Element::Removed(at) => Entry { value: None, ..own[at].clone() },
-            Element::New(at) => Entry { layout, ..Entry::new(None, new(at)) },
+            MergedElement::Kept(at) => own[at].clone(),
+            MergedElement::Removed(at) => Entry { value: None, ..own[at].clone() },
+            MergedElement::New(at) => Entry { layout, ..Entry::new(None, new(at)) },
         };
         elements.into_iter().map(entry).collect()
     }
 }
 
 /// Numbers for elements. Elements that mean the same have the same number.
-struct Numbering<'a> {
+struct ElementNumbers<'a> {
     known: HashMap<u64, Vec<(NodeRef<'a>, u32)>>,
     next: u32,
     by: Likely,
@@ -420,7 +422,7 @@ enum Likely {
 /// difference or equal texts costs less than hashing them.
 const FEW: usize = 12;
 
-impl<'a> Numbering<'a> {
+impl<'a> ElementNumbers<'a> {
     /// A numbering for this many elements.
     fn of(count: usize) -> Self {
         Self { known: HashMap::new(), next: 0, by: if count <= FEW { Likely::Any } else { Likely::OfOneHash } }

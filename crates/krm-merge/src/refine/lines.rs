@@ -61,9 +61,9 @@ fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
     // another order, only the matches that the first run found show what it did.
     let sides = [&on[..], &un, &dn];
     let [in_updated, in_dest] = match compared(sides, matches) {
-        Compared::Upgraded(found) => found,
-        Compared::Behind(_) => match compared(sides, matches_of_lines) {
-            Compared::Upgraded(found) | Compared::Behind(found) => found,
+        MatchedLines::Upgraded(found) => found,
+        MatchedLines::Behind(_) => match compared(sides, matches_of_lines) {
+            MatchedLines::Upgraded(found) | MatchedLines::Behind(found) => found,
         },
     };
     let parts = parts(&in_updated, &in_dest, un.len(), dn.len());
@@ -71,7 +71,7 @@ fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
 }
 
 /// The matches of original with updated and with dest.
-enum Compared {
+enum MatchedLines {
     /// Dest has all of upstream's change already, as after a first run. Its matches go by way of updated: if both sides added equal lines, a
     /// comparison of original and dest may take another line for the added one.
     Upgraded([Matches; 2]),
@@ -81,15 +81,15 @@ enum Compared {
 
 /// Compares three versions. Dest counts as upgraded only where it is as much like updated as like original. Else a removal of upstream could
 /// count as one that dest took back.
-fn compared([original, updated, dest]: [&[u32]; 3], matches: impl Fn(&[u32], &[u32]) -> Matches) -> Compared {
+fn compared([original, updated, dest]: [&[u32]; 3], matches: impl Fn(&[u32], &[u32]) -> Matches) -> MatchedLines {
     let (in_updated, of_updated) = (matches(original, updated), matches(updated, dest));
     let in_dest = matches(original, dest);
     let by_updated = in_updated.iter().map(|updated| of_updated[(*updated)?]).collect();
     let has = |part: &Part| !matches!(part.changed(original, updated, dest), Changed::Updated | Changed::Apart);
     let has_all = || parts(&in_updated, &by_updated, updated.len(), dest.len()).iter().all(has);
     match count(&of_updated) >= count(&in_dest) && has_all() {
-        true => Compared::Upgraded([in_updated, by_updated]),
-        false => Compared::Behind([in_updated, in_dest]),
+        true => MatchedLines::Upgraded([in_updated, by_updated]),
+        false => MatchedLines::Behind([in_updated, in_dest]),
     }
 }
 

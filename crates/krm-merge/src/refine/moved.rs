@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::partners::{Elements, are_one};
+use super::partners::{FeaturesOf, are_one};
 use super::three::{Anchor, Changed, Hunk, Matches, Part};
 use crate::hashed::{Empty, HashMap};
 use crate::tree::View;
@@ -13,7 +13,7 @@ use crate::tree::View;
 /// The parts of three versions, in which a hunk becomes anchors if both sides have the same elements of original in it, one by one.
 pub(super) fn with_moved(
     parts: Vec<Part>,
-    [original, updated, dest]: [Elements<'_, '_>; 3],
+    [original, updated, dest]: [FeaturesOf<'_, '_>; 3],
     places: [&Matches; 2],
 ) -> Vec<Part> {
     let mut moved = Moved { sides: [original, updated, dest], places, free: HashMap::new() };
@@ -38,7 +38,7 @@ pub(super) fn with_moved(
 }
 
 struct Moved<'v, 'a> {
-    sides: [Elements<'v, 'a>; 3],
+    sides: [FeaturesOf<'v, 'a>; 3],
     /// The places of original's elements in updated and in dest.
     places: [&'v Matches; 2],
     /// By number, the elements of original that are no anchors.

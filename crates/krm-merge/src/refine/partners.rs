@@ -32,9 +32,9 @@ const MOST_RIVALS: usize = 20_000;
 
 /// A version of a list, or a part of one: the numbers of its elements, and the elements. Equal elements have the same number.
 #[derive(Clone, Copy)]
-pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [View<'v, 'a>]);
+pub(super) struct FeaturesOf<'v, 'a>(pub &'v [u32], pub &'v [View<'v, 'a>]);
 
-impl Elements<'_, '_> {
+impl FeaturesOf<'_, '_> {
     /// The elements in a range.
     pub(super) fn part(&self, range: &Range<usize>) -> Self {
         Self(&self.0[range.clone()], &self.1[range.clone()])
@@ -43,14 +43,14 @@ impl Elements<'_, '_> {
 
 /// Which of several shortest differences counts. They differ where elements repeat, or have another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum PartnerSearch {
     /// The one that is found from the start, as git finds it.
     Forward,
     /// The one that is found from the end.
     Backward,
 }
 
-impl Search {
+impl PartnerSearch {
     fn matches(self, original: &[u32], side: &[u32]) -> Matches {
         if self == Self::Forward {
             return matches(original, side);
@@ -63,9 +63,9 @@ impl Search {
 
 /// A version of a list, and the places of original's elements in it, found without a look at any other version.
 #[derive(Clone)]
-pub(super) struct Found<'v, 'a> {
-    pub elements: Elements<'v, 'a>,
-    search: Search,
+pub(super) struct FoundPartners<'v, 'a> {
+    pub elements: FeaturesOf<'v, 'a>,
+    search: PartnerSearch,
     /// The places of the elements that are equal.
     equal: Matches,
     /// The same, with the places of the elements that changed.
@@ -74,8 +74,8 @@ pub(super) struct Found<'v, 'a> {
     inserted: HashSet<u32>,
 }
 
-impl<'v, 'a> Found<'v, 'a> {
-    pub(super) fn of(original: Elements<'_, '_>, elements: Elements<'v, 'a>, search: Search) -> Self {
+impl<'v, 'a> FoundPartners<'v, 'a> {
+    pub(super) fn of(original: FeaturesOf<'_, '_>, elements: FeaturesOf<'v, 'a>, search: PartnerSearch) -> Self {
         let equal = search.matches(original.0, elements.0);
         let mut places = equal.clone();
         add_changed(original.1, elements.1, &mut places);
@@ -84,7 +84,7 @@ impl<'v, 'a> Found<'v, 'a> {
     }
 
     /// The same, knowing what another side inserted: that is hardly an element of original that changed.
-    fn beside<'f>(&'f self, original: Elements<'_, '_>, inserted: &HashSet<u32>) -> Cow<'f, Self> {
+    fn beside<'f>(&'f self, original: FeaturesOf<'_, '_>, inserted: &HashSet<u32>) -> Cow<'f, Self> {
         if !self.elements.0.iter().any(|number| inserted.contains(number)) {
             return Cow::Borrowed(self);
         }
@@ -96,10 +96,10 @@ impl<'v, 'a> Found<'v, 'a> {
 }
 
 /// For each of two sides, the places of original's elements in it. The order of the sides makes no difference.
-pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 2]) -> [Matches; 2] {
+pub(super) fn partners(original: FeaturesOf<'_, '_>, [one, two]: [&FoundPartners<'_, '_>; 2]) -> [Matches; 2] {
     let [one, two] = [one.beside(original, &two.inserted), two.beside(original, &one.inserted)];
-    let again = |side: &Found<'_, '_>, other: &Found<'_, '_>| {
-        let other = Other::of(original, other);
+    let again = |side: &FoundPartners<'_, '_>, other: &FoundPartners<'_, '_>| {
+        let other = OtherSide::of(original, other);
         match other.says_nothing() {
             true => side.places.clone(),
             false => other.partners(original, side),
@@ -109,7 +109,7 @@ pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 
 }
 
 /// What the other side did to the elements of original.
-struct Other<'v, 'a> {
+struct OtherSide<'v, 'a> {
     /// Whether it has each element, perhaps changed.
     has: Vec<bool>,
     /// For each element, the changed one.
@@ -122,8 +122,8 @@ struct Other<'v, 'a> {
     inserted: &'v HashSet<u32>,
 }
 
-impl<'v, 'a> Other<'v, 'a> {
-    fn of(original: Elements<'_, '_>, found: &'v Found<'v, 'a>) -> Self {
+impl<'v, 'a> OtherSide<'v, 'a> {
+    fn of(original: FeaturesOf<'_, '_>, found: &'v FoundPartners<'v, 'a>) -> Self {
         let inserted = &found.inserted;
         let (side, found) = (found.elements, &found.places);
         let own: HashSet<u32> = original.0.iter().copied().collect();
@@ -147,7 +147,11 @@ impl<'v, 'a> Other<'v, 'a> {
     }
 
     /// The places of original's elements in a side, which may have an element as original or as the other side has it.
-    fn partners(&self, original: Elements<'_, '_>, Found { elements: side, search, .. }: &Found<'_, '_>) -> Matches {
+    fn partners(
+        &self,
+        original: FeaturesOf<'_, '_>,
+        FoundPartners { elements: side, search, .. }: &FoundPartners<'_, '_>,
+    ) -> Matches {
         // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
         let places = side.0.iter().enumerate().filter(|(_, number)| !self.added.contains_key(number));
         let (places, numbers): (Vec<usize>, Vec<u32>) =
@@ -184,7 +188,7 @@ struct Hints<'v, 'a> {
 impl Hints<'_, '_> {
     fn add_changed(&self, original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
         let is_new = |place: usize| self.is_new.get(place).is_some_and(|is_new| *is_new);
-        let added: Vec<Element<'_>> = self.added.iter().copied().map(Element::of).collect();
+        let added: Vec<Features<'_>> = self.added.iter().copied().map(Features::of).collect();
         let rivals = rivals(&added, side);
         self.add_among(original, side, |place| !is_new(place), &rivals, found);
         if (0..side.len()).any(is_new) {
@@ -211,12 +215,12 @@ impl Hints<'_, '_> {
                 old.zip(new).for_each(|(i, j)| found[i] = Some(j));
                 continue;
             }
-            let form = |i: usize| self.forms.get(i).copied().flatten().map(Element::of);
+            let form = |i: usize| self.forms.get(i).copied().flatten().map(Features::of);
             let has = |i: usize| self.has.get(i).is_some_and(|has| *has);
-            let of_old = |i: usize| Old { own: Element::of(original[i]), other: form(i), is_in_other: has(i) };
+            let of_old = |i: usize| Old { own: Features::of(original[i]), other: form(i), is_in_other: has(i) };
             let olds: Vec<Old<'_>> = old.clone().map(of_old).collect();
-            let news: Vec<Element<'_>> = views.into_iter().map(Element::of).collect();
-            let rivals: Vec<&[&Element<'_>]> =
+            let news: Vec<Features<'_>> = views.into_iter().map(Features::of).collect();
+            let rivals: Vec<&[&Features<'_>]> =
                 new.iter().map(|place| rivals.get(place).map(Vec::as_slice).unwrap_or_default()).collect();
             for (i, j) in aligned(&olds, &news, &rivals) {
                 found[old.start + i] = Some(new[j]);
@@ -226,9 +230,9 @@ impl Hints<'_, '_> {
 }
 
 /// For each element of a side, by its place, what the other side added that may be like it.
-type Rivals<'e, 'a> = HashMap<usize, Vec<&'e Element<'a>>>;
+type Rivals<'e, 'a> = HashMap<usize, Vec<&'e Features<'a>>>;
 
-fn rivals<'e, 'a>(added: &'e [Element<'a>], side: &[View<'_, '_>]) -> Rivals<'e, 'a> {
+fn rivals<'e, 'a>(added: &'e [Features<'a>], side: &[View<'_, '_>]) -> Rivals<'e, 'a> {
     let mut found = Rivals::new();
     if added.is_empty() {
         return found;
@@ -273,32 +277,32 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
 /// The numbers of the elements of a side that are surely new, and no element of original that changed: their neighbours are neighbours in
 /// original as well, and they are not like any element that the side lacks. `equal` has the places of original's elements that are equal, and
 /// `places` has those of the changed ones, too.
-fn inserted(original: Elements<'_, '_>, side: Elements<'_, '_>, equal: &Matches, places: &Matches) -> HashSet<u32> {
+fn inserted(original: FeaturesOf<'_, '_>, side: FeaturesOf<'_, '_>, equal: &Matches, places: &Matches) -> HashSet<u32> {
     let paired = places.iter().flatten().map(|place| side.0[*place]);
     let known: HashSet<u32> = original.0.iter().copied().chain(paired).collect();
     let between_neighbours = gaps(equal, side.0.len()).into_iter().filter(|(old, _)| old.is_empty());
     let new = between_neighbours.flat_map(|(_, new)| new).filter(|place| !known.contains(&side.0[*place]));
     let new: Vec<usize> = new.collect();
     let lacks = places.iter().zip(original.1).filter(|(place, _)| place.is_none() && !new.is_empty());
-    let lacks: Vec<Element<'_>> = lacks.map(|(_, element)| Element::of(*element)).collect();
+    let lacks: Vec<Features<'_>> = lacks.map(|(_, element)| Features::of(*element)).collect();
     if lacks.is_empty() {
         return new.into_iter().map(|place| side.0[place]).collect();
     }
-    let elements: Vec<Element<'_>> = new.iter().map(|place| Element::of(side.1[*place])).collect();
+    let elements: Vec<Features<'_>> = new.iter().map(|place| Features::of(side.1[*place])).collect();
     if !are_few(&lacks, &elements) {
         return HashSet::new();
     }
-    let is_new = |element: &Element<'_>| lacks.iter().all(|lacking| lacking.likeness(element) == 0);
+    let is_new = |element: &Features<'_>| lacks.iter().all(|lacking| lacking.likeness(element) == 0);
     new.into_iter().zip(&elements).filter(|(_, element)| is_new(element)).map(|(place, _)| side.0[place]).collect()
 }
 
 /// The features of an element that show whether two elements are one.
-struct Element<'a> {
+struct Features<'a> {
     leaves: Leaves,
     name: Option<Cow<'a, str>>,
 }
 
-impl<'a> Element<'a> {
+impl<'a> Features<'a> {
     fn of(element: View<'_, 'a>) -> Self {
         Self { leaves: Leaves::of(element), name: name(element) }
     }
@@ -313,36 +317,36 @@ impl<'a> Element<'a> {
 
 /// Whether two elements are one that may have changed.
 pub(super) fn are_one(one: View<'_, '_>, other: View<'_, '_>) -> bool {
-    Element::of(one).likeness(&Element::of(other)) > 0
+    Features::of(one).likeness(&Features::of(other)) > 0
 }
 
 /// An element of original in each form that it has.
 struct Old<'a> {
-    own: Element<'a>,
+    own: Features<'a>,
     /// The element as the other side changed it, and whether the other side has it at all.
-    other: Option<Element<'a>>,
+    other: Option<Features<'a>>,
     is_in_other: bool,
 }
 
 impl<'a> Old<'a> {
-    fn forms(&self) -> impl Iterator<Item = &Element<'a>> {
+    fn forms(&self) -> impl Iterator<Item = &Features<'a>> {
         std::iter::once(&self.own).chain(&self.other)
     }
 
     /// Whether an element that the other side added may be meant instead of it: the other side left it as it is, or both are alike there.
-    fn has_rival(&self, added: &Element<'_>) -> bool {
+    fn has_rival(&self, added: &Features<'_>) -> bool {
         self.is_in_other && self.other.as_ref().is_none_or(|form| form.likeness(added) > 0)
     }
 
     /// How much it has in common with an element of a side, in the form that has the most.
-    fn likeness(&self, new: &Element<'_>) -> u32 {
+    fn likeness(&self, new: &Features<'_>) -> u32 {
         self.forms().map(|form| form.likeness(new)).max().unwrap_or_default()
     }
 }
 
 /// Whether comparing each with each takes no more than [`COMPARISONS`].
-fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Element<'a>>, new: &[Element<'_>]) -> bool {
-    let values = |element: &Element<'_>| element.leaves.count() + 1;
+fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Features<'a>>, new: &[Features<'_>]) -> bool {
+    let values = |element: &Features<'_>| element.leaves.count() + 1;
     let (count, of_old) = old.into_iter().fold((0_usize, 0), |(count, sum), old| (count + 1, sum + values(old)));
     let of_new: usize = new.iter().map(values).sum();
     of_old.saturating_mul(new.len()).saturating_add(of_new.saturating_mul(count)) <= COMPARISONS
@@ -350,15 +354,15 @@ fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Element<'a>>, new: &[El
 
 /// Pairs, in the order of both versions, with as much in common as possible. A new element is in no pair with an old one that has a rival
 /// with more in common.
-fn aligned(old: &[Old<'_>], new: &[Element<'_>], rivals: &[&[&Element<'_>]]) -> Vec<(usize, usize)> {
+fn aligned(old: &[Old<'_>], new: &[Features<'_>], rivals: &[&[&Features<'_>]]) -> Vec<(usize, usize)> {
     if !are_few(old.iter().flat_map(Old::forms), new) {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
     }
     let likeness = |old: &Old<'_>| -> Vec<u32> {
-        let of_pair = |(new, rivals): (&Element<'_>, &&[&Element<'_>])| {
+        let of_pair = |(new, rivals): (&Features<'_>, &&[&Features<'_>])| {
             let likeness = old.likeness(new);
-            let is_beaten = |rival: &&Element<'_>| old.has_rival(rival) && rival.likeness(new) > likeness;
+            let is_beaten = |rival: &&Features<'_>| old.has_rival(rival) && rival.likeness(new) > likeness;
             if rivals.iter().any(is_beaten) { 0 } else { likeness }
         };
         new.iter().zip(rivals).map(of_pair).collect()

@@ -30,7 +30,7 @@ fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_l
     let change = diff(Some(o), u, Some(d), cursor, Renames::Follow).expect("a difference").change;
     let merged = match &change {
         Some(change) => merge(Some(Tree::Node(d)), change, NewElements::Append).expect("a merge"),
-        None => Merged { tree: Some(Tree::Node(d)), warnings: Vec::new() },
+        None => Walked { tree: Some(Tree::Node(d)), warnings: Vec::new() },
     };
     let merged = refine(merged, cursor, policy, &budget);
     let tree = merged.tree.expect("a tree");

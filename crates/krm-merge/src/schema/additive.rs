@@ -14,10 +14,10 @@ use crate::tree::View;
 
 /// A place in a type that has additive lists.
 #[derive(Debug)]
-pub struct Place {
+pub struct AdditivePlace {
     /// How the elements are named, if this place is an additive list.
     list: Option<Names>,
-    fields: &'static [(&'static str, Place)],
+    fields: &'static [(&'static str, AdditivePlace)],
 }
 
 /// The fields that may name an element that is a map: the first one that the element has. A scalar names itself.
@@ -25,20 +25,20 @@ pub struct Place {
 pub struct Names(&'static [&'static str]);
 
 /// A list of scalars.
-const SCALARS: Place = list(&[]);
+const SCALARS: AdditivePlace = list(&[]);
 
-const fn list(names: &'static [&'static str]) -> Place {
-    Place { list: Some(Names(names)), fields: &[] }
+const fn list(names: &'static [&'static str]) -> AdditivePlace {
+    AdditivePlace { list: Some(Names(names)), fields: &[] }
 }
 
-const fn map(fields: &'static [(&'static str, Place)]) -> Place {
-    Place { list: None, fields }
+const fn map(fields: &'static [(&'static str, AdditivePlace)]) -> AdditivePlace {
+    AdditivePlace { list: None, fields }
 }
 
 /// The sources of a ConfigMap or Secret that kustomize generates.
-const GENERATOR: Place = map(&[("envs", SCALARS), ("files", SCALARS), ("literals", SCALARS)]);
+const GENERATOR: AdditivePlace = map(&[("envs", SCALARS), ("files", SCALARS), ("literals", SCALARS)]);
 
-const KUSTOMIZATION: Place = map(&[
+const KUSTOMIZATION: AdditivePlace = map(&[
     ("bases", SCALARS),
     ("components", SCALARS),
     ("configMapGenerator", GENERATOR),
@@ -55,12 +55,12 @@ const KUSTOMIZATION: Place = map(&[
     ("validators", SCALARS),
 ]);
 
-const FUNCTIONS: Place = list(&["name", "image", "exec"]);
+const FUNCTIONS: AdditivePlace = list(&["name", "image", "exec"]);
 
-const KPTFILE: Place = map(&[("pipeline", map(&[("mutators", FUNCTIONS), ("validators", FUNCTIONS)]))]);
+const KPTFILE: AdditivePlace = map(&[("pipeline", map(&[("mutators", FUNCTIONS), ("validators", FUNCTIONS)]))]);
 
 /// The root of a type that has additive lists, in any version.
-pub fn root(api_version: &str, kind: &str) -> Option<&'static Place> {
+pub fn root(api_version: &str, kind: &str) -> Option<&'static AdditivePlace> {
     let (group, _) = api_version.split_once('/')?;
     match (group, kind) {
         ("kustomize.config.k8s.io", "Kustomization" | "Component") => Some(&KUSTOMIZATION),
@@ -69,7 +69,7 @@ pub fn root(api_version: &str, kind: &str) -> Option<&'static Place> {
     }
 }
 
-impl Place {
+impl AdditivePlace {
     /// The place of a field. Lists are passed through.
     pub fn field(&'static self, name: &str) -> Option<&'static Self> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, place)| place)

@@ -29,7 +29,7 @@ impl<'t> Types<'t> {
     where
         Self: 't,
     {
-        let mut walk = Walk { path: Vec::new(), above: Vec::new(), found: Vec::new() };
+        let mut walk = Explanation { path: Vec::new(), above: Vec::new(), found: Vec::new() };
         walk.below(self.root(api_version, kind, mode), resources);
         walk.found
     }
@@ -53,23 +53,23 @@ fn types_of<T>(map: &ByType<T>) -> impl Iterator<Item = (String, String)> {
 }
 
 /// A place on the way down, to recognise a recursive type.
-struct Above<'s> {
+struct WayDown<'s> {
     built_in: Option<builtin::TypeRef>,
     schemas: [Option<Schema<'s>>; 2],
 }
 
-struct Walk<'s> {
+struct Explanation<'s> {
     path: Vec<String>,
-    above: Vec<Above<'s>>,
+    above: Vec<WayDown<'s>>,
     found: Vec<Explained>,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> Explanation<'s> {
     fn below(&mut self, cursor: Cursor<'s>, values: &[NodeRef<'s>]) {
         if self.path.len() >= DEEP || self.is_within_itself(cursor) {
             return;
         }
-        self.above.push(Above { built_in: cursor.below, schemas: [cursor.openapi, cursor.definition] });
+        self.above.push(WayDown { built_in: cursor.below, schemas: [cursor.openapi, cursor.definition] });
         for name in names(cursor, values) {
             let values: Vec<NodeRef<'_>> = match name {
                 "*" => values.iter().flat_map(|value| value.fields()).map(|(_, value)| value).collect(),
@@ -96,7 +96,7 @@ impl<'s> Walk<'s> {
     }
 
     fn is_within_itself(&self, cursor: Cursor<'s>) -> bool {
-        let is_same = |above: &Above<'s>| {
+        let is_same = |above: &WayDown<'s>| {
             let is_type = cursor.below.is_some() && cursor.below == above.built_in && cursor.sureness == Sureness::Said;
             let schemas = [cursor.openapi, cursor.definition];
             let both = schemas.into_iter().zip(above.schemas).filter_map(|(here, above)| here.zip(above));

@@ -15,11 +15,11 @@ use crate::child::Value;
 /// A built-in type, and how to recognise it in a value or a schema.
 struct Shape {
     /// The names that its field may have.
-    name: Name,
+    name: ShapeName,
     /// Whether it is a map, a list or either.
     form: Form,
     /// The fields that it must have.
-    marks: &'static [Mark],
+    marks: &'static [ShapeMark],
     /// It must have at least one of these fields, unless this list is empty.
     one_of: &'static [&'static str],
     /// It may have only these fields, unless this list is empty.
@@ -29,14 +29,14 @@ struct Shape {
 }
 
 /// Which names a field may have.
-enum Name {
+enum ShapeName {
     Any,
     Is(&'static [&'static str]),
     EndsIn(&'static [&'static str]),
 }
 
 /// A field that a map, or an element of a list, must have.
-struct Mark {
+struct ShapeMark {
     path: &'static [&'static str],
     form: Form,
 }
@@ -49,8 +49,8 @@ enum Form {
 }
 
 /// A field that must be there, with any value.
-const fn has(path: &'static [&'static str]) -> Mark {
-    Mark { path, form: Form::Any }
+const fn has(path: &'static [&'static str]) -> ShapeMark {
+    ShapeMark { path, form: Form::Any }
 }
 
 /// The fields of a container that hardly anything else has.
@@ -70,18 +70,21 @@ const OF_CONTAINER: &[&str] = &[
 ];
 
 const TEMPLATE: Shape = Shape {
-    name: Name::EndsIn(&["template", "Template"]),
+    name: ShapeName::EndsIn(&["template", "Template"]),
     form: Form::Map,
-    marks: &[Mark { path: &["metadata"], form: Form::Map }, Mark { path: &["spec", "containers"], form: Form::List }],
+    marks: &[
+        ShapeMark { path: &["metadata"], form: Form::Map },
+        ShapeMark { path: &["spec", "containers"], form: Form::List },
+    ],
     one_of: &[],
     only: &[],
     like: ("v1", "PodTemplate", &["template"]),
 };
 
 const POD: Shape = Shape {
-    name: Name::Any,
+    name: ShapeName::Any,
     marks: &[
-        Mark { path: &["containers"], form: Form::List },
+        ShapeMark { path: &["containers"], form: Form::List },
         has(&["containers", "name"]),
         has(&["containers", "image"]),
     ],
@@ -90,7 +93,7 @@ const POD: Shape = Shape {
 };
 
 const CONTAINERS: Shape = Shape {
-    name: Name::Is(&["containers", "initContainers", "ephemeralContainers"]),
+    name: ShapeName::Is(&["containers", "initContainers", "ephemeralContainers"]),
     form: Form::List,
     marks: &[has(&["name"]), has(&["image"])],
     like: ("v1", "Pod", &["spec", "containers"]),
@@ -104,9 +107,9 @@ const SHAPES: &[Shape] = &[
     TEMPLATE,
     POD,
     CONTAINERS,
-    Shape { name: Name::EndsIn(&["ontainers", "idecars"]), one_of: OF_CONTAINER, ..CONTAINERS },
+    Shape { name: ShapeName::EndsIn(&["ontainers", "idecars"]), one_of: OF_CONTAINER, ..CONTAINERS },
     Shape {
-        name: Name::EndsIn(&["container", "Container"]),
+        name: ShapeName::EndsIn(&["container", "Container"]),
         form: Form::Map,
         marks: &[has(&["image"])],
         one_of: OF_CONTAINER,
@@ -114,24 +117,24 @@ const SHAPES: &[Shape] = &[
     },
     // The schema of a container under any name. No other type has `volumeDevices`.
     Shape {
-        name: Name::Any,
+        name: ShapeName::Any,
         form: Form::Map,
         marks: &[
-            Mark { path: &["volumeDevices"], form: Form::List },
+            ShapeMark { path: &["volumeDevices"], form: Form::List },
             has(&["volumeDevices", "devicePath"]),
-            Mark { path: &["volumeMounts"], form: Form::List },
+            ShapeMark { path: &["volumeMounts"], form: Form::List },
         ],
         ..CONTAINERS
     },
     Shape {
-        name: Name::Is(&["env"]),
+        name: ShapeName::Is(&["env"]),
         one_of: &["value", "valueFrom"],
         only: &["name", "value", "valueFrom"],
         like: ("v1", "Pod", &["spec", "containers", "env"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["conditions"]),
+        name: ShapeName::Is(&["conditions"]),
         marks: &[has(&["type"]), has(&["status"])],
         only: &[
             "lastHeartbeatTime",
@@ -148,7 +151,7 @@ const SHAPES: &[Shape] = &[
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["ports"]),
+        name: ShapeName::Is(&["ports"]),
         marks: &[has(&["port"])],
         one_of: &["nodePort", "targetPort"],
         only: &["appProtocol", "name", "nodePort", "port", "protocol", "targetPort"],
@@ -156,44 +159,44 @@ const SHAPES: &[Shape] = &[
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["topologySpreadConstraints"]),
+        name: ShapeName::Is(&["topologySpreadConstraints"]),
         marks: &[has(&["maxSkew"]), has(&["topologyKey"]), has(&["whenUnsatisfiable"])],
         like: ("v1", "Pod", &["spec", "topologySpreadConstraints"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["imagePullSecrets"]),
+        name: ShapeName::Is(&["imagePullSecrets"]),
         only: &["name"],
         like: ("v1", "Pod", &["spec", "imagePullSecrets"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["schedulingGates"]),
+        name: ShapeName::Is(&["schedulingGates"]),
         only: &["name"],
         like: ("v1", "Pod", &["spec", "schedulingGates"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["resourceClaims"]),
+        name: ShapeName::Is(&["resourceClaims"]),
         one_of: &["resourceClaimName", "resourceClaimTemplateName", "source"],
         like: ("v1", "Pod", &["spec", "resourceClaims"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["claims"]),
+        name: ShapeName::Is(&["claims"]),
         only: &["name", "request"],
         like: ("v1", "Pod", &["spec", "containers", "resources", "claims"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["matchConditions"]),
+        name: ShapeName::Is(&["matchConditions"]),
         marks: &[has(&["expression"]), has(&["name"])],
         only: &["expression", "name"],
         like: ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", &["spec", "matchConditions"]),
         ..NAMED
     },
     Shape {
-        name: Name::Is(&["variables"]),
+        name: ShapeName::Is(&["variables"]),
         marks: &[has(&["expression"]), has(&["name"])],
         only: &["expression", "name"],
         like: ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", &["spec", "variables"]),
@@ -209,8 +212,8 @@ pub(super) fn of_values<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<
     let values: Vec<V> = values.collect();
     let is_of = |shape: &&Shape| {
         shape.name.fits(name)
-            && values.iter().any(|value| shape.is_shown_by(Side(*value)))
-            && values.iter().all(|value| shape.allows(Side(*value)))
+            && values.iter().any(|value| shape.is_shown_by(SideValue(*value)))
+            && values.iter().all(|value| shape.allows(SideValue(*value)))
     };
     SHAPES.iter().find(is_of)?.built_in()
 }
@@ -220,7 +223,7 @@ pub(super) fn of_schema(name: &str, schema: Schema<'_>) -> Option<FieldRef> {
     SHAPES.iter().find(|shape| shape.name.fits(name) && shape.is_shown_by(schema) && shape.allows(schema))?.built_in()
 }
 
-impl Name {
+impl ShapeName {
     fn fits(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
@@ -260,9 +263,9 @@ impl Look for Schema<'_> {
 
 /// A value of a side.
 #[derive(Clone, Copy)]
-struct Side<V>(V);
+struct SideValue<V>(V);
 
-impl<'a, V: Value<'a>> Look for Side<V> {
+impl<'a, V: Value<'a>> Look for SideValue<V> {
     fn form(self) -> Form {
         match (self.0.is_container(), self.0.is_map()) {
             (true, true) => Form::Map,
@@ -274,14 +277,14 @@ impl<'a, V: Value<'a>> Look for Side<V> {
     fn reaches(self, path: &[&str], form: Form) -> bool {
         match path {
             [] => form == Form::Any || self.form() == form,
-            _ if self.form() == Form::List => self.0.elements().into_iter().any(|e| Side(e).reaches(path, form)),
-            [name, rest @ ..] => self.0.field(name).is_some_and(|value| Side(value).reaches(rest, form)),
+            _ if self.form() == Form::List => self.0.elements().into_iter().any(|e| SideValue(e).reaches(path, form)),
+            [name, rest @ ..] => self.0.field(name).is_some_and(|value| SideValue(value).reaches(rest, form)),
         }
     }
 
     fn has_only(self, names: &[&str]) -> bool {
         match self.form() {
-            Form::List => self.0.elements().into_iter().all(|element| Side(element).has_only(names)),
+            Form::List => self.0.elements().into_iter().all(|element| SideValue(element).has_only(names)),
             // Directives of a patch are not fields.
             _ => self.0.fields().all(|(name, _)| name.starts_with('$') || names.contains(&name)),
         }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::print::{Flow, Piece, Text};
-use super::{Fate, Splicer, is_in_order, is_kept};
+use super::print::{BlockText, Flow, NewChild};
+use super::{ChildFate, Splicer, is_in_order, is_kept};
 use crate::tree::{Entry, Key};
 use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
 
@@ -50,7 +50,7 @@ impl<'d> Splicer<'d, '_> {
 
     /// The text of one child of a flow map or list, so that the children can be put in another order.
     fn flow_piece(&self, entry: &Entry<'d>, places: &[Place]) -> Option<String> {
-        let new = Piece::of(entry)?;
+        let new = NewChild::of(entry)?;
         let Some(was) = entry.was else { return Some(self.layout().flow_child(&new)) };
         let place = &places[was.place()];
         let mut inner = self.inner();
@@ -133,7 +133,7 @@ impl<'d> Splicer<'d, '_> {
                     last = was.place();
                 }
                 (None, _) => {
-                    let Some(new) = Piece::of(entry) else { continue };
+                    let Some(new) = NewChild::of(entry) else { continue };
                     let child = self.layout().flow_child_behind(&new, comma);
                     match last_kept {
                         Some(i) => match behind.last_mut() {
@@ -213,9 +213,9 @@ impl<'d> Splicer<'d, '_> {
             self.rename(place, old, new);
         }
         let Some(tree) = &entry.value else { return };
-        match Fate::of(tree, value) {
-            Fate::Kept => {}
-            Fate::Put(tree) => {
+        match ChildFate::of(tree, value) {
+            ChildFate::Kept => {}
+            ChildFate::Put(tree) => {
                 let start = value.full_start();
                 // A key without a colon (`{a}`) or without a blank after it (`{"a":}`).
                 let has_colon = self.text()[..place.open].ends_with(':');
@@ -224,11 +224,11 @@ impl<'d> Splicer<'d, '_> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                let text = Text { head: self.layout().in_flow(tree), body: Vec::new() };
+                let text = BlockText { head: self.layout().in_flow(tree), body: Vec::new() };
                 let text = text.behind_props(&[value.anchor_text()]).head;
                 self.edit(start..value.end().max(start), format!("{gap}{text}"));
             }
-            Fate::Inside(branch) => self.children(value, branch),
+            ChildFate::Inside(branch) => self.children(value, branch),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::yaml::{
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout<'b> {
+pub(super) struct HostLayout<'b> {
     /// How much deeper a map is than its key.
     pub indent: usize,
     /// How much deeper a list's dash is than the list's key: 0 is kpt's compact form.
@@ -69,12 +69,12 @@ impl Flow {
 
 /// What the first map and the first list in a map show.
 #[derive(Default)]
-struct Found {
+struct FoundLayout {
     indent: Option<usize>,
     list_offset: Option<usize>,
 }
 
-impl Found {
+impl FoundLayout {
     fn look_into(&mut self, node: NodeRef<'_>) {
         if (self.indent.is_some() && self.list_offset.is_some()) || node.style() != Style::Block {
             return;
@@ -92,10 +92,10 @@ impl Found {
     }
 }
 
-impl<'b> Layout<'b> {
+impl<'b> HostLayout<'b> {
     /// The layout of a resource: that of the first map and the first list in it.
     pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
-        let mut found = Found::default();
+        let mut found = FoundLayout::default();
         found.look_into(root);
         Self {
             indent: found.indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
@@ -108,7 +108,7 @@ impl<'b> Layout<'b> {
 
 /// A child that is to be written.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'t, 'a> {
+pub(super) struct NewChild<'t, 'a> {
     /// The key, if its container is a map.
     pub key: Option<Key<'a>>,
     /// The key that the value is written with.
@@ -121,7 +121,7 @@ pub(super) struct Piece<'t, 'a> {
     layout: tree::Layout,
 }
 
-impl<'t, 'a> Piece<'t, 'a> {
+impl<'t, 'a> NewChild<'t, 'a> {
     /// The child of an entry; `None` if it is removed.
     pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
         let (key, source) = (entry.key, entry.key_of_value());
@@ -181,13 +181,13 @@ impl Host {
 
 /// A value as text: the part on the line of its key or dash, and the lines below, indented.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct BlockText {
     pub head: String,
     /// The lines below. One piece may have several lines that belong together: a child, or a text.
     pub body: Vec<String>,
 }
 
-impl Text {
+impl BlockText {
     /// With an anchor and a tag before it.
     pub fn behind_props(mut self, props: &[Option<&str>]) -> Self {
         let words = props.iter().copied().flatten().chain(Some(self.head.as_str()).filter(|head| !head.is_empty()));
@@ -200,7 +200,7 @@ impl Text {
         self.behind_gap(" ", host, comment, out);
     }
 
-    /// Like [`Text::behind`], with these blanks before what is on the line.
+    /// Like [`BlockText::behind`], with these blanks before what is on the line.
     fn behind_gap(mut self, gap: &str, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
         let below: usize = self.body.iter().map(|line| line.len() + 1).sum();
@@ -242,7 +242,7 @@ fn blanks(n: usize) -> String {
     " ".repeat(n)
 }
 
-impl Layout<'_> {
+impl HostLayout<'_> {
     /// The column of the children of a value after a key or dash at `column`.
     pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
         match (host, kind) {
@@ -253,20 +253,20 @@ impl Layout<'_> {
     }
 
     /// A value after a key or dash at `column`.
-    pub fn value(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Text {
+    pub fn value(&self, new: &NewChild<'_, '_>, host: Host, column: usize) -> BlockText {
         let like = match new.tree {
             Tree::Made(made) => return self.made_text(made, column),
             tree => tree.like(),
         };
-        let Some(like) = like else { return Text { head: self.flow(new.tree), body: Vec::new() } };
+        let Some(like) = like else { return BlockText { head: self.flow(new.tree), body: Vec::new() } };
         let node = like.resolve();
         if let Some(body) = self.as_written(new, host, column) {
-            return Text { head: String::new(), body };
+            return BlockText { head: String::new(), body };
         }
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
             _ if node.style() == Style::Flow => {
-                Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
+                BlockText { head: self.flow_value(node, new.tree, column), body: Vec::new() }
             }
             kind => {
                 let at = self.child_column(kind, host, column);
@@ -281,13 +281,13 @@ impl Layout<'_> {
                 } else {
                     "[]".into()
                 };
-                Text { head, body }
+                BlockText { head, body }
             }
         }
     }
 
     /// The lines of a block in its own layout; `None` if that is not asked for, or if these lines would mean something else here.
-    fn as_written(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Option<Vec<String>> {
+    fn as_written(&self, new: &NewChild<'_, '_>, host: Host, column: usize) -> Option<Vec<String>> {
         let (&Tree::Node(node), tree::Layout::Value) = (new.tree, new.layout) else { return None };
         let (place, _) = new.place()?;
         let (doc, end) = (node.document(), place.bottom(node.document()));
@@ -310,7 +310,7 @@ impl Layout<'_> {
     }
 
     /// A new entry or element, whose key or dash is at `column`, as lines.
-    pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
+    pub fn new_child(&self, new: &NewChild<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
         if let Some(lines) = self.whole(new, column) {
             return lines;
@@ -340,7 +340,7 @@ impl Layout<'_> {
 
     /// A new element that is a whole resource, as it is written; `None` if it is no resource, or must be written otherwise. kpt keeps comments
     /// above the dash, and loses comments after it.
-    fn whole(&self, new: &Piece<'_, '_>, column: usize) -> Option<Vec<String>> {
+    fn whole(&self, new: &NewChild<'_, '_>, column: usize) -> Option<Vec<String>> {
         let like = new.tree.like().filter(|_| new.layout == tree::Layout::Own && new.key.is_none())?;
         // The document may have other anchors of these names.
         if like.document().has_anchors_in(like) {
@@ -382,7 +382,7 @@ impl Layout<'_> {
     }
 
     /// The lines of a child after its own comment lines.
-    fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
+    fn child(&self, new: &NewChild<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = String::with_capacity(column + USUAL_CHILD);
         line.extend(std::iter::repeat_n(' ', column));
@@ -459,7 +459,7 @@ impl Layout<'_> {
         let places = Place::of_children(node);
         // Where the lines of the last child begin.
         let mut begin = 0;
-        let mut own = |was: WrittenChild<'_>, new: &Piece<'_, '_>, out: &mut Vec<String>| {
+        let mut own = |was: WrittenChild<'_>, new: &NewChild<'_, '_>, out: &mut Vec<String>| {
             let (index, key, value) = (was.place(), was.key(), was.value());
             let place = places[index];
             let last = std::mem::replace(&mut begin, out.len());
@@ -473,7 +473,7 @@ impl Layout<'_> {
                 out.extend(above.into_iter().skip(skip));
             }
             if new.tree.like().is_some_and(|like| like.is(value)) {
-                let named = Piece { key: new.key.or(key.map(Key::Node)), source: key, ..*new };
+                let named = NewChild { key: new.key.or(key.map(Key::Node)), source: key, ..*new };
                 self.child(&named, Some((place, value)), column, out);
                 out.extend(self.below_child(&place, value, column));
             } else {
@@ -483,7 +483,7 @@ impl Layout<'_> {
         match tree {
             Tree::Branch(branch) => {
                 for entry in &branch.entries {
-                    match (Piece::of(entry), entry.was) {
+                    match (NewChild::of(entry), entry.was) {
                         (None, _) => {}
                         _ if entry.is_merge() => {}
                         (Some(new), Some(was)) => own(was, &new, &mut out),
@@ -494,12 +494,12 @@ impl Layout<'_> {
                     }
                 }
                 for entry in branch.brought_in() {
-                    out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
+                    out.extend(NewChild::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
                 }
             }
             _ => {
                 for (place, (key, value)) in node.written().enumerate() {
-                    own(WrittenChild::new(place, key, value), &Piece::value(&Tree::Node(value)), &mut out);
+                    own(WrittenChild::new(place, key, value), &NewChild::value(&Tree::Node(value)), &mut out);
                 }
             }
         }
@@ -517,7 +517,7 @@ impl Layout<'_> {
     /// The fields of a map with a `<<`, as lines at `column`.
     fn spelled_out(&self, node: NodeRef<'_>, column: usize) -> Vec<String> {
         let entries = node.fields().map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value)));
-        let lines = |entry: Entry<'_>| Piece::of(&entry).map(|new| self.new_child(&new, column)).unwrap_or_default();
+        let lines = |entry: Entry<'_>| NewChild::of(&entry).map(|new| self.new_child(&new, column)).unwrap_or_default();
         entries.flat_map(lines).collect()
     }
 
@@ -609,7 +609,7 @@ impl Layout<'_> {
     fn flow_entries(&self, branch: &Branch<'_>) -> Vec<String> {
         let brought_in = branch.brought_in();
         let entries = branch.entries.iter().filter(|entry| !entry.is_merge()).chain(&brought_in);
-        entries.filter_map(Piece::of).map(|new| self.flow_child(&new)).collect()
+        entries.filter_map(NewChild::of).map(|new| self.flow_child(&new)).collect()
     }
 
     fn flow_field(&self, key: Key<'_>, value: &Tree<'_>) -> String {
@@ -632,16 +632,16 @@ impl Layout<'_> {
     }
 
     /// A new entry or element of a flow map or list.
-    pub fn flow_child(&self, new: &Piece<'_, '_>) -> String {
+    pub fn flow_child(&self, new: &NewChild<'_, '_>) -> String {
         match new.key {
             Some(key) => self.flow_field(key, new.tree),
             None => self.flow(new.tree),
         }
     }
 
-    /// Like [`Layout::flow_child`], if `comma` shows that the children are on lines of their own. Then the child's content stays on lines
+    /// Like [`HostLayout::flow_child`], if `comma` shows that the children are on lines of their own. Then the child's content stays on lines
     /// of its own, too, if it is written that way.
-    pub fn flow_child_behind(&self, new: &Piece<'_, '_>, comma: &str) -> String {
+    pub fn flow_child_behind(&self, new: &NewChild<'_, '_>, comma: &str) -> String {
         let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
         let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
         match new.key {
@@ -702,15 +702,15 @@ impl Layout<'_> {
     }
 
     /// A scalar after a key or dash at `column`.
-    fn scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
+    fn scalar(&self, node: NodeRef<'_>, column: usize) -> BlockText {
         let text = node.text();
         if !self.budget.take(text.len()) {
-            return Text::default();
+            return BlockText::default();
         }
         match node.style() {
             Style::Literal | Style::Folded => self.block_scalar(node, column),
             // JSON in a flow document stays as it is: every reader accepts it.
-            _ if !text.contains(['\n', '\r']) => Text { head: with_tag(node, text), body: Vec::new() },
+            _ if !text.contains(['\n', '\r']) => BlockText { head: with_tag(node, text), body: Vec::new() },
             _ => {
                 let inner = blanks(column + self.indent);
                 let mut head = String::new();
@@ -724,14 +724,14 @@ impl Layout<'_> {
                     }
                     head.push_str(line);
                 }
-                Text { head: with_tag(node, &head), body: Vec::new() }
+                BlockText { head: with_tag(node, &head), body: Vec::new() }
             }
         }
     }
 
     /// A text that is not in any document, after a key or dash at `column`: in lines of its own, or as a block scalar if dest has one there,
     /// and YAML can write the text so.
-    fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
+    fn made_text(&self, made: &Made<'_>, column: usize) -> BlockText {
         let text = match &made.quotes {
             _ if self.flow != Flow::Yaml => None,
             Quotes::Lines(lines) => {
@@ -740,7 +740,7 @@ impl Layout<'_> {
             Quotes::As(node) => self.literal(node.resolve(), &made.value, column),
             Quotes::Needed | Quotes::Single => None,
         };
-        text.unwrap_or_else(|| Text { head: self.paid(self.made(made, Context::Block)), body: Vec::new() })
+        text.unwrap_or_else(|| BlockText { head: self.paid(self.made(made, Context::Block)), body: Vec::new() })
     }
 
     /// This layout, but for a text after a key or dash at `column` whose lines are to be indented so far, if they can be.
@@ -760,7 +760,7 @@ impl Layout<'_> {
 
     /// A text as a literal block scalar with the depth of the one that it replaces; `None` if that is no block scalar, or if the lines cannot
     /// be written that way.
-    fn literal(&self, node: NodeRef<'_>, value: &str, column: usize) -> Option<Text> {
+    fn literal(&self, node: NodeRef<'_>, value: &str, column: usize) -> Option<BlockText> {
         let block = BlockScalar::of(node)?;
         let content = value.strip_suffix('\n').unwrap_or(value);
         let lines: Vec<&str> = content.split('\n').collect();
@@ -783,16 +783,16 @@ impl Layout<'_> {
         };
         let inner = blanks(column + depth);
         if !self.budget.take(value.len() + lines.len().saturating_mul(inner.len())) {
-            return Some(Text::default());
+            return Some(BlockText::default());
         }
         let indented: Vec<String> =
             lines.iter().map(|line| if line.is_empty() { String::new() } else { format!("{inner}{line}") }).collect();
-        Some(Text { head: with_tag(node, &format!("|{indentation}{chomping}")), body: vec![indented.join("\n")] })
+        Some(BlockText { head: with_tag(node, &format!("|{indentation}{chomping}")), body: vec![indented.join("\n")] })
     }
 
     /// A block scalar: its lines moved to the new indentation, its header corrected if the old one would mean something else.
-    fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
-        let Some(block) = BlockScalar::of(node) else { return Text::default() };
+    fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> BlockText {
+        let Some(block) = BlockScalar::of(node) else { return BlockText::default() };
         let header = &node.document().source()[block.header.clone()];
         let all = lines(node.text());
         let content = &all[1..];
@@ -814,7 +814,7 @@ impl Layout<'_> {
         }
         // Of blank lines alone, nothing shows the indentation.
         if first.is_none() && !value.is_empty() {
-            return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
+            return BlockText { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
         // A value may end without a line break because the source does. In another place, only `-` can say that.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
@@ -835,7 +835,7 @@ impl Layout<'_> {
             }
         }
         let body = if content.is_empty() { Vec::new() } else { vec![body] };
-        Text { head: with_tag(node, &head), body }
+        BlockText { head: with_tag(node, &head), body }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Fault, Unwritable, on_one_line};
+use super::{Unwritable, WriteFault, on_one_line};
 use crate::child::Value as _;
 use crate::edits::{Edit, TextEdits};
 use crate::hashed::{Empty, HashSet};
@@ -52,7 +52,7 @@ pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     let mut comparison = Comparison { within, left_out, steps: Vec::new() };
     Ok(read(&text, |document| {
         let first = document.filter(|_| root.is_root());
-        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(Fault::unreadable)?)
+        comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(WriteFault::unreadable)?)
     })?)
 }
 
@@ -71,21 +71,21 @@ pub fn with_comment(
     let documents = texts.map(|text| Document::parse(text).ok());
     let [before, now] = documents.each_ref().map(|document| document.as_ref()?.roots().next());
     let is_same = before.zip(now).is_some_and(|(before, now)| same(before, now));
-    if is_same { Ok(Some(both)) } else { Err(Fault::unreadable().into()) }
+    if is_same { Ok(Some(both)) } else { Err(WriteFault::unreadable().into()) }
 }
 
 /// Checks that a text is one document with the value of a tree.
 ///
 /// # Errors
 /// Same as [`check`].
-pub(super) fn check_text(text: &str, tree: &Tree<'_>) -> Result<(), Fault> {
+pub(super) fn check_text(text: &str, tree: &Tree<'_>) -> Result<(), WriteFault> {
     let Some(view) = tree.view() else { return Ok(()) };
-    read(text, |document| Comparison::default().check(view, document.ok_or_else(Fault::unreadable)?))
+    read(text, |document| Comparison::default().check(view, document.ok_or_else(WriteFault::unreadable)?))
 }
 
 /// Reads a text, which must have one document.
-fn read(text: &str, check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), Fault>) -> Result<(), Fault> {
-    let document = Document::parse(text).map_err(|_| Fault::unreadable())?;
+fn read(text: &str, check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), WriteFault>) -> Result<(), WriteFault> {
+    let document = Document::parse(text).map_err(|_| WriteFault::unreadable())?;
     let mut roots = document.roots();
     check(roots.next().filter(|_| roots.len() == 0))
 }
@@ -180,7 +180,7 @@ fn anchors_elsewhere(element: NodeRef<'_>, before: &str, after: &str, budget: &B
 }
 
 /// A child with its number, and its key if it is a field.
-type Child<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
+type SaidChild<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
 
 /// Whether edits change a node, or what is on its last lines.
 pub(super) fn touch(edits: &TextEdits, node: NodeRef<'_>) -> bool {
@@ -223,13 +223,13 @@ struct Comparison<'a, 'e> {
 }
 
 impl<'a> Comparison<'a, '_> {
-    fn check(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> Result<(), Fault> {
+    fn check(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> Result<(), WriteFault> {
         if self.is_said(tree, node) {
             return Ok(());
         }
         let mut path = FieldPath::default();
         self.steps.drain(..).rev().for_each(|step| path.push(step, None));
-        Err(Fault::Misread { path: path.shown() })
+        Err(WriteFault::Misread { path: path.shown() })
     }
 
     /// Whether a node means what a tree says. If it does not, the steps show where.
@@ -256,7 +256,7 @@ impl<'a> Comparison<'a, '_> {
         }
     }
 
-    fn are_said(&mut self, children: Vec<Child<'_, 'a>>, node: NodeRef<'_>) -> bool {
+    fn are_said(&mut self, children: Vec<SaidChild<'_, 'a>>, node: NodeRef<'_>) -> bool {
         let mut others = node.written();
         for (index, key, child) in children {
             let other = others.next().filter(|(other, _)| match (key, other) {
@@ -287,7 +287,7 @@ impl<'a> Comparison<'a, '_> {
     }
 
     /// The children of a map or list that the new text must have; `None` if it has a `<<`.
-    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<Child<'t, 'a>>> {
+    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<SaidChild<'t, 'a>>> {
         match tree {
             View::Node(node) if node.has_merge_entry() => None,
             View::Node(node) => {
@@ -333,7 +333,7 @@ mod tests {
         let inner = &TextEdits::default();
         let edits = Edits { inner, own: &edits, all: &edits };
         match check(element, &Tree::Node(element), edits, &Budget::default()) {
-            Err(Unwritable::Fault(Fault::Misread { path })) => Some(path),
+            Err(Unwritable::Fault(WriteFault::Misread { path })) => Some(path),
             other => other.map(|()| None).expect("no other error"),
         }
     }

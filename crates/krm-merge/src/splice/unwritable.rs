@@ -19,12 +19,12 @@ pub enum Unwritable {
     /// JSON lacks one of its values.
     NotJson(NotJson),
     /// The text would be wrong.
-    Fault(Fault),
+    Fault(WriteFault),
 }
 
 /// A fault of this crate. It must not become a fault of the user's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum WriteFault {
     /// Two edits of the text overlap.
     Overlap(Overlap),
     /// The new text means something else than the merge.
@@ -63,7 +63,7 @@ impl fmt::Display for Unwritable {
 
 impl std::error::Error for Unwritable {}
 
-impl fmt::Display for Fault {
+impl fmt::Display for WriteFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overlap(overlap) => overlap.fmt(f),
@@ -76,24 +76,24 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for WriteFault {}
 
-impl Fault {
+impl WriteFault {
     /// Nobody can read the new text.
     pub(super) fn unreadable() -> Self {
         Self::Misread { path: String::new() }
     }
 }
 
-impl From<Fault> for Unwritable {
-    fn from(fault: Fault) -> Self {
+impl From<WriteFault> for Unwritable {
+    fn from(fault: WriteFault) -> Self {
         Self::Fault(fault)
     }
 }
 
 impl From<Overlap> for Unwritable {
     fn from(overlap: Overlap) -> Self {
-        Self::Fault(Fault::Overlap(overlap))
+        Self::Fault(WriteFault::Overlap(overlap))
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
 use super::{Entry, Key, Tree};
-use crate::child::{By, ChildId, Index, Keyed};
+use crate::child::{By, ChildId, ChildIndex, Keyed};
 use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
 use crate::yaml::{NodeRef, WrittenChild};
@@ -19,7 +19,7 @@ pub struct Branch<'a> {
     pub contested: Option<Box<Contested<'a>>>,
     /// The identities of the entries. There is none before the first look-up, and after entries were inserted. A map has none until it
     /// pays off: the names of few fields are compared.
-    index: Option<Index<'a>>,
+    index: Option<ChildIndex<'a>>,
     /// The number of look-ups since there is no index, and of those that are expected.
     asked: usize,
     /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
@@ -87,7 +87,7 @@ impl<'a> Branch<'a> {
             return index.expect(asked);
         }
         self.asked = self.asked.saturating_add(asked);
-        if self.by != By::Field || Index::pays_off(self.entries.len(), self.asked) {
+        if self.by != By::Field || ChildIndex::pays_off(self.entries.len(), self.asked) {
             self.make_index();
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Branch<'a> {
     fn make_index(&mut self) {
         let ids = self.ids();
         self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
-        let mut index = Index::of(ids);
+        let mut index = ChildIndex::of(ids);
         index.expect(self.asked);
         self.index = Some(index);
     }

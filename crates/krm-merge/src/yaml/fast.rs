@@ -22,7 +22,7 @@ mod scan;
 
 use super::blank::is_blank;
 use super::node::{Document, Kind, MAX_DEPTH, NONE, Node, Style};
-use scan::Text;
+use scan::ScannedText;
 
 /// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.
 const MAX_OPEN: usize = MAX_DEPTH - 1;
@@ -31,7 +31,7 @@ const MAX_OPEN: usize = MAX_DEPTH - 1;
 const KEY: usize = 1000;
 
 /// A block map or list whose end has not come yet.
-struct Open {
+struct OpenBlock {
     node: u32,
     column: u32,
     kind: Kind,
@@ -51,9 +51,9 @@ enum Last {
 }
 
 struct Reader<'t> {
-    text: Text<'t>,
+    text: ScannedText<'t>,
     doc: Document<'static>,
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     last: Last,
     /// The end of the last token.
     cursor: usize,
@@ -64,12 +64,12 @@ struct Reader<'t> {
     /// The first node that is `<<`.
     merge_key: Option<u32>,
     /// The budget for single items that the library may still read.
-    library: item::Budget,
+    library: item::ItemBudget,
 }
 
 /// The arena of a usual text, without its source.
 pub(super) fn parse(text: &str) -> Option<Document<'static>> {
-    match Text::of(text) {
+    match ScannedText::of(text) {
         Some(usual) => read(usual, Document::empty(text)),
         None => parse_odd_lines(text),
     }
@@ -85,13 +85,13 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
         return None;
     }
     let whole = [text, "\n"].concat();
-    let doc = read(Text::of(&whole)?, Document::empty(text))?;
+    let doc = read(ScannedText::of(&whole)?, Document::empty(text))?;
     // Without its line break, a block scalar at the end has another meaning.
     let last = doc.blocks.last().map_or(0, |(id, _)| doc.nodes[*id as usize].end as usize);
     (last == 0 || !is_blank(text.get(last..)?)).then_some(doc)
 }
 
-fn read(text: Text<'_>, doc: Document<'static>) -> Option<Document<'static>> {
+fn read(text: ScannedText<'_>, doc: Document<'static>) -> Option<Document<'static>> {
     let mut reader = Reader {
         text,
         doc,
@@ -101,7 +101,7 @@ fn read(text: Text<'_>, doc: Document<'static>) -> Option<Document<'static>> {
         roots_before: 0,
         is_marked: false,
         merge_key: None,
-        library: item::Budget::of(text),
+        library: item::ItemBudget::of(text),
     };
     reader.read_lines()?;
     reader.end_document();
@@ -214,7 +214,7 @@ impl Reader<'_> {
             self.doc.roots.push(node);
         }
         self.push(at, at, kind, Style::Block, NONE);
-        self.open.push(Open { node, column: column as u32, kind, item: None });
+        self.open.push(OpenBlock { node, column: column as u32, kind, item: None });
         self.last = Last::Whole;
         Some(())
     }

@@ -610,8 +610,8 @@ impl<'a> NodeRef<'a> {
     }
 
     /// The children in the text: each value, with its key if this is a map.
-    pub(crate) fn written(self) -> Written<'a> {
-        Written { children: self.children(), kind: self.resolve().kind() }
+    pub(crate) fn written(self) -> WrittenChildren<'a> {
+        WrittenChildren { children: self.children(), kind: self.resolve().kind() }
     }
 
     /// Whether it is a map with a `<<` entry.
@@ -800,12 +800,12 @@ impl<'a> Iterator for Children<'a> {
 
 /// The children of a map or list in the text: each value, with its key if this is a map.
 #[derive(Clone)]
-pub(crate) struct Written<'a> {
+pub(crate) struct WrittenChildren<'a> {
     children: Children<'a>,
     kind: Kind,
 }
 
-impl<'a> Iterator for Written<'a> {
+impl<'a> Iterator for WrittenChildren<'a> {
     type Item = (Option<NodeRef<'a>>, NodeRef<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {

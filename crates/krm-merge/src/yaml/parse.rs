@@ -29,7 +29,7 @@ struct Token<'t> {
 }
 
 /// A container whose end has not come yet.
-struct Open {
+struct OpenContainer {
     node: u32,
     /// How many children it has so far; in a map, keys and values both count.
     children: usize,
@@ -48,7 +48,7 @@ struct Anchor {
 
 struct Builder<'b> {
     doc: &'b mut Document<'static>,
-    open: Vec<Open>,
+    open: Vec<OpenContainer>,
     anchors: HashMap<usize, Anchor>,
     /// The end of the last token. The next token begins after it.
     cursor: usize,
@@ -92,7 +92,7 @@ pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
 }
 
 /// The state before an item: a block list of which all earlier items are read.
-pub(super) struct Around {
+pub(super) struct AroundItem {
     /// The node of the list.
     pub list: u32,
     /// How many maps and lists are open, including the list.
@@ -111,12 +111,12 @@ pub(super) struct Behind {
 
 /// Appends the next item of a list to the arena. `part` of the text begins with the line of the item's dash. `None` if the library cannot
 /// read this part alone; then the arena may already hold nodes of it.
-pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
-    let Around { list, depth, expanded } = *around;
+pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &AroundItem) -> Option<Behind> {
+    let AroundItem { list, depth, expanded } = *around;
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
     let dash = skip(text.as_bytes(), part.start, b"");
     doc.may_have_questions |= text[part.clone()].contains('?');
-    let open = |_| Open { node: list, children: 0, anchor: 0, expanded: 1, height: 0 };
+    let open = |_| OpenContainer { node: list, children: 0, anchor: 0, expanded: 1, height: 0 };
     let mut builder = Builder {
         doc,
         open: (0..depth).map(open).collect(),
@@ -462,7 +462,7 @@ impl Builder<'_> {
         let id = self.push(text, node)?;
         let tag_end = tag.as_ref().map(|t| t.1.end);
         self.tag(id, tag);
-        self.open.push(Open { node: id, children: 0, anchor, expanded: 1, height: 0 });
+        self.open.push(OpenContainer { node: id, children: 0, anchor, expanded: 1, height: 0 });
         self.cursor = self.cursor.max(tag_end.unwrap_or(0));
         if style == Style::Flow {
             self.cursor = self.cursor.max(range.end);

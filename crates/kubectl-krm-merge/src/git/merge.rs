@@ -13,7 +13,7 @@ use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::splice::{self, Fault, Unwritable};
+use krm_merge::splice::{self, Unwritable, WriteFault};
 use krm_merge::tree::{Taking, Tree};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
@@ -307,7 +307,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// The fault of the program because of which [`Merge::told`] had no text.
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&WriteFault> {
         match self.unwritable.get()? {
             Unwritable::Fault(fault) => Some(fault),
             Unwritable::Exceeded(_) | Unwritable::NotJson(_) => None,

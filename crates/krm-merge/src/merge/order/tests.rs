@@ -1,6 +1,6 @@
 //! The positions of children after a merge, one case per line.
 
-use super::{Sides, in_one};
+use super::{SideOrders, in_one};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
@@ -255,7 +255,7 @@ fn in_a_file(original: &str, updated: &str, dest: &str) -> (String, bool) {
     let places = |letters: &str| -> Vec<usize> {
         letters.chars().filter_map(|letter| all.iter().position(|own| *own == letter)).collect()
     };
-    let sides = Sides::new(dest.len(), places(original), places(updated), |_| false, NewElements::Append);
+    let sides = SideOrders::new(dest.len(), places(original), places(updated), |_| false, NewElements::Append);
     let [kept, taken, _] = sides.merged();
     let order = in_one(dest.len(), places(original), places(updated), NewElements::Append);
     let is_left = |letter: &char| updated.contains(*letter) || !original.contains(*letter);

@@ -4,7 +4,7 @@
 //! increases by the number of CRs before it.
 
 use super::super::node::{Document, line_break};
-use super::scan::Text;
+use super::scan::ScannedText;
 use super::{parse_odd_lines, read};
 
 /// The arena of a text with `\r\n`. `None` if a CR is not before a LF.
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Option<Document<'static>> {
     if with_lf.contains('\r') {
         return None;
     }
-    let mut doc = match Text::of(&with_lf) {
+    let mut doc = match ScannedText::of(&with_lf) {
         Some(usual) => read(usual, Document::empty(&with_lf))?,
         None => parse_odd_lines(&with_lf)?,
     };

@@ -12,8 +12,8 @@
 
 use std::ops::Range;
 
-use super::super::parse::{Around, item};
-use super::scan::Text;
+use super::super::parse::{AroundItem, item};
+use super::scan::ScannedText;
 use super::{Last, Reader};
 
 /// The start of an item of a list: the line of its dash, and the numbers of the next node and the next decoded text at that point.
@@ -25,15 +25,15 @@ pub(super) struct Mark {
 }
 
 /// The budget for single items that the library may still read.
-pub(super) struct Budget {
+pub(super) struct ItemBudget {
     bytes: usize,
     /// How many values the aliases that were read this way expand to.
     expanded: usize,
 }
 
-impl Budget {
+impl ItemBudget {
     /// The budget for a whole text.
-    pub fn of(text: Text<'_>) -> Self {
+    pub fn of(text: ScannedText<'_>) -> Self {
         Self { bytes: 2 * text.len(), expanded: 0 }
     }
 }
@@ -89,7 +89,8 @@ impl Reader<'_> {
 
     /// Reads a part of the text by the library: the next item of the innermost list.
     fn read_item(&mut self, part: Range<usize>) -> Option<usize> {
-        let around = Around { list: self.open.last()?.node, depth: self.open.len(), expanded: self.library.expanded };
+        let around =
+            AroundItem { list: self.open.last()?.node, depth: self.open.len(), expanded: self.library.expanded };
         let first = self.next_id();
         let next = part.end;
         let read = item(&mut self.doc, self.text.slice(0..self.text.len()), part, &around);

@@ -7,7 +7,7 @@ use super::{KEY, Last, Reader};
 
 /// A key or a value in its line.
 #[derive(Clone, Copy)]
-struct Spot {
+struct LineSpot {
     at: usize,
     first: u8,
     column: usize,
@@ -32,13 +32,13 @@ impl Reader<'_> {
             self.cursor = self.flow(at, 0, None)?;
             return self.rest(self.cursor);
         }
-        let spot = self.dashes(line, Spot { at, first, column, is_first: true })?;
+        let spot = self.dashes(line, LineSpot { at, first, column, is_first: true })?;
         self.content(spot)
     }
 
     /// Opens or continues the lists of the dashes at the beginning of a line; `- - a` has two.
     #[inline(always)]
-    fn dashes(&mut self, line: usize, mut spot: Spot) -> Option<Spot> {
+    fn dashes(&mut self, line: usize, mut spot: LineSpot) -> Option<LineSpot> {
         let text = self.text;
         while spot.first == b'-' && matches!(text.at(spot.at + 1), b' ' | b'\n') {
             match self.open.last() {
@@ -56,14 +56,14 @@ impl Reader<'_> {
             self.last = Last::Indicator;
             self.cursor = spot.at + 1;
             let next = text.skip_gap(spot.at + 1);
-            spot = Spot { at: next, first: text.at(next), column: spot.column + next - spot.at, is_first: false };
+            spot = LineSpot { at: next, first: text.at(next), column: spot.column + next - spot.at, is_first: false };
         }
         Some(spot)
     }
 
     /// Whether a value of this kind may be here, after the colon or dash before it. A list may be in the column of its key.
     #[inline(always)]
-    fn waits_for(&self, spot: Spot, kind: Kind) -> bool {
+    fn waits_for(&self, spot: LineSpot, kind: Kind) -> bool {
         self.last == Last::Indicator
             && self.open.last().is_some_and(|open| {
                 let is_below_key = kind == Kind::List && open.kind == Kind::Map;
@@ -73,7 +73,7 @@ impl Reader<'_> {
 
     /// Reads a key with its value, or a value.
     #[inline(always)]
-    fn content(&mut self, spot: Spot) -> Option<usize> {
+    fn content(&mut self, spot: LineSpot) -> Option<usize> {
         let text = self.text;
         if begins_plain(text, spot.at, spot.first) {
             return match stop(text, spot.at + 1)? {
@@ -97,7 +97,7 @@ impl Reader<'_> {
     }
 
     /// Reads a key in quotes with its value, or a value in quotes.
-    fn quoted_content(&mut self, spot: Spot) -> Option<usize> {
+    fn quoted_content(&mut self, spot: LineSpot) -> Option<usize> {
         let is_value = self.waits_for(spot, Kind::Scalar);
         let quoted = self.quoted(spot.at, self.indent().filter(|_| is_value))?;
         let colon = self.text.skip_gap(quoted.end);
@@ -119,7 +119,7 @@ impl Reader<'_> {
 
     /// Makes the map of a key the innermost block.
     #[inline(always)]
-    fn key(&mut self, spot: Spot) -> Option<()> {
+    fn key(&mut self, spot: LineSpot) -> Option<()> {
         match self.open.last() {
             Some(open) if spot.is_first && open.column as usize == spot.column => {
                 self.end_value();

@@ -1,7 +1,7 @@
 //! Plain scalars outside of brackets: where one begins, where it ends, and the further lines that it may have.
 
 use super::super::node::{Kind, NONE, Node, Style};
-use super::scan::Text;
+use super::scan::ScannedText;
 use super::{Last, Reader};
 
 /// Whether a plain scalar begins with a byte.
@@ -37,7 +37,7 @@ const BEGINS: [Begins; 256] = {
 
 /// Whether a plain scalar begins at an offset, where this byte is.
 #[inline(always)]
-pub(super) fn begins_plain(text: Text<'_>, at: usize, first: u8) -> bool {
+pub(super) fn begins_plain(text: ScannedText<'_>, at: usize, first: u8) -> bool {
     match BEGINS[usize::from(first)] {
         Begins::Always => true,
         Begins::BeforeText => !matches!(text.at(at + 1), b' ' | b'\n' | b'\t'),
@@ -55,7 +55,7 @@ pub(super) enum Stop {
 
 /// The end of a plain scalar whose first byte is before this offset.
 #[inline(always)]
-pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
+pub(super) fn stop(text: ScannedText<'_>, mut at: usize) -> Option<Stop> {
     loop {
         at = text.plain_stop(at);
         match text.at(at) {

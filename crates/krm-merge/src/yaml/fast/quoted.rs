@@ -2,7 +2,7 @@
 
 use super::super::node::{Kind, NONE, Style};
 use super::Reader;
-use super::scan::Text;
+use super::scan::ScannedText;
 
 /// A quoted scalar that was read but is not a node yet.
 pub(super) struct Quoted {
@@ -94,7 +94,7 @@ impl Reader<'_> {
 
 /// Counts the line breaks in a row from one in a quoted scalar on. Also returns the offset of the text in the next line, which must be
 /// deeper than `indent`.
-fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, usize)> {
+fn further_line(text: ScannedText<'_>, mut at: usize, indent: usize) -> Option<(usize, usize)> {
     let mut breaks = 0;
     loop {
         breaks += 1;
@@ -110,7 +110,7 @@ fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, 
 }
 
 /// The character that an escape means, and the offset of the end of the escape.
-fn escape(text: Text<'_>, at: usize) -> Option<(char, usize)> {
+fn escape(text: ScannedText<'_>, at: usize) -> Option<(char, usize)> {
     let digits = match text.at(at + 1) {
         b'x' => 2,
         b'u' => 4,

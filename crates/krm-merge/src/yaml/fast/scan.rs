@@ -1,6 +1,6 @@
-//! [`Text`]: the bytes of a usual text, and the scans over them, many at a time.
+//! [`ScannedText`]: the bytes of a usual text, and the scans over them, many at a time.
 //!
-//! All scans rely on one promise, which [`Text::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
+//! All scans rely on one promise, which [`ScannedText::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
 //! end counts as a line break, too, so a mistake of a reader cannot go further than that.
 
 use std::ops::Range;
@@ -10,9 +10,9 @@ use super::super::chunk::Chunk;
 /// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty. Every reader breaks its lines at
 /// each `\n`, and nowhere else.
 #[derive(Clone, Copy)]
-pub struct Text<'t>(&'t str);
+pub struct ScannedText<'t>(&'t str);
 
-impl<'t> Text<'t> {
+impl<'t> ScannedText<'t> {
     /// A text, if it is usual.
     pub fn of(text: &'t str) -> Option<Self> {
         let bytes = text.as_bytes();
