@@ -98,11 +98,14 @@ pub(super) struct Idle {
     start: usize,
 }
 
+/// To read so many elements again takes less than to find out which of them need not be read.
+const FEW: usize = 8;
+
 /// Collects the elements that stay as they are, and that no edit touches. They need not be read again. The first element and
 /// the last one are read, because they show the column and the end of the list.
 fn idle_elements(branch: &Branch<'_>, edits: &TextEdits, idle: &mut Vec<Idle>) {
     let (list, doc) = (branch.like, branch.like.document());
-    if list.is_list() && list.style() == Style::Block {
+    if list.is_list() && list.style() == Style::Block && branch.entries.len() > FEW {
         let tops: Vec<usize> = Place::of_children(list).iter().map(|place| place.top(doc)).collect();
         let stay = branch.entries.iter().filter(|entry| entry.is_untouched()).filter_map(|entry| entry.was);
         let idle_one = |was: WrittenChild<'_>| {
