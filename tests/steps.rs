@@ -206,5 +206,6 @@ fn fields_beside_a_merge_key_that_is_written_out() {
 #[test]
 fn fields_of_a_new_map() {
     let source = |n: usize| thing(&format!("map:\n{}", each(n, |i| format!("  k{i}: 2\n"))));
-    check(250, |n| resource_list(&items(&thing("a: 1\n")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
+    // The C library copies texts of fewer fields by another way.
+    check(500, |n| resource_list(&items(&thing("a: 1\n")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
 }

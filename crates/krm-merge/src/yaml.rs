@@ -17,6 +17,7 @@ mod node;
 mod parse;
 mod place;
 mod quote;
+mod read;
 mod same;
 mod scalar;
 mod source_lines;
@@ -33,13 +34,12 @@ pub use line::{
     LineStarts, ends_line, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines, without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style};
-#[doc(hidden)]
-pub use parse::parsed;
 pub use place::{
     Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, gap_above, is_item,
     same_comment, same_words,
 };
 pub use quote::{plain_or_quoted, quoted_json};
+pub use read::parsed;
 pub use same::same;
 pub use scalar::{Number, Scalar};
 pub use source_lines::has_source_lines;

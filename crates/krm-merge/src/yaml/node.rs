@@ -155,15 +155,6 @@ impl Document<'static> {
 }
 
 impl<'s> Document<'s> {
-    /// Parses a text, which may hold several documents.
-    ///
-    /// # Errors
-    /// Text that granit-parser rejects; nesting deeper than 200 levels; an alias inside the node that it refers to; aliases that expand to
-    /// more than a million nodes; line breaks and anchors that other readers of YAML see elsewhere. Each error has its place.
-    pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
-        super::parse::parse(source.into())
-    }
-
     /// The roots of the documents in the text; a document without content has no root.
     pub fn roots(&self) -> impl ExactSizeIterator<Item = NodeRef<'_>> {
         self.roots.iter().map(move |&id| NodeRef { doc: self, id })

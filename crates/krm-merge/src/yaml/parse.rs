@@ -7,16 +7,13 @@
 //! scalar is reported after the scalar; a block scalar that ends with the text has no final line break.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
 use super::block_scalar::BlockScalar;
 use super::error::Error;
-use super::fast;
 use super::node::{Document, Kind, MAX_DEPTH, NONE, Node, Props, Style};
-use super::{foreign_anchor, foreign_break, unresolved};
 use crate::hashed::{Empty, HashMap};
 
 /// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
@@ -53,29 +50,6 @@ struct Builder<'b> {
     /// The end of the last token. The next token begins after it.
     cursor: usize,
     expanded: usize,
-}
-
-thread_local! {
-    static PARSED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// How many texts this thread has parsed: tests use it to check that no text of a run is parsed twice.
-pub fn parsed() -> usize {
-    PARSED.get()
-}
-
-pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
-    PARSED.set(PARSED.get() + 1);
-    // Each offset must have a number that is not `NONE`.
-    if source.len() >= NONE as usize {
-        return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
-    }
-    let read = fast::parse(&source).map_or_else(|| library(&source), Ok);
-    let mut doc = read.map_err(|error| unresolved::conflict(&source).unwrap_or(error))?;
-    doc.source = source;
-    foreign_break::check(&doc)?;
-    foreign_anchor::check(&doc)?;
-    Ok(doc)
 }
 
 /// The arena of a text, without its source.
