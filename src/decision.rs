@@ -32,7 +32,7 @@ impl<'a> Decision<'a> {
     /// The place of a conflict that the rule names; `None` if the rule is for other places or resources.
     fn named<'p>(&self, clash: &Clash<'_, 'p>) -> Option<FieldPath<'p>> {
         let named = match &self.path {
-            Some(pattern) => pattern.place(clash.path)?,
+            Some(pattern) => pattern.place(&clash.path)?,
             None => FieldPath::default(),
         };
         self.target.as_ref().is_none_or(|target| target.selects(clash.resource)).then_some(named)
@@ -52,7 +52,7 @@ impl<'a> Decision<'a> {
     /// Why the rule does not decide a conflict.
     fn miss(&self, clash: &Clash<'_, '_>) -> Miss {
         let Some(named) = self.named(clash) else {
-            let has = |(side, wanted)| clash.compared(side, clash.path, wanted) == Compared::Same;
+            let has = |(side, wanted)| clash.compared(side, &clash.path, wanted) == Compared::Same;
             let is_like_it = self.wanted().any(|(_, wanted)| !wanted.is_null()) && self.wanted().all(has);
             return if is_like_it { Miss::Place(clash.path.shown()) } else { Miss::All };
         };
@@ -96,7 +96,7 @@ pub struct Clash<'c, 'a> {
     /// The resource in dest; in updated where dest deleted it.
     pub resource: &'c Resource<'a>,
     /// The place of the conflict; empty for the resource as a whole.
-    pub path: &'c FieldPath<'a>,
+    pub path: FieldPath<'a>,
     /// The resource as each side has it.
     pub sides: Sides<Option<Tree<'a>>>,
     /// The value of each side at that place.
@@ -106,37 +106,26 @@ pub struct Clash<'c, 'a> {
 }
 
 impl<'c, 'a> Clash<'c, 'a> {
-    /// A conflict of a merge by these rules. `whole` is the path of a resource as a whole.
+    /// A conflict of a merge by these rules.
     ///
     /// # Errors
     /// The resource as a whole has a repeated key.
-    pub fn of(
-        conflict: &Conflict<'c, 'c, 'a>,
-        whole: &'c FieldPath<'a>,
-        rules: Rules<'a>,
-    ) -> Result<Self, Box<Unmergeable<'a>>> {
-        let (resource, sides) = match *conflict {
-            Conflict::Place { sides, dest, conflict } => return Ok(Self::of_place(conflict, sides, dest)),
-            Conflict::MovedApart { sides, dest, .. } => (dest, sides),
-            Conflict::DeletedUpstream { original, dest, .. } => {
-                (dest, Sides { original: Some(original), updated: None, dest: Some(dest) })
-            }
-            Conflict::DeletedHere { original, updated, .. } => {
-                (updated, Sides { original: Some(original), updated: Some(updated), dest: None })
-            }
-        };
+    pub fn of(conflict: &Conflict<'c, 'c, 'a>, rules: Rules<'a>) -> Result<Self, Box<Unmergeable<'a>>> {
+        if let Conflict::Place { sides, dest, conflict } = *conflict {
+            return Ok(Self::of_place(conflict, sides, dest));
+        }
         let mut own = Sides::default();
-        for (side, resource) in sides.iter() {
+        for (side, resource) in conflict.sides().iter() {
             own[side] = resource.map(|resource| rules.own(resource)).transpose()?;
         }
-        Ok(Self::of_whole(resource, whole, own))
+        Ok(Self::of_whole(conflict.resource(), FieldPath::default(), own))
     }
 
     /// A conflict at a place of a resource.
     fn of_place(conflict: &'c tree::Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &'c Resource<'a>) -> Self {
         Self {
             resource: dest,
-            path: &conflict.path,
+            path: conflict.path.clone(),
             sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node()))),
             values: conflict.values(),
             taken: conflict.taken.clone(),
@@ -144,7 +133,7 @@ impl<'c, 'a> Clash<'c, 'a> {
     }
 
     /// A conflict of a resource as a whole.
-    fn of_whole(resource: &'c Resource<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
+    fn of_whole(resource: &'c Resource<'a>, path: FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
         Self { resource, path, values: sides.clone(), sides, taken: None }
     }
 
@@ -267,7 +256,7 @@ mod tests {
             let mut path = FieldPath::default();
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
             let sides = Sides::of(|_| Some(Tree::Node(root)));
-            let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), &path, sides));
+            let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), path, sides));
             (
                 ruling.treatment,
                 ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")),
@@ -300,7 +289,7 @@ mod tests {
         let values = whole.map(|root| root.and_then(|root| find(root, &path)).filter(|value| !value.is_null()));
         let clash = Clash {
             resource: &Resource::read(whole.dest.expect("a root"), Origin::Item(0)),
-            path: &path,
+            path,
             sides: whole.map(|root| root.map(Tree::Node)),
             values: values.map(|value| value.map(Tree::Node)),
             taken: None,

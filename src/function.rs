@@ -259,7 +259,7 @@ impl<'a> Open<'a> {
     {
         let mut run = Run::new(self.merged.rules, self.job.config.task.decisions(otherwise), budget);
         run.results.append(self.told.iter().cloned());
-        self.merged.notes().try_for_each(|note| run.tell(&note))?;
+        self.merged.notes().try_for_each(|note| run.tell(note))?;
         Ok(run)
     }
 

@@ -3,7 +3,6 @@
 use krm_merge::documents::Item;
 use krm_merge::limit::Budget;
 use krm_merge::package::{self, Conflict, Merged, Note, Written};
-use krm_merge::path::FieldPath;
 use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
@@ -57,7 +56,7 @@ impl<'a> Run<'a> {
         items: Vec<Item>,
     ) -> Result<Written<'r, 'a>, Box<Outcome>> {
         let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
-        merged.notes_of(&written).iter().try_for_each(|note| self.tell(note))?;
+        merged.notes_of(&written).into_iter().try_for_each(|note| self.tell(note))?;
         Ok(written)
     }
 
@@ -113,10 +112,10 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what the owner of a resource should know.
-    pub fn tell(&mut self, note: &Note<'_, 'a>) -> Result<(), Box<Outcome>> {
+    pub fn tell(&mut self, note: Note<'_, 'a>) -> Result<(), Box<Outcome>> {
         let side = self.side();
         self.results.report(&match note {
-            Note::Warning { about, warning } => Report::Warning { about, warning: warning.clone(), side },
+            Note::Warning { about, warning } => Report::Warning { about, warning, side },
             Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
             Note::Followed { dest, updated } => Report::Followed { dest, updated },
             Note::Moved { dest, to } => Report::Moved { dest, to },
@@ -128,8 +127,7 @@ impl<'a> Run<'a> {
 
     /// Decides a conflict, and reports it.
     fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
-        let whole = FieldPath::default();
-        let clash = Clash::of(conflict, &whole, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
+        let clash = Clash::of(conflict, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
         let ruling = self.decisions.of(&clash);
         self.results.report(&match *conflict {
             Conflict::Place { dest, conflict, .. } => Report::Conflict { dest, conflict, ruling },

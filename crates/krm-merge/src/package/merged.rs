@@ -190,16 +190,27 @@ impl<'c, 'a> Conflict<'c, '_, 'a> {
 
     /// The value of each side at the place. For dest it is what comes out if dest wins.
     pub fn values(&self) -> Sides<Option<Tree<'a>>> {
-        let tree = |resource: &Resource<'a>| Tree::Node(resource.node());
-        match *self {
+        match self {
             Self::Place { conflict, .. } => conflict.values(),
+            Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => {
+                self.sides().map(|side| side.map(|resource| Tree::Node(resource.node())))
+            }
+        }
+    }
+
+    /// The resource as each side has it.
+    pub fn sides(&self) -> Sides<Option<&'c Resource<'a>>>
+    where
+        Self: 'c,
+    {
+        match *self {
+            Self::Place { sides, .. } | Self::MovedApart { sides, .. } => sides,
             Self::DeletedUpstream { original, dest, .. } => {
-                Sides { original: Some(tree(original)), updated: None, dest: Some(tree(dest)) }
+                Sides { original: Some(original), updated: None, dest: Some(dest) }
             }
             Self::DeletedHere { original, updated, .. } => {
-                Sides { original: Some(tree(original)), updated: Some(tree(updated)), dest: None }
+                Sides { original: Some(original), updated: Some(updated), dest: None }
             }
-            Self::MovedApart { sides, .. } => sides.map(|side| side.map(tree)),
         }
     }
 
@@ -347,13 +358,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
     /// A resource of dest that goes, because it was merged into another one.
     pub fn going(dest: &'r Resource<'a>) -> Self {
         let member = Member { sides: Sides { original: None, updated: None, dest: Some(dest) }, moves: Move::Stays };
-        Self {
-            member,
-            becomes: Becomes::Deleted(Vec::new()),
-            sources: Vec::new(),
-            notes: Vec::new(),
-            comment: ItemComment::Stays,
-        }
+        Self::of(member, Becomes::Deleted(Vec::new()))
     }
 
     fn of_sources(of: Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
@@ -404,6 +409,11 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             Becomes::Deleted(places) => own().filter(|_| !places.is_empty()),
             Becomes::StaysDeleted(_) | Becomes::Gone => None,
         }
+    }
+
+    /// Whether one side deleted it, and the other one changed it.
+    pub fn is_disputed(&self) -> bool {
+        matches!(&self.becomes, Becomes::Deleted(places) | Becomes::StaysDeleted(places) if !places.is_empty())
     }
 
     /// Visits the conflicts that are open, in the order in which they are decided.

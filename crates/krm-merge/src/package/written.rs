@@ -227,7 +227,7 @@ pub fn lost<'a>(
     let edits = match dest.origin.item().and_then(|item| items.get(item)) {
         Some(Item::Edited(edits)) => edits,
         Some(Item::Goes) => {
-            all = TextEdits::sorted(vec![Edit { range: bytes_of(dest.node()), text: String::new() }]);
+            all = Edit { range: bytes_of(dest.node()), text: String::new() }.into();
             &all
         }
         Some(Item::Stays) | None => return Vec::new(),
@@ -277,8 +277,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             self.written.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name]);
         }
         // In conflict, the whole resource is told.
-        let is_disputed = matches!(&resource.becomes, Becomes::Deleted(places) if !places.is_empty());
-        let replaced = member.sides.dest.filter(|_| is_disputed).map(Resource::node).into_iter().collect();
+        let replaced = member.sides.dest.filter(|_| resource.is_disputed()).map(Resource::node).into_iter().collect();
         let effect = |after, happened| Ok(Effect { after, happened, replaced });
         match (decided, member.sides.updated, member.sides.dest) {
             (Decided::Kept, _, Some(dest)) => {
@@ -479,34 +478,26 @@ impl<'r, 'a> Writer<'r, 'a> {
 
     /// Carries out the fate of a resource of dest, and returns its content if it stays.
     fn carry_out(&mut self, dest: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Fault<'a>>> {
-        let becomes = match &fate {
-            Fate::Unchanged => return Ok(Some(Tree::Node(dest.node()))),
-            Fate::Unmarked(tree) | Fate::Changed(tree) | Fate::Edited(tree, _) => Some(tree),
-            Fate::Gone => None,
-        };
-        leaves_anchors(dest, becomes)?;
-        Ok(match fate {
-            Fate::Unchanged => Some(Tree::Node(dest.node())),
-            // To the package, a resource without its role is the same resource.
-            Fate::Unmarked(tree) => {
-                let (edits, _) = self.edits(dest, &tree, None)?;
-                self.set(dest, Item::Edited(edits));
-                Some(Tree::Node(dest.node()))
-            }
-            Fate::Changed(tree) => {
-                let (edits, _) = self.edits(dest, &tree, None)?;
-                self.set(dest, Item::Edited(edits));
-                Some(tree)
-            }
-            Fate::Edited(tree, edits) => {
-                self.set(dest, Item::Edited(edits));
-                Some(tree)
-            }
+        let same = || Tree::Node(dest.node());
+        let (tree, edits, after) = match fate {
+            Fate::Unchanged => return Ok(Some(same())),
             Fate::Gone => {
+                leaves_anchors(dest, None)?;
                 self.set(dest, Item::Goes);
-                None
+                return Ok(None);
             }
-        })
+            // To the package, a resource without its role is the same resource.
+            Fate::Unmarked(tree) => (tree, None, Some(same())),
+            Fate::Changed(tree) => (tree, None, None),
+            Fate::Edited(tree, edits) => (tree, Some(edits), None),
+        };
+        leaves_anchors(dest, Some(&tree))?;
+        let edits = match edits {
+            Some(edits) => edits,
+            None => self.edits(dest, &tree, None)?.0,
+        };
+        self.set(dest, Item::Edited(edits));
+        Ok(Some(after.unwrap_or(tree)))
     }
 
     /// Sets what happens to an item; an item that goes stays gone.
@@ -560,6 +551,5 @@ fn restored<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
         return Fate::Unchanged;
     }
     let text = original.node().document().source()[extent(original.node())].to_owned();
-    let edits = TextEdits::sorted(vec![Edit { range: extent(dest.node()), text }]);
-    Fate::Edited(Tree::Node(original.node()), edits)
+    Fate::Edited(Tree::Node(original.node()), Edit { range: extent(dest.node()), text }.into())
 }

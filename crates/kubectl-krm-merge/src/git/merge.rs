@@ -8,7 +8,6 @@ use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, extents, members_of_file, orders};
-use krm_merge::path::FieldPath;
 use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
@@ -166,9 +165,7 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// Whether one side deleted a resource that the other side changed, so that the resource is in conflict.
     pub fn is_any_disputed(&self) -> bool {
-        let mut is_disputed = false;
-        self.conflicts(&mut |conflict| is_disputed |= !matches!(conflict, Conflict::Place { .. }));
-        is_disputed
+        self.resources.iter().any(|resource| resource.merged.is_disputed())
     }
 
     /// The text of the merge and the messages about it. `name` is the name of the file, `names` those of the sides. `None` if the text
@@ -463,9 +460,8 @@ impl<'r, 'a> Merged<'r, 'a> {
     /// A resource and its merge. Decides the conflicts for which the user has a rule or a setting.
     fn of(merged: MergedResource<'r, 'a>, rules: Rules<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
-        let whole = FieldPath::default();
         let merged = merged.decide(&mut |conflict| {
-            let clash = Clash::of(&conflict, &whole, rules).ok()?;
+            let clash = Clash::of(&conflict, rules).ok()?;
             let ruling = decisions.of(&clash);
             let policy = ruling.treatment.policy();
             if policy == OnConflict::Fail {
