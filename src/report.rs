@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use krm_merge::grounds::Ground;
 use krm_merge::immutable::Refused;
+use krm_merge::package;
 use krm_merge::reference::{Named, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
@@ -207,6 +208,22 @@ pub enum Report<'r, 'a> {
         /// What happens to the item.
         stays: Stays,
     },
+}
+
+impl<'r, 'a> Report<'r, 'a> {
+    /// The report of a conflict. `original` is original's resource as JSON, if the conflict is about a whole resource.
+    pub fn of_conflict(conflict: &package::Conflict<'r, 'r, 'a>, original: String, ruling: Ruling<'r>) -> Self {
+        match *conflict {
+            package::Conflict::Place { dest, conflict, .. } => Self::Conflict { dest, conflict, ruling },
+            package::Conflict::MovedApart { dest, from, to, .. } => Self::MovedApart { dest, from, to, ruling },
+            package::Conflict::DeletedUpstream { dest, places, .. } => {
+                Self::DeletedUpstream { dest, places, original, ruling }
+            }
+            package::Conflict::DeletedHere { updated, places, .. } => {
+                Self::DeletedHere { updated, places, original, ruling }
+            }
+        }
+    }
 }
 
 /// Why a reference leads nowhere after a merge.

@@ -129,16 +129,13 @@ impl<'a> Run<'a> {
     fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
         let clash = Clash::of(conflict, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
         let ruling = self.decisions.of(&clash);
-        self.results.report(&match *conflict {
-            Conflict::Place { dest, conflict, .. } => Report::Conflict { dest, conflict, ruling },
-            Conflict::MovedApart { dest, from, to, .. } => Report::MovedApart { dest, from, to, ruling },
-            Conflict::DeletedUpstream { dest, places, original } => {
-                Report::DeletedUpstream { dest, places, original: self.json(&clash, original)?, ruling }
+        let original = match conflict {
+            Conflict::DeletedUpstream { original, .. } | Conflict::DeletedHere { original, .. } => {
+                self.json(&clash, original)?
             }
-            Conflict::DeletedHere { updated, places, original } => {
-                Report::DeletedHere { updated, places, original: self.json(&clash, original)?, ruling }
-            }
-        })?;
+            Conflict::Place { .. } | Conflict::MovedApart { .. } => String::new(),
+        };
+        self.results.report(&Report::of_conflict(conflict, original, ruling))?;
         Ok(ruling.treatment)
     }
 

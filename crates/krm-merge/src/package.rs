@@ -70,6 +70,16 @@ pub enum Becomes<'a> {
     Gone,
 }
 
+impl Becomes<'_> {
+    /// The change that upstream made to the text.
+    const fn upstream(&self) -> Upstream {
+        match self {
+            Self::Merged(_, upstream) => *upstream,
+            Self::Kept | Self::Arrived(_) | Self::Deleted(_) | Self::StaysDeleted(_) | Self::Gone => Upstream::Unknown,
+        }
+    }
+}
+
 /// The result of the merge of one resource, or why it cannot be merged.
 pub type Done<'a> = Result<Becomes<'a>, Box<Unmergeable<'a>>>;
 

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use super::Spot;
 use super::fault::{Fault, Why};
 use super::file::without_header;
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
-use super::{Becomes, Spot};
 use crate::alias;
 use crate::documents::Item;
 use crate::edits::{Edit, TextEdits};
@@ -335,9 +335,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         dest: &'r Resource<'a>,
         settled: SettledTree<'a>,
     ) -> Result<Effect<'r, 'a>, Box<Fault<'a>>> {
-        let (member, Becomes::Merged(_, upstream)) = (&resource.member, &resource.becomes) else {
-            return Ok(Effect { after: None, happened: Happened::Absent, replaced: Vec::new() });
-        };
+        let member = &resource.member;
         let to = member.moves_to();
         let place = to.map(|to| self.relocate(dest, to)).transpose()?.flatten();
         // A new number changes only the place of a resource, so such a resource still counts as unchanged.
@@ -348,7 +346,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             Fate::Changed(_) => is_same,
             Fate::Edited(..) | Fate::Gone => false,
         };
-        let (fate, text) = self.laid_out(member.sides, *upstream, fate)?;
+        let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
         let (fate, is_unchanged) = match resource.comment {
             ItemComment::Becomes(comment) if text == TextOf::Own => (self.commented(dest, fate, comment)?, false),

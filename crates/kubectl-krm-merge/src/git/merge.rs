@@ -191,19 +191,8 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// Reports the conflicts of a resource.
     fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut DriverText<'a>) {
         let member = &resource.merged.member;
-        let (ruling, original) = (OnConflict::Fail.into(), String::new());
         resource.merged.conflicts(&mut |conflict| {
-            let report = match conflict {
-                Conflict::Place { dest, conflict, .. } => Report::Conflict { dest, conflict, ruling },
-                Conflict::DeletedUpstream { dest, places, .. } => {
-                    Report::DeletedUpstream { dest, places, original: original.clone(), ruling }
-                }
-                Conflict::DeletedHere { updated, places, .. } => {
-                    Report::DeletedHere { updated, places, original: original.clone(), ruling }
-                }
-                // All resources are in one file.
-                Conflict::MovedApart { .. } => return,
-            };
+            let report = Report::of_conflict(&conflict, String::new(), OnConflict::Fail.into());
             let mut outcome = Outcome::in_words_of(names, &report, self.rules.budget);
             if name_of(member).is_none() {
                 outcome.resource_ref = None;
