@@ -179,7 +179,10 @@ fn a_comment_that_has_no_place_is_told() {
     let output = passes(&resource_list(&items, "mode: ThreeWay\n")).stdout;
     assert!(output.contains("- # old\n  apiVersion"), "{output}");
     let told = results(&output);
-    assert!(told.iter().any(|(_, message)| message.ends_with("take updated's by hand: \"# new\"")), "{told:?}");
+    assert!(
+        told.iter().any(|(_, message)| message.ends_with("because dest has no place for it: \"# new\"")),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -72,8 +72,10 @@ pub(super) struct Subject<'p, 'a> {
     pub sources: &'p [&'p Resource<'a>],
     /// What the package then has of it, if anything.
     pub after: Option<&'p After<'p, 'a>>,
-    /// The nodes of dest that a conflict or upstream's text replaced. Nobody misses a comment there.
+    /// The nodes that a conflict or upstream's text replaced. Nobody misses a comment there.
     pub replaced: &'p [NodeRef<'a>],
+    /// Its merge; a list without its items has none here.
+    pub merged: Option<&'p MergedResource<'p, 'a>>,
 }
 
 /// What was found in what the merge made.
@@ -103,11 +105,17 @@ impl<'p, 'a> Subject<'p, 'a> {
     /// A resource and what the merge did to it.
     pub fn of(merged: &'p MergedResource<'p, 'a>, effect: &'p Effect<'p, 'a>) -> Self {
         let Effect { after, replaced, .. } = effect;
-        Self { sides: merged.member.sides, sources: &merged.sources, after: after.as_ref(), replaced }
+        Self {
+            sides: merged.member.sides,
+            sources: &merged.sources,
+            after: after.as_ref(),
+            replaced,
+            merged: Some(merged),
+        }
     }
 
     /// A list without its items.
     pub fn of_list(merged: &'p MergedList<'a>, after: Option<&'p After<'p, 'a>>) -> Self {
-        Self { sides: Sides::of(|side| Some(&merged.sides[side])), sources: &[], after, replaced: &[] }
+        Self { sides: Sides::of(|side| Some(&merged.sides[side])), sources: &[], after, replaced: &[], merged: None }
     }
 }

@@ -397,7 +397,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             contradiction(resource, &place, Sides { original, updated, dest }, *stays)
         }
         Notice::CommentsLost(texts) => comments_lost(resource, &place, texts),
-        Notice::CommentNotTaken(text) => comment_not_taken(resource, text),
+        Notice::CommentsNotTaken(texts) => comments_not_taken(resource, &place, texts),
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
@@ -482,21 +482,35 @@ fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays
 
 /// The message for comments that only dest has, and that the merge removes.
 fn comments_lost(resource: &Resource<'_>, place: &str, texts: &[String]) -> String {
-    let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
-    let what = match texts.len() {
-        1 => "a comment".to_owned(),
-        n => format!("{n} comments"),
-    };
-    // A comment next to a secret value may hold an older value.
-    let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(&texts.join(" "))) };
+    let Told { what, place, shown } = Told::of(resource, place, texts);
     format!("the merge removes {what} that only dest has{place}{shown}")
 }
 
-fn comment_not_taken(resource: &Resource<'_>, text: &str) -> String {
-    let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(text)) };
-    format!(
-        "dest's comment above the resource stays, because the merge changes its line; take updated's by hand{shown}"
-    )
+/// The message for comments that upstream added, and that have no place in dest.
+fn comments_not_taken(resource: &Resource<'_>, place: &str, texts: &[String]) -> String {
+    let Told { what, place, shown } = Told::of(resource, place, texts);
+    format!("the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}")
+}
+
+/// How comments are told.
+struct Told {
+    what: String,
+    place: String,
+    shown: String,
+}
+
+impl Told {
+    fn of(resource: &Resource<'_>, place: &str, texts: &[String]) -> Self {
+        let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
+        let what = match texts.len() {
+            1 => "a comment".to_owned(),
+            n => format!("{n} comments"),
+        };
+        // A comment next to a secret value may hold an older value.
+        let shown =
+            if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(&texts.join(" "))) };
+        Self { what, place, shown }
+    }
 }
 
 /// A comment as a message shows it.

@@ -14,8 +14,8 @@ use std::hash::Hash;
 
 use fields::FieldsByName;
 pub use lists::kind_of_list;
-use notes::{changed_remarks, notes_of_added, of_gap, remarks};
-use placed::{LinesFit, is_left_alone, lines_of_same};
+use notes::{changed_remarks, notes_of_added, notes_of_new, of_gap, remarks};
+use placed::{LinesFit, Placed, is_left_alone, lines_of_same};
 use renamed::{NamedChild, RenamedChild};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
@@ -127,6 +127,15 @@ struct NodeOfSides<'a> {
 }
 
 impl<'a> NodeOfSides<'a> {
+    /// The first child on each side.
+    fn firsts(self) -> sides::Sides<Option<Placed<'a>>> {
+        let first = |container: Option<NodeRef<'a>>| {
+            let first = container?.written().next()?;
+            Some((Place::of_child(container?, first), first.1))
+        };
+        sides::Sides { original: first(self.original), updated: first(self.updated), dest: first(self.dest) }
+    }
+
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
@@ -350,7 +359,7 @@ impl<'a> Differ<'a> {
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
-        // What is above the first field of an item is not of that field: see `item_comment.rs`.
+        // What is above the first field of an item is not of that field: see `own_comments.rs`.
         let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
         let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
         if is_whole && is_left_alone(was, in_dest, is, around) {
@@ -368,7 +377,7 @@ impl<'a> Differ<'a> {
         let notes = match (was, in_dest) {
             (Some(was), _) => changed_remarks(was, in_dest, is, sides.updated),
             (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
-            (None, None) => Notes { gap: gap::taken(None, None, is, sides.updated), ..Notes::default() },
+            (None, None) => notes_of_new(is, sides.firsts(), sides.updated),
         };
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));

@@ -57,8 +57,8 @@ pub mod package;
 pub mod rules;
 
 pub mod extract;
-pub mod item_comment;
 pub mod layout;
+pub mod own_comments;
 pub mod transport;
 
 pub mod resource;

@@ -1,7 +1,7 @@
-//! Comments that only dest has, and that a merge removes.
+//! Comments that a merge loses: those that only dest has and that it removes, and those that upstream added and that it does not take.
 //!
-//! A field takes its comments along when upstream deletes it. A comment is no value, so no conflict shows that the user's words are gone.
-//! git would stop there. The edits of dest's text show every such comment, whatever part of the merge removed it.
+//! A field takes its comments along when a side deletes it. A comment is no value, so no conflict shows that somebody's words are gone. git
+//! would stop there. The edits of dest's text show every such comment, whatever part of the merge lost it.
 
 use std::ops::Range;
 
@@ -12,45 +12,95 @@ use crate::path::{FieldPath, Step};
 use crate::schema::{Cursor, list_kind};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, line_end, trim_end};
+use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, gap_above, holds_no_value, line_end, trim_end};
 
-/// Finds the comments of a resource of dest that edits of its text remove. These are no loss:
-///
-/// * comments that original or updated has, too (`upstream` has the resource on these sides), and comments that an edit writes again;
-/// * comments at the nodes in `disputed`, which are in conflict: the comments of the losing side go, as the conflict says.
-pub fn lost_comments<'a>(
-    dest: NodeRef<'a>,
-    edits: &TextEdits,
-    upstream: &[NodeRef<'a>],
-    disputed: &[NodeRef<'_>],
-    cursor: impl FnOnce() -> Cursor<'a>,
-) -> Vec<Warning<'a>> {
-    let doc = dest.document();
-    let removed =
-        edits.iter().filter(|edit| !edit.range.is_empty()).flat_map(|edit| doc.comments_in(edit.range.clone()));
-    let mut lost: Vec<Comment<'a>> = removed.map(|(start, end)| (start, trim_end(&doc.source()[start..end]))).collect();
-    lost.retain(|(_, text)| has_words(text));
-    if lost.is_empty() {
-        return Vec::new();
+/// A resource of dest, and what a merge does to its text.
+pub struct Comments<'d, 'a> {
+    /// The resource.
+    pub dest: NodeRef<'a>,
+    /// The edits of its text.
+    pub edits: &'d TextEdits,
+    /// The nodes in conflict, of dest and of updated. The comments of the losing side go, as the conflict says.
+    pub disputed: &'d [NodeRef<'d>],
+}
+
+impl<'a> Comments<'_, 'a> {
+    /// The comments that the edits remove. Those that original or updated has, too, are no loss (`upstream` has the resource on these sides),
+    /// and neither are those that an edit writes again.
+    pub fn lost(&self, upstream: &[NodeRef<'a>], cursor: impl FnOnce() -> Cursor<'a>) -> Vec<Warning<'a>> {
+        let doc = self.dest.document();
+        let edits = self.edits.iter().filter(|edit| !edit.range.is_empty());
+        let removed = edits.flat_map(|edit| doc.comments_in(edit.range.clone()));
+        let mut lost: Vec<Comment<'a>> =
+            removed.map(|(start, end)| (start, trim_end(&doc.source()[start..end]))).collect();
+        let upstream = upstream.iter().flat_map(|node| comments_of(*node)).map(|(_, text)| text);
+        without(&mut lost, upstream.chain(self.written()));
+        self.search(self.dest, self.edits, &lost, Notice::CommentsLost, cursor)
     }
-    let mut gone: HashSet<&str> = lost.iter().map(|(_, text)| *text).collect();
-    let upstream = upstream.iter().flat_map(|node| comments_of(*node));
-    let written = edits.iter().flat_map(|edit| ends_like_comments(&edit.text));
-    for stays in upstream.chain(written) {
-        gone.remove(stays);
+
+    /// The comments that updated has and original lacks, and that are not in the text after the edits.
+    pub fn not_taken(
+        &self,
+        original: NodeRef<'a>,
+        updated: NodeRef<'a>,
+        cursor: impl FnOnce() -> Cursor<'a>,
+    ) -> Vec<Warning<'a>> {
+        // What is set apart at the top of a file belongs to the file.
+        let (doc, first) = (updated.document(), Place::of_first(updated));
+        let gap = first.and_then(|first| gap_above(&first, doc));
+        let top = gap.filter(|gap| holds_no_value(&doc.source()[..gap.start])).map_or(0, |gap| gap.end);
+        let mut new: Vec<Comment<'a>> = comments_of(updated).filter(|(at, _)| *at >= top).collect();
+        let old = comments_of(original).map(|(_, text)| text);
+        without(&mut new, old.chain(self.written()));
+        if new.is_empty() {
+            return Vec::new();
+        }
+        let stays = |(at, _): &Comment<'_>| !self.edits.cover(&(*at..at + 1));
+        let here: Vec<&str> = comments_of(self.dest).filter(stays).map(|(_, text)| text).collect();
+        without(&mut new, here);
+        self.search(updated, &TextEdits::default(), &new, Notice::CommentsNotTaken, cursor)
     }
-    lost.retain(|(_, text)| gone.contains(text));
-    if lost.is_empty() {
-        return Vec::new();
+
+    /// What may be comments in the texts of the edits.
+    fn written(&self) -> impl Iterator<Item = &str> {
+        self.edits.iter().flat_map(|edit| ends_like_comments(&edit.text))
     }
-    let disputed = disputed.iter().filter(|node| node.is_of(doc)).map(|node| node.full_start()).collect();
-    let mut search = Search { edits, disputed, path: FieldPath::default(), found: Vec::new() };
-    if edits.cover(&(dest.full_start()..dest.end())) {
-        search.tell(dest, &lost);
-    } else {
-        search.inside(dest, &lost, cursor());
+
+    /// A warning for each place of these comments of a resource.
+    fn search(
+        &self,
+        of: NodeRef<'a>,
+        edits: &TextEdits,
+        comments: &[Comment<'a>],
+        notice: fn(Vec<String>) -> Notice,
+        cursor: impl FnOnce() -> Cursor<'a>,
+    ) -> Vec<Warning<'a>> {
+        if comments.is_empty() {
+            return Vec::new();
+        }
+        let disputed = self.disputed.iter().filter(|node| node.is_of(of.document())).map(|node| node.full_start());
+        let disputed = disputed.collect();
+        let mut search = Search { edits, disputed, notice, path: FieldPath::default(), found: Vec::new() };
+        if edits.cover(&(of.full_start()..of.end())) {
+            search.tell(of, comments);
+        } else {
+            search.inside(of, comments, cursor());
+        }
+        search.found
     }
-    search.found
+}
+
+/// Leaves out comments without words, and those that are among `others`.
+fn without<'t>(comments: &mut Vec<Comment<'_>>, others: impl IntoIterator<Item = &'t str>) {
+    comments.retain(|(_, text)| has_words(text));
+    if comments.is_empty() {
+        return;
+    }
+    let mut only: HashSet<String> = comments.iter().map(|(_, text)| (*text).to_owned()).collect();
+    for other in others {
+        only.remove(other);
+    }
+    comments.retain(|(_, text)| only.contains(*text));
 }
 
 /// The offset of a comment, and its text.
@@ -70,9 +120,9 @@ pub fn bytes_of(resource: NodeRef<'_>) -> Range<usize> {
     }
 }
 
-fn comments_of<'a>(resource: NodeRef<'a>) -> impl Iterator<Item = &'a str> {
+fn comments_of<'a>(resource: NodeRef<'a>) -> impl Iterator<Item = Comment<'a>> {
     let doc = resource.document();
-    doc.comments_in(bytes_of(resource)).map(|(start, end)| trim_end(&doc.source()[start..end]))
+    doc.comments_in(bytes_of(resource)).map(|(start, end)| (start, trim_end(&doc.source()[start..end])))
 }
 
 /// The ends of the lines of a text that may be comments. In quotes, a `#` begins no comment, so a line may have several; a few are enough.
@@ -91,6 +141,8 @@ struct Search<'a, 'e> {
     edits: &'e TextEdits,
     /// The offsets of the values in conflict.
     disputed: HashSet<usize>,
+    /// What to tell of the comments.
+    notice: fn(Vec<String>) -> Notice,
     path: FieldPath<'a>,
     found: Vec<Warning<'a>>,
 }
@@ -143,8 +195,12 @@ impl<'a> Search<'a, '_> {
 
     fn tell(&mut self, at: NodeRef<'a>, lost: &[Comment<'a>]) {
         if !lost.is_empty() {
-            let notice = Notice::CommentsLost(lost.iter().map(|(_, text)| (*text).to_owned()).collect());
-            self.found.push(Warning { path: self.path.clone(), notice, dest: Some(at), proposed: None });
+            let notice = (self.notice)(lost.iter().map(|(_, text)| (*text).to_owned()).collect());
+            let [dest, proposed] = match notice {
+                Notice::CommentsNotTaken(_) => [None, Some(at)],
+                _ => [Some(at), None],
+            };
+            self.found.push(Warning { path: self.path.clone(), notice, dest, proposed });
         }
     }
 }
@@ -168,7 +224,8 @@ mod tests {
         let edits = TextEdits::of(edits.collect()).expect("disjoint");
         let disputed: Vec<_> = disputed.iter().filter_map(|name| root.get(name)).collect();
         let types = Types::default();
-        let found = lost_comments(root, &edits, &[was], &disputed, || types.root("v1", "Pod", Mode::ThreeWay));
+        let comments = Comments { dest: root, edits: &edits, disputed: &disputed };
+        let found = comments.lost(&[was], || types.root("v1", "Pod", Mode::ThreeWay));
         let shown = |warning: Warning<'_>| match warning.notice {
             Notice::CommentsLost(texts) => format!("{}: {}", warning.path.shown(), texts.join(" ")),
             other => panic!("{other:?}"),

@@ -16,7 +16,7 @@ use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
-use crate::remarks::Remarks;
+use crate::remarks::{Remarks, gap_of};
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
@@ -311,10 +311,11 @@ impl<'a> Walk<'a> {
         self.trail.push(child.id.step(by), None);
         let value = self.node(None, &child.change, by.keys())?;
         self.trail.pop();
-        let own = key.map_or_else(|| Place::behind_dash(node), |k| Some(Place::of_entry(k, node)));
+        let own = key.map_or_else(|| Place::of_any_element(node), |k| Some(Place::of_entry(k, node)));
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
-        let comments = Comments { gap: child.change.notes.gap, behind, ..Comments::default() };
+        let above = child.change.notes.above.map(|note| note.wants);
+        let comments = Comments { gap: child.change.notes.gap, above, behind, ..Comments::default() };
         Ok(value.map(|value| Entry { was, comments: comments.into(), ..Entry::new(key.map(Key::Node), value) }))
     }
 
@@ -478,7 +479,9 @@ impl<'a> Walk<'a> {
             None => return,
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
-                let of_sides = written().zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                let gap = place.map_or("", |(place, value)| gap_of(&place, value.document()));
+                let both = written().zip(child.node);
+                let of_sides = both.map(|(written, node)| comments_of_sides(written, gap, node, notes));
                 let without_below = |comments: Comments<'a>| Comments { below: None, ..comments };
                 conflict.comments = if has_room() { of_sides } else { of_sides.map(|all| all.map(without_below)) };
                 CommentOf::Winner
@@ -550,7 +553,7 @@ fn new_key<'a>(in_dest: NodeRef<'a>, inside: &Inside<'a>) -> Option<NodeRef<'a>>
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
     Entry {
         was: entry.was,
-        comments: Remarks::of((key, node)).along_with_value().into(),
+        comments: Remarks::of((key, node)).along_with_value("").into(),
         layout: Layout::Own,
         source: key,
         ..Entry::new(entry.key, Tree::Node(node))

@@ -259,7 +259,7 @@ impl<'m> MergedPackage<'m> {
         if self.merge.mode == Mode::ThreeWay {
             for (resource, effect) in self.merged.resources.iter().zip(&written.effects) {
                 let sides = resource.member.sides;
-                let lost = lost(sides, &written.items, &effect.replaced, self.merged.rules);
+                let lost = lost(resource, &written.items, &effect.replaced, self.merged.rules);
                 notes
                     .extend(lost.into_iter().filter_map(|warning| Some(Note::Warning { about: sides.dest?, warning })));
             }

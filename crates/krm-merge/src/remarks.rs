@@ -1,7 +1,7 @@
 //! The comments that belong to a child of a map or list, as they are written.
 
 use crate::tree::Comments;
-use crate::yaml::{NodeRef, Place, Style, comment_text, comments_above, comments_below};
+use crate::yaml::{Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above};
 
 /// The comments of a child. A text is empty if there is no comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Remarks<'a> {
     pub above: &'a str,
     /// The comment on its line.
     pub behind: &'a str,
-    /// The comment lines at the end of its block; `None` if its value is no block, and has no place for them.
+    /// The comment lines at the end of its map or list; `None` for a scalar, which has no place for them.
     pub below: Option<&'a str>,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Remarks<'a> {
     /// The comments of the child at a place.
     pub fn at(place: &Place, value: NodeRef<'a>) -> Self {
         let behind = comment_text(place, value).unwrap_or_default();
-        let below = (value.style() == Style::Block).then(|| comments_below(place, value));
+        let below = matches!(value.style(), Style::Block | Style::Flow).then(|| comments_below(place, value));
         Self { above: comments_above(place, value.document()), behind, below }
     }
 
@@ -27,14 +27,26 @@ impl<'a> Remarks<'a> {
         Self::at(&Place::of_element(list, element), element)
     }
 
-    /// The comments that a child gets along with its value. Those at the end of its block are a part of the value.
-    pub fn along_with_value(self) -> Comments<'a> {
-        Comments { above: Some(self.above), behind: Some(self.behind), ..Comments::default() }
+    /// The comments that a child gets along with its value. Those at the end of its block are a part of the value. A comment that stands in
+    /// the gap above the child that it replaces is not written a second time.
+    pub fn along_with_value(self, gap: &str) -> Comments<'a> {
+        let above = Some(self.above).filter(|above| !stands_in(above, gap));
+        Comments { above, behind: Some(self.behind), ..Comments::default() }
     }
 
     /// The comments of a field, or of an element of a list; none for a root.
     pub fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
-        let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
+        let place = key.map_or_else(|| Place::of_any_element(value), |key| Some(Place::of_entry(key, value)));
         place.map(|place| Self::at(&place, value)).unwrap_or_default()
     }
+}
+
+/// What is above a child and belongs to no child.
+pub fn gap_of<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
+    gap_above(place, doc).map_or("", |gap| &doc.source()[gap])
+}
+
+/// Whether a gap has all lines of a comment.
+pub fn stands_in(comment: &str, gap: &str) -> bool {
+    !comment.is_empty() && comment.lines().all(|line| gap.lines().any(|other| other.trim() == line.trim()))
 }

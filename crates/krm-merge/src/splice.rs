@@ -19,9 +19,9 @@ use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree, View};
 use crate::yaml::{
-    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, comment_of, comment_place,
-    comment_text, comments_above, ends_line, foot, gap_above, is_blank, line_end, lines, next_line, same, starts_line,
-    trim, trim_start, without_break,
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, can_end_with_comments,
+    comment_of, comment_place, comment_text, comments_above, ends_line, foot, gap_above, is_blank, is_in_rows,
+    line_end, lines, next_line, same, starts_line, trim, trim_start, without_break,
 };
 pub(crate) use lines::Lines;
 use print::{BlockText, Flow, Host, HostLayout, NewChild, comment_lines, not_taken};
@@ -322,6 +322,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     fn children(&mut self, node: NodeRef<'d>, branch: &Branch<'d>) {
         match node.style() {
+            Style::Flow if is_in_rows(node) && branch.entries.iter().any(is_kept) => self.rows(node, &branch.entries),
             Style::Flow => self.flow_children(node, &branch.entries),
             _ => self.block_children(node, &branch.entries),
         }
@@ -571,7 +572,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Sets the comment lines at the end of a block, whose new value is a tree.
     fn set_comments_below(&mut self, host: Host, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>, comments: &str) {
-        let Some(first) = Place::of_first(value) else { return };
+        if !can_end_with_comments(place, value) {
+            return;
+        }
+        let Some(first) = value.written().next().map(|first| Place::of_child(value, first)) else { return };
         let lines = comment_lines(comments, first.column(self.doc), self.budget);
         let lines = not_taken(lines, || self.end_of_value(host, place.column(self.doc), value, tree));
         let old = foot(place, value);

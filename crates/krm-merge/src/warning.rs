@@ -55,8 +55,8 @@ pub enum Notice {
     },
     /// The merge removes these comments, which only dest has.
     CommentsLost(Vec<String>),
-    /// This comment of updated has no place, because the merge changes the line that it would be on. An empty text would remove dest's.
-    CommentNotTaken(String),
+    /// Upstream added these comments, and dest has no place for them: it has not got the field, or both sides changed the line.
+    CommentsNotTaken(Vec<String>),
     /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
         /// How many elements dest lost.

@@ -48,7 +48,7 @@ pub use written_child::WrittenChild;
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 
-pub(crate) use place::{below, below_all, comment_place, comments_at_end, foot, gap_from, holds_no_value};
+pub(crate) use place::{below, below_all, comment_place, comments_at_end, foot, gap_from, holds_no_value, is_in_rows};
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};
 pub(crate) use same::are_written_alike;
 pub(crate) use scalar::is_canonical;

@@ -287,8 +287,8 @@ fn the_comments_around_a_document_are_those_of_upstream_if_dest_left_them_alone(
         [text("# 1\n\n", 1, 1, ""), text("# 2\n\n", 1, 1, ""), text("# 3\n\n", 2, 1, ""), text("# 3\n\n", 2, 1, "")],
         [text("", 1, 1, "# 1\n"), text("", 1, 2, "# 2\n"), text("", 1, 1, "# 1\n"), text("", 1, 2, "# 2\n")],
         [text("", 1, 1, ""), text("", 1, 1, "\n# 2\n"), text("", 1, 1, ""), text("", 1, 1, "\n# 2\n")],
-        // TODO: dest should also have upstream's comments at the end of a document in which it changed a value.
-        [text("", 1, 1, "# 1\n"), text("", 1, 1, "# 2\n"), text("", 2, 1, "# 1\n"), text("", 2, 1, "# 1\n")],
+        [text("", 1, 1, "# 1\n"), text("", 1, 1, "# 2\n"), text("", 2, 1, "# 1\n"), text("", 2, 1, "# 2\n")],
+        [text("", 1, 1, "# 1\n"), text("", 1, 1, ""), text("", 2, 1, "# 1\n"), text("", 2, 1, "")],
     ] {
         let once = merged(&original, &updated, &dest);
         assert_eq!(once, want, "{original}{updated}{dest}");

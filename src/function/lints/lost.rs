@@ -1,4 +1,4 @@
-//! Comments that only dest has, and that the merge removes from its text.
+//! Comments that the merge loses: those that only dest has, and those that upstream added.
 
 use krm_merge::package;
 
@@ -8,9 +8,9 @@ use crate::report::Report;
 
 /// A warning for each place that loses comments.
 pub(super) fn comments<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    let all = package.subjects.iter().filter_map(|subject| Some((subject, subject.sides.dest?)));
-    let all = all.flat_map(|(subject, about)| {
-        let warnings = package::lost(subject.sides, package.items, subject.replaced, package.rules).into_iter();
+    let all = package.subjects.iter().filter_map(|subject| Some((subject, subject.merged?, subject.sides.dest?)));
+    let all = all.flat_map(|(subject, merged, about)| {
+        let warnings = package::lost(merged, package.items, subject.replaced, package.rules).into_iter();
         warnings.map(move |warning| Report::Warning { about, warning, side: Role::Updated })
     });
     all.collect()

@@ -4,7 +4,8 @@ use super::gap;
 use super::placed::Placed;
 use crate::change::{Change, NoteChange, Notes, Wants};
 use crate::remarks::Remarks;
-use crate::yaml::NodeRef;
+use crate::sides::Sides;
+use crate::yaml::{NodeRef, comments_above};
 
 /// The comments at a child.
 pub(super) fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
@@ -21,6 +22,29 @@ pub(super) fn changed_remarks<'a>(
     let notes = Notes { gap: gap::taken(Some(was), there, is, container), ..Notes::between(remarks(was), remarks(is)) };
     // A blank line below a comment takes it from the child. Where dest keeps its lines, that asks for nothing.
     Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
+}
+
+/// The comments of a child that only updated has, and the lines above it. `first` is the first child of the map or list on each side. Where
+/// both sides put a child at the top, the comments at the top came with each of them. They are dest's, and are not written a second time.
+pub(super) fn notes_of_new<'a>(
+    new: Placed<'a>,
+    first: Sides<Option<Placed<'a>>>,
+    container: Option<NodeRef<'a>>,
+) -> Notes<'a> {
+    let above = |(place, value): Placed<'a>| comments_above(&place, value.document());
+    let own = above(new);
+    let is_first = |side: Option<Placed<'a>>| side.is_some_and(|first| first.1.is(new.1));
+    let key = |(place, value): Placed<'a>| &value.document().source()[place.lead..place.open];
+    let others = first
+        .original
+        .zip(first.dest)
+        .filter(|(was, here)| !own.is_empty() && is_first(first.updated) && key(*was) != key(*here));
+    let [was, here] = others.map_or(["", ""], |(was, here)| [above(was), above(here)]);
+    let lines = own.split_inclusive('\n').zip(was.lines()).zip(here.lines());
+    let header = lines.take_while(|((own, was), here)| own.trim() == was.trim() && own.trim() == here.trim());
+    let header: usize = header.map(|((own, _), _)| own.len()).sum();
+    let above = (header > 0).then(|| NoteChange { expects: None, wants: &own[header..] });
+    Notes { gap: gap::taken(None, None, new, container), above, ..Notes::default() }
 }
 
 /// A change that also asks for other lines above a child.

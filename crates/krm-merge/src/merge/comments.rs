@@ -1,7 +1,7 @@
 //! Which comments a child gets: those that a change asks for, or those that come with the winner of a conflict.
 
 use crate::change::{NoteChange, Notes};
-use crate::remarks::Remarks;
+use crate::remarks::{Remarks, stands_in};
 use crate::sides::Sides;
 use crate::tree::Comments;
 use crate::warning::{CommentOf, Notice};
@@ -26,9 +26,11 @@ pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -
     Some(Notice::Contradiction { original, updated, dest, stays })
 }
 
-/// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own.
+/// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own, and `gap` is what
+/// is above them.
 pub(super) fn comments_of_sides<'a>(
     written: Remarks<'_>,
+    gap: &str,
     updated: (Option<NodeRef<'a>>, NodeRef<'a>),
     notes: Notes<'a>,
 ) -> Sides<Comments<'a>> {
@@ -42,7 +44,7 @@ pub(super) fn comments_of_sides<'a>(
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
         gap: None,
-        above: other(remarks.above, written.above),
+        above: other(remarks.above, written.above).filter(|above| !stands_in(above, gap)),
         behind: other(remarks.behind, written.behind),
         below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),
     };

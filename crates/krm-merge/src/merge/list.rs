@@ -8,10 +8,10 @@ use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId};
 use crate::hashed::HashMap;
-use crate::remarks::Remarks;
+use crate::remarks::{Remarks, gap_of};
 use crate::sequence::common;
 use crate::tree::{Comments, Entry, Tree, View};
-use crate::yaml::{Error, Kind, NodeRef, WrittenChild};
+use crate::yaml::{Error, Kind, NodeRef, Place, WrittenChild};
 
 /// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,10 @@ impl<'a> Coming<'a> {
                 Comments { above, behind, ..Comments::default() }
             }
             Self::OfPatch => Comments { behind, ..Comments::default() },
-            Self::OfWinner => of(new).along_with_value(),
+            Self::OfWinner => {
+                let place = dest.and_then(|dest| Some((Place::of_any_element(dest)?, dest)));
+                of(new).along_with_value(place.map_or("", |(place, dest)| gap_of(&place, dest.document())))
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use std::fmt;
 use super::fault::Fault;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
-use crate::item_comment::ItemComment;
 use crate::limit::Budget;
 use crate::merge::{self, Merging};
+use crate::own_comments::OwnComments;
 use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
@@ -44,8 +44,8 @@ pub struct MergedResource<'r, 'a> {
     pub sources: Vec<&'r Resource<'a>>,
     /// What its owner should know, apart from conflicts.
     pub notes: Vec<Note<'r, 'a>>,
-    /// What becomes of the comment of an item.
-    pub(super) comment: ItemComment<'a>,
+    /// What becomes of its own comments.
+    pub(super) comments: OwnComments<'a>,
 }
 
 /// The merge of what a list of resources says besides its items.
@@ -244,7 +244,7 @@ pub enum Decided<'r, 'a> {
 pub struct SettledTree<'a> {
     /// The tree; `None` if nothing stays.
     pub tree: Option<Tree<'a>>,
-    /// The nodes of dest that were in conflict.
+    /// The nodes of dest and of updated that were in conflict.
     pub disputed: Vec<NodeRef<'a>>,
     /// Whether nothing was merged into dest's resource.
     pub is_same: bool,
@@ -343,14 +343,14 @@ impl<'r, 'a> Merged<'r, 'a> {
 impl<'r, 'a> MergedResource<'r, 'a> {
     /// The merge of a resource, from what becomes of it.
     pub fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
-        let mut made = Self { member, becomes, sources: Vec::new(), notes: Vec::new(), comment: ItemComment::Stays };
+        let mut made =
+            Self { member, becomes, sources: Vec::new(), notes: Vec::new(), comments: OwnComments::default() };
         let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
         let Some(dest) = member.sides.dest else { return made };
         let mut warnings = std::mem::take(&mut merged.warnings);
-        match ItemComment::of(member.sides.map(|side| side.map(Resource::node))) {
-            ItemComment::Contested(warning) => warnings.push(warning),
-            comment => made.comment = comment,
-        }
+        let (comments, contested) = OwnComments::of(member.sides.map(|side| side.map(Resource::node)));
+        warnings.extend(contested);
+        made.comments = comments;
         made.notes = warnings.into_iter().map(|warning| Note::Warning { about: dest, warning }).collect();
         made
     }
@@ -387,7 +387,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             Some(_) => Becomes::Merged(merge::Walked { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
             None => Becomes::Arrived(tree),
         };
-        Ok(Self { member, becomes, sources: of.sources, notes, comment: ItemComment::Stays })
+        Ok(Self { member, becomes, sources: of.sources, notes, comments: OwnComments::default() })
     }
 
     fn all_notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
@@ -537,6 +537,7 @@ fn settled<'r, 'a>(
     let tree = tree.and_then(|tree| {
         settle(tree, &mut |conflict| {
             disputed.extend(conflict.dest.as_ref().and_then(Tree::like));
+            disputed.extend(conflict.updated);
             decide(Conflict::Place { sides, dest, conflict }).pick()
         })
     });

@@ -4,21 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use super::Spot;
 use super::fault::{Fault, Why};
 use super::file::without_header;
 use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
+use super::{Becomes, Spot};
 use crate::alias;
 use crate::documents::Item;
 use crate::edits::{Edit, TextEdits};
 use crate::file_path;
-use crate::item_comment::{self, ItemComment};
 use crate::layout::{self, TextOf, Upstream};
 use crate::limit::Budget;
-use crate::lost::{bytes_of, lost_comments};
-use crate::path::FieldPath;
+use crate::lost::{Comments, bytes_of};
+use crate::own_comments;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
@@ -40,8 +39,6 @@ pub struct Written<'r, 'a> {
     /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
     /// name.
     pub followed: BTreeMap<usize, [&'a str; 4]>,
-    /// The comment of updated that an item does not get, by the item's number.
-    pub not_taken: BTreeMap<usize, &'a str>,
     /// The edits of lists of resources beside their items, each with the number of an item of the list.
     pub lists: BTreeMap<usize, TextEdits>,
     /// The new place of an item, by its number, if it does not stay in its own place.
@@ -165,18 +162,13 @@ impl Written<'_, '_> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
-    /// What the owner of the package should know of what was written: which resources go to another file, and which comments have no place.
+    /// What the owner of the package should know of what was written: which resources go to another file.
     pub fn notes_of<'s>(&'s self, written: &Written<'_, '_>) -> Vec<Note<'s, 'a>> {
         let of_dest = self.resources.iter().filter_map(|resource| Some((resource, resource.member.sides.dest?)));
         let notes = of_dest.flat_map(|(resource, dest)| {
             let item = resource.item();
             let moved = item.filter(|item| written.moved.contains_key(item)).and_then(|_| resource.member.moves_to());
-            let not_taken = item.and_then(|item| written.not_taken.get(&item)).map(|comment| {
-                let notice = Notice::CommentNotTaken((*comment).to_owned());
-                let warning = Warning { path: FieldPath::default(), notice, dest: None, proposed: None };
-                Note::Warning { about: dest, warning }
-            });
-            moved.map(|to| Note::Moved { dest, to }).into_iter().chain(not_taken)
+            moved.map(|to| Note::Moved { dest, to })
         });
         notes.collect()
     }
@@ -212,31 +204,57 @@ impl<'r, 'a> Merged<'r, 'a> {
     }
 }
 
-/// Warns of the comments of a resource that only dest has, and that the merge removes. `items` says what happens to each item. Nobody
-/// misses a comment at the nodes in `replaced`; see [`Effect::replaced`].
+/// Warns of the comments of a resource that the merge loses: those that only dest has and that it removes, and those that upstream added and
+/// that it does not take. `items` says what happens to each item. Nobody misses a comment at the nodes in `replaced`; see
+/// [`Effect::replaced`].
 pub fn lost<'a>(
-    sides: Sides<Option<&Resource<'a>>>,
+    resource: &MergedResource<'_, 'a>,
     items: &[Item],
     replaced: &[NodeRef<'_>],
     rules: Rules<'a>,
 ) -> Vec<Warning<'a>> {
+    let sides = resource.member.sides;
     let Some(dest) = sides.dest.filter(|dest| !replaced.iter().any(|node| node.is(dest.node()))) else {
         return Vec::new();
     };
-    let all;
+    let (none, all);
     let edits = match dest.origin.item().and_then(|item| items.get(item)) {
         Some(Item::Edited(edits)) => edits,
         Some(Item::Goes) => {
             all = Edit { range: bytes_of(dest.node()), text: String::new() }.into();
             &all
         }
-        Some(Item::Stays) | None => return Vec::new(),
+        Some(Item::Stays) | None => {
+            none = TextEdits::default();
+            &none
+        }
     };
-    let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(Resource::node).collect();
-    lost_comments(dest.node(), edits, &upstream, replaced, || rules.cursor(dest))
+    let [original, updated] = [sides.original, sides.updated].map(|side| side.map(Resource::node));
+    let upstream: Vec<_> = original.into_iter().chain(updated).collect();
+    let comments = Comments { dest: dest.node(), edits, disputed: replaced };
+    let mut found = comments.lost(&upstream, || rules.cursor(dest));
+    if let (Becomes::Merged(_, Upstream::Changed | Upstream::Unknown), Some(original), Some(updated)) =
+        (&resource.becomes, original, updated)
+    {
+        let not_taken = comments.not_taken(original, updated, || rules.cursor(dest));
+        found.extend(not_taken.into_iter().filter(|warning| !resource.is_told(warning)));
+    }
+    found
 }
 
 impl MergedResource<'_, '_> {
+    /// Whether both sides changed the comments of a warning, which is told.
+    fn is_told(&self, warning: &Warning<'_>) -> bool {
+        let Notice::CommentsNotTaken(comments) = &warning.notice else { return false };
+        let is_in = |text: &str| comments.iter().all(|comment| text.contains(&**comment));
+        self.notes.iter().any(|note| match note {
+            Note::Warning { warning: Warning { notice: Notice::Contradiction { updated, .. }, .. }, .. } => {
+                is_in(updated)
+            }
+            _ => false,
+        })
+    }
+
     /// The number of dest's item.
     fn item(&self) -> Option<usize> {
         self.member.sides.dest.and_then(|dest| dest.origin.item())
@@ -348,10 +366,13 @@ impl<'r, 'a> Writer<'r, 'a> {
         };
         let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
-        let (fate, is_unchanged) = match resource.comment {
-            ItemComment::Becomes(comment) if text == TextOf::Own => (self.commented(dest, fate, comment)?, false),
-            _ => (fate, is_unchanged && text == TextOf::Own),
-        };
+        let above = resource.comments.above.filter(|_| text == TextOf::Own);
+        let above = above.and_then(|above| own_comments::edit_above(dest.node(), above, self.rules.budget));
+        let below =
+            resource.comments.below.and_then(|below| own_comments::edit_at_end(dest.node(), below, self.rules.budget));
+        let comments: Vec<Edit> = above.into_iter().chain(below).collect();
+        let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
+        let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };
         let after = self.carry_out(dest, fate)?;
         // What takes upstream's text had original's, so it has no comments of its own.
         let replaced = if text == TextOf::Own { settled.disputed } else { vec![dest.node()] };
@@ -450,9 +471,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         Ok((fate, text))
     }
 
-    /// The fate of an item that also gets another comment. If the edits of its content are where the comment is, its comment stays, and the
-    /// other one is not taken.
-    fn commented(&mut self, item: &Resource<'a>, fate: Fate<'a>, comment: &'a str) -> Result<Fate<'a>, Box<Fault<'a>>> {
+    /// The fate of a resource that also gets other comments of its own. Where the edits of its content are in the way, its comment stays, and
+    /// the other one is not taken.
+    fn commented(&self, item: &Resource<'a>, fate: Fate<'a>, comments: Vec<Edit>) -> Result<Fate<'a>, Box<Fault<'a>>> {
         let whole = Tree::Node(item.node());
         let (tree, edits) = match fate {
             Fate::Unchanged => (whole, TextEdits::default()),
@@ -464,14 +485,12 @@ impl<'r, 'a> Writer<'r, 'a> {
             Fate::Edited(tree, edits) => (tree, edits),
             Fate::Gone => return Ok(Fate::Gone),
         };
-        let both = item_comment::edit(item.node(), comment, self.rules.budget)
-            .map(|edit| splice::with_comment(item.node(), &edits, edit, self.rules.budget))
-            .transpose()
-            .map_err(|e| Fault::of(item, Why::Unwritable(e)))?;
-        if both.as_ref().is_none_or(Option::is_none) {
-            self.written.not_taken.extend(item.origin.item().map(|number| (number, comment)));
+        let mut all = edits;
+        for comment in comments {
+            let both = splice::with_comment(item.node(), &all, comment, self.rules.budget);
+            all = both.map_err(|e| Fault::of(item, Why::Unwritable(e)))?.unwrap_or(all);
         }
-        Ok(Fate::Edited(tree, both.flatten().unwrap_or(edits)))
+        Ok(Fate::Edited(tree, all))
     }
 
     /// Carries out the fate of a resource of dest, and returns its content if it stays.

@@ -17,13 +17,13 @@ use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::merge::merge_at;
 use crate::path::Step;
-use crate::remarks::Remarks;
+use crate::remarks::{Remarks, gap_of};
 use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
-use crate::yaml::{NodeRef, WrittenChild, same};
+use crate::yaml::{NodeRef, Place, WrittenChild, same};
 
 /// One version of a list.
 struct Version<'a> {
@@ -221,9 +221,11 @@ impl<'a> Refiner<'a, '_> {
         }
         let mut path = whole.path.clone();
         path.push(Step::Index(index), place);
+        let here = dest.map(|dest| (Place::of_element(versions.dest.list, dest), dest.document()));
+        let gap = here.map_or("", |(place, doc)| gap_of(&place, doc));
         let comments = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
             let remarks = element.map(|element| Remarks::of_element(version.list, element));
-            remarks.unwrap_or_default().along_with_value()
+            remarks.unwrap_or_default().along_with_value(gap)
         };
         let conflict = Conflict {
             path,

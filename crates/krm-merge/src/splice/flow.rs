@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::print::{BlockText, Flow, NewChild};
+use super::print::{BlockText, Flow, Host, NewChild, line_indent};
 use super::{ChildFate, Splicer, is_in_order, is_kept};
 use crate::tree::{Entry, Key};
 use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
@@ -46,6 +46,85 @@ impl<'d> Splicer<'d, '_> {
         if structural && !bracketed {
             self.edit(node.end()..node.end(), "}");
         }
+    }
+
+    /// Edits a flow map or list that has its children on lines of their own. A child has its lines, with its comma and its comments.
+    pub(super) fn rows(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
+        let places = Place::of_children(node);
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
+        let column = first.column(self.doc);
+        let has_last_comma = last.comma(self.doc).is_some();
+        let last = entries.iter().rposition(|entry| entry.value.is_some());
+        let comma = |at: usize| if has_last_comma || Some(at) != last { "," } else { "" };
+        if !is_in_order(entries) {
+            return self.moved_rows(&places, entries, comma);
+        }
+        let mut at = first.top(self.doc);
+        for (i, entry) in entries.iter().enumerate() {
+            let Some(place) = entry.place().map(|place| places[place]) else {
+                let new = NewChild::of(entry).map(|new| self.layout().new_row(&new, column, comma(i)));
+                self.insert_lines(at, &new.unwrap_or_default());
+                continue;
+            };
+            at = place.bottom(self.doc);
+            if let Some(gap) = entry.comments.gap {
+                self.set_gap(&place, gap, |_| None);
+            }
+            match entry.value {
+                Some(_) => self.row(&place, entry, comma(i)),
+                None => self.edit(place.top(self.doc)..at, ""),
+            }
+        }
+    }
+
+    /// Edits a child that has lines of its own, and ends its value with this comma, or with none.
+    fn row(&mut self, place: &Place, entry: &Entry<'d>, comma: &str) {
+        let (Some(was), Some(tree)) = (entry.was, &entry.value) else { return };
+        if let Some(above) = entry.comments.above {
+            self.set_comments_above(place, above);
+        }
+        self.flow_value(place, was, entry);
+        match place.comma(self.doc) {
+            Some(at) if comma.is_empty() => self.edit(at..at + 1, ""),
+            None if !comma.is_empty() => {
+                let blank = blank_behind(&self.text()[..place.end]);
+                self.edit(place.end..place.end, format!("{blank}{comma}"));
+            }
+            _ => {}
+        }
+        if let Some(below) = entry.comments.below {
+            self.set_comments_below(Host::Field, place, was.value(), tree, below);
+        }
+        if let Some(behind) = entry.comments.behind {
+            self.set_comment(place, was.value(), behind);
+        }
+    }
+
+    /// Writes children that have lines of their own in a new order: each takes its comments along; text between children stays there.
+    fn moved_rows<'c>(&mut self, places: &[Place], entries: &[Entry<'d>], comma: impl Fn(usize) -> &'c str) {
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
+        let (doc, column) = (self.doc, first.column(self.doc));
+        let mut between = places.windows(2).map(|pair| &self.text()[pair[0].bottom(doc)..pair[1].top(doc)]);
+        let mut text = String::new();
+        for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.value.is_some()) {
+            if !text.is_empty() {
+                text.push_str(between.next().unwrap_or_default());
+            }
+            match entry.place().map(|place| places[place]) {
+                Some(place) => {
+                    let mut inner = self.inner();
+                    inner.row(&place, entry, comma(i));
+                    text.push_str(&inner.finish().apply(self.text(), place.top(doc)..place.bottom(doc)));
+                }
+                None => {
+                    let new = NewChild::of(entry).map(|new| self.layout().new_row(&new, column, comma(i)));
+                    text.extend(new.unwrap_or_default().into_iter().map(|line| line + "\n"));
+                }
+            }
+        }
+        // If there are fewer children now, comments from between the children come last.
+        text.extend(between.filter(|gap| gap.contains('#')));
+        self.edit(first.top(doc)..last.bottom(doc), text);
     }
 
     /// The text of one child of a flow map or list, so that the children can be put in another order.
@@ -117,6 +196,12 @@ impl<'d> Splicer<'d, '_> {
         let mut last_kept: Option<usize> = None;
         let mut removed: Option<usize> = None;
         let mut last = 0;
+        // Where the children have several lines, a new one may have, too.
+        let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len()).or_else(|| {
+            let last = places.last().filter(|last| self.text()[last.lead..last.end].contains('\n'))?;
+            let line = &self.text()[self.doc.line_start(last.end)..];
+            Some(line.len() - line.trim_start_matches(' ').len())
+        });
         for entry in entries {
             match (entry.was, &entry.value) {
                 (Some(was), None) => {
@@ -134,7 +219,10 @@ impl<'d> Splicer<'d, '_> {
                 }
                 (None, _) => {
                     let Some(new) = NewChild::of(entry) else { continue };
-                    let child = self.layout().flow_child_behind(&new, comma);
+                    let child = match indent {
+                        Some(indent) => self.layout().flow_child_in_lines(&new, indent),
+                        None => self.layout().flow_child(&new),
+                    };
                     match last_kept {
                         Some(i) => match behind.last_mut() {
                             Some((last, children)) if *last == i => children.push(child),
@@ -213,7 +301,14 @@ impl<'d> Splicer<'d, '_> {
             self.rename(place, old, new);
         }
         let Some(tree) = &entry.value else { return };
-        match ChildFate::of(tree, value) {
+        let fate = match ChildFate::of(tree, value) {
+            // An empty map or list gets its first children.
+            ChildFate::Inside(branch) if !branch.entries.iter().any(is_kept) && self.layout().flow == Flow::Kyaml => {
+                ChildFate::Put(tree)
+            }
+            fate => fate,
+        };
+        match fate {
             ChildFate::Kept => {}
             ChildFate::Put(tree) => {
                 let start = value.full_start();
@@ -224,7 +319,9 @@ impl<'d> Splicer<'d, '_> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                let text = BlockText { head: self.layout().in_flow(tree), body: Vec::new() };
+                let is_in_lines = !place.is_inline(self.doc) || value.text().contains('\n');
+                let indent = is_in_lines.then(|| line_indent(value));
+                let text = BlockText { head: self.layout().in_flow(tree, indent), body: Vec::new() };
                 let text = text.behind_props(&[value.anchor_text()]).head;
                 self.edit(start..value.end().max(start), format!("{gap}{text}"));
             }

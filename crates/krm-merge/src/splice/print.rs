@@ -12,12 +12,14 @@ use std::cmp::Ordering;
 use super::last_block;
 use super::lines::as_written;
 use super::unwritable::{Unwritable, check_json};
+use crate::child::Value as _;
 use crate::limit::Budget;
-use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
+use crate::remarks::Remarks;
+use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{
     BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below, comment_of,
-    comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, lines, needs_escapes,
-    plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
+    comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, is_in_rows, lines,
+    needs_escapes, plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -38,6 +40,8 @@ pub(super) struct HostLayout<'b> {
 pub(super) enum Flow {
     /// YAML: quotes where they are needed.
     Yaml,
+    /// KYAML: texts in double quotes, and a line for each child.
+    Kyaml,
     /// JSON, with a blank after `:` and `,`.
     Json,
     /// JSON without blanks.
@@ -47,12 +51,25 @@ pub(super) enum Flow {
 impl Flow {
     /// The way in which a resource is written.
     pub fn of(root: NodeRef<'_>) -> Self {
-        let first = root.entries().next();
-        match first.filter(|(key, _)| root.style() == Style::Flow && key.style() == Style::Double) {
-            Some((key, value)) if value.start() == key.end() + 1 => Self::TightJson,
-            Some(_) => Self::Json,
-            None => Self::Yaml,
+        let Some((key, value)) = root.entries().next().filter(|_| root.style() == Style::Flow) else {
+            return Self::Yaml;
+        };
+        match key.style() {
+            Style::Double if value.start() == key.end() + 1 => Self::TightJson,
+            Style::Double => Self::Json,
+            _ if value.style() == Style::Double && is_in_rows(root) => Self::Kyaml,
+            _ => Self::Yaml,
         }
+    }
+
+    fn of_document(node: NodeRef<'_>) -> Self {
+        let own = |root: &NodeRef<'_>| root.start() <= node.start() && node.end() <= root.end();
+        node.document().roots().find(own).map_or(Self::Yaml, Self::of)
+    }
+
+    /// Whether it is JSON.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::TightJson)
     }
 
     /// Checks that all new values of a tree can be written: the values that the node `old` lacks, or all values if there is no node.
@@ -61,7 +78,7 @@ impl Flow {
     /// The style is JSON, and JSON lacks one of the values.
     pub fn check(self, tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), Unwritable> {
         match self {
-            Self::Yaml => Ok(()),
+            Self::Yaml | Self::Kyaml => Ok(()),
             Self::Json | Self::TightJson => check_json(tree, old).map_err(Unwritable::NotJson),
         }
     }
@@ -143,12 +160,20 @@ impl<'t, 'a> NewChild<'t, 'a> {
         Foot::Own(own.map(|(place, value)| place.bottom(value.document())))
     }
 
+    /// Whether it gets comments, or has its own.
+    fn has_comments(&self) -> bool {
+        let own = self.place().map(|(place, value)| Remarks::at(&place, value)).unwrap_or_default();
+        let Remarks { above, behind, .. } = own;
+        let of = [self.comments.above.unwrap_or(above), self.comments.behind.unwrap_or(behind)];
+        of.iter().any(|comment| !is_blank(comment))
+    }
+
     /// Its place in its own document; a root has none.
     pub fn place(&self) -> Option<(Place, NodeRef<'a>)> {
         let value = self.tree.like()?;
         let place = match self.key {
             Some(_) => self.source.and_then(|key| Place::of_pair(key, value)),
-            None => Place::behind_dash(value),
+            None => Place::of_any_element(value),
         };
         Some((place?, value))
     }
@@ -315,12 +340,7 @@ impl HostLayout<'_> {
         if let Some(lines) = self.whole(new, column) {
             return lines;
         }
-        let own = match place {
-            Some((place, value)) if !place.is_inline(value.document()) => comments_above(&place, value.document()),
-            _ => "",
-        };
-        let mut out = comment_lines(new.comments.gap.unwrap_or_default(), column, self.budget);
-        out.extend(comment_lines(new.comments.above.unwrap_or(own), column, self.budget));
+        let mut out = self.above(new, column);
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
@@ -335,6 +355,17 @@ impl HostLayout<'_> {
             }
         }
         self.child(new, place, column, &mut out);
+        out
+    }
+
+    /// The lines above a new child.
+    fn above(&self, new: &NewChild<'_, '_>, column: usize) -> Vec<String> {
+        let own = match new.place() {
+            Some((place, value)) if !place.is_inline(value.document()) => comments_above(&place, value.document()),
+            _ => "",
+        };
+        let mut out = comment_lines(new.comments.gap.unwrap_or_default(), column, self.budget);
+        out.extend(comment_lines(new.comments.above.unwrap_or(own), column, self.budget));
         out
     }
 
@@ -628,7 +659,7 @@ impl HostLayout<'_> {
 
     /// Whether a key of a flow map is too long to stand without a `?`.
     pub fn needs_question(&self, key: &str) -> bool {
-        self.flow == Flow::Yaml && is_long(key)
+        !self.flow.is_json() && is_long(key)
     }
 
     /// A new entry or element of a flow map or list.
@@ -639,35 +670,85 @@ impl HostLayout<'_> {
         }
     }
 
-    /// Like [`HostLayout::flow_child`], if `comma` shows that the children are on lines of their own. Then the child's content stays on lines
-    /// of its own, too, if it is written that way.
-    pub fn flow_child_behind(&self, new: &NewChild<'_, '_>, comma: &str) -> String {
-        let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
-        let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
+    /// Like [`HostLayout::flow_child`], on a line with this indentation. The child may have several lines, if it is written so.
+    pub fn flow_child_in_lines(&self, new: &NewChild<'_, '_>, indent: usize) -> String {
+        let value = self.in_lines(new.tree, indent);
         match new.key {
-            Some(key) => self.flow_name(key) + &text,
-            None => text,
+            Some(key) => self.flow_name(key) + &value,
+            None => value,
         }
     }
 
-    /// A flow map or list that is written in several lines, starting on a line with this indentation; `None` if its text cannot be used.
-    fn in_lines(&self, tree: &Tree<'_>, indent: usize) -> Option<String> {
-        let Tree::Node(node) = tree else { return None };
-        let (text, doc) = (node.text(), node.document());
-        let is_whole = text.starts_with(['{', '[']) && text.contains('\n');
-        let says_more = || {
-            node.has_aliases()
-                || doc.has_anchors_in(*node)
-                || doc.comments_in(node.start()..node.end()).next().is_some()
+    /// A new child of a flow map or list whose children have lines of their own, as lines at `column`. `comma` comes after it.
+    pub fn new_row(&self, new: &NewChild<'_, '_>, column: usize, comma: &str) -> Vec<String> {
+        let mut out = self.above(new, column);
+        let mut line = blanks(column) + &self.flow_child_in_lines(new, column) + comma;
+        let place = new.place();
+        let own = || place.and_then(|(place, value)| comment_text(&place, value));
+        if let Some(comment) = new.comments.behind.or_else(own).map(trim).filter(|comment| !comment.is_empty()) {
+            line.push(' ');
+            line.push_str(&self.budget.paid(comment.len(), || comment.to_owned()));
+        }
+        out.push(line);
+        out
+    }
+
+    /// A tree in flow style that begins on a line with this indentation: over several lines with its comments, if it is written so.
+    fn in_lines(&self, tree: &Tree<'_>, indent: usize) -> String {
+        let Some(like) = tree.like().map(NodeRef::resolve) else { return self.flow(tree) };
+        let doc = like.document();
+        let is_made = self.flow == Flow::Kyaml && matches!(tree, Tree::Branch(_));
+        if !like.is_container() || !(like.text().contains('\n') || is_made) {
+            return self.flow(tree);
+        }
+        let has_comments = || doc.comments_in(like.start()..like.end()).next().is_some();
+        let is_whole =
+            matches!(tree, Tree::Node(node) if node.style() == Style::Flow && node.text().starts_with(['{', '[']));
+        let is_fit = match self.flow {
+            Flow::Yaml => true,
+            Flow::Kyaml => Flow::of_document(like) == Flow::Kyaml,
+            Flow::Json | Flow::TightJson => is_whole && is_json(like) && !has_comments(),
         };
-        let is_fit = is_whole && !says_more() && (self.flow == Flow::Yaml || is_json(*node));
-        is_fit.then(|| reindent(text, line_indent(*node), indent, indent + self.indent, self.budget))
+        if is_whole && is_fit && !like.has_aliases() && !doc.has_anchors_in(like) {
+            return reindent(like.text(), line_indent(like), indent, indent + self.indent, self.budget);
+        }
+        if self.flow.is_json() { self.flow(tree) } else { self.rows(like, tree, indent) }
+    }
+
+    /// A map or list with each child on lines of its own, between brackets. Maps in a list share the lines of their brackets, as in KYAML.
+    fn rows<'n>(&self, node: NodeRef<'n>, tree: &Tree<'n>, indent: usize) -> String {
+        let made = |key: Option<NodeRef<'n>>, value| Entry::new(key.map(Key::Node), Tree::Node(value));
+        let entries: Vec<Entry<'n>> = match tree {
+            Tree::Branch(branch) => {
+                let own = branch.entries.iter().filter(|entry| !entry.is_merge()).cloned();
+                own.chain(branch.brought_in()).collect()
+            }
+            _ if node.is_map() => node.fields().map(|(key, value)| made(Some(key), value)).collect(),
+            _ => node.elements().map(|value| made(None, value)).collect(),
+        };
+        let children: Vec<NewChild<'_, '_>> = entries.iter().filter_map(NewChild::of).collect();
+        let [open, close] = if node.is_map() { ["{", "}"] } else { ["[", "]"] };
+        let column = indent + self.indent;
+        let is_alone = |new: &NewChild<'_, '_>| new.tree.view().is_some_and(View::is_container) && !new.has_comments();
+        if children.is_empty() {
+            return format!("{open}{close}");
+        }
+        if !node.is_map() && children.iter().all(is_alone) {
+            let children = children.iter().map(|new| self.flow_child_in_lines(new, indent));
+            return format!("{open}{}{close}", children.collect::<Vec<_>>().join(", "));
+        }
+        let mut lines = vec![open.to_owned()];
+        lines.extend(children.iter().flat_map(|new| self.new_row(new, column, ",")));
+        lines.push(blanks(indent) + close);
+        self.paid(lines.join("\n"))
     }
 
     /// A key of a flow map.
     pub fn flow_key(&self, key: Key<'_>) -> String {
         match (key, self.flow) {
             (Key::Node(key), Flow::Yaml) => self.flow_scalar_or(key.resolve()),
+            (Key::Node(key), Flow::Kyaml) if key.is_container() => self.flow(&Tree::Node(key)),
+            (key, Flow::Kyaml) => self.paid(plain_or_double(key.name())),
             (Key::Made(name), Flow::Yaml) => self.paid(quoted(name, Context::Flow)),
             (key, Flow::Json | Flow::TightJson) => self.paid(quoted_json(key.name())),
         }
@@ -687,10 +768,13 @@ impl HostLayout<'_> {
         }
         let text = node.text();
         let one_line = !text.contains(['\n', '\r']);
-        if self.flow != Flow::Yaml {
+        if self.flow.is_json() {
             return json_scalar(node);
         }
         match node.style() {
+            _ if self.flow == Flow::Kyaml && matches!(node.scalar(), Some(Scalar::String(_))) => {
+                with_tag(node, &quoted_json(node.string()))
+            }
             _ if node.is_absent() => nothing(node),
             Style::Single | Style::Double if one_line => with_tag(node, text),
             Style::Plain if one_line && fits_flow(text) => with_tag(node, text),
@@ -749,12 +833,12 @@ impl HostLayout<'_> {
         Self { indent: depth.unwrap_or(self.indent), ..*self }
     }
 
-    /// A value that takes the place of another one in a flow map or list.
-    pub fn in_flow(&self, tree: &Tree<'_>) -> String {
+    /// A value that takes the place of another one in a flow map or list. If it may have several lines, its line has this indentation.
+    pub fn in_flow(&self, tree: &Tree<'_>, indent: Option<usize>) -> String {
         match tree {
             // The lines are as deep as those that they replace.
             Tree::Made(made) if matches!(made.quotes, Quotes::Lines(_)) => self.made_text(made, 0).head,
-            tree => self.flow(tree),
+            tree => indent.map_or_else(|| self.flow(tree), |indent| self.in_lines(tree, indent)),
         }
     }
 
@@ -837,6 +921,12 @@ impl HostLayout<'_> {
         let body = if content.is_empty() { Vec::new() } else { vec![body] };
         BlockText { head: with_tag(node, &head), body }
     }
+}
+
+/// A key of KYAML: as it is, or in double quotes.
+fn plain_or_double(name: &str) -> String {
+    let plain = quoted(name, Context::Flow);
+    if plain == name { plain } else { quoted_json(name) }
 }
 
 /// Whether a key is too long to come before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
@@ -926,7 +1016,7 @@ pub(super) fn not_taken(mut lines: Vec<String>, above: impl FnOnce() -> Option<B
 }
 
 /// The indentation of the line on which a node begins.
-fn line_indent(node: NodeRef<'_>) -> usize {
+pub(super) fn line_indent(node: NodeRef<'_>) -> usize {
     let doc = node.document();
     doc.source()[doc.line_start(node.start())..].bytes().take_while(|b| *b == b' ').count()
 }

@@ -72,6 +72,14 @@ impl Place {
         Some(Self { lead: dash, open: dash + 1, end: element.end().max(dash + 1) })
     }
 
+    /// The place of an element of any list, after its dash or between its commas; `None` for a root.
+    pub(crate) fn of_any_element(element: NodeRef<'_>) -> Option<Self> {
+        let (doc, start) = (element.document(), element.full_start());
+        let is_in_brackets = || doc.source()[..skip_back(doc, start)].ends_with(['[', ',']);
+        let in_brackets = || is_in_brackets().then(|| Self { lead: start, open: start, end: element.end() });
+        Self::behind_dash(element).or_else(in_brackets)
+    }
+
     /// The places of all children of a container in the text, in order.
     pub fn of_children(container: NodeRef<'_>) -> Vec<Self> {
         container.written().map(|child| Self::of_child(container, child)).collect()
@@ -109,6 +117,13 @@ impl Place {
             Some(_) => line == byte_order_mark(text),
         };
         is_start.then_some(line)
+    }
+
+    /// The comma after a child of a flow map or list, if it is on the line on which the child ends.
+    pub(crate) fn comma(&self, doc: &Document<'_>) -> Option<usize> {
+        let rest = &doc.source().as_bytes()[self.end..];
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        (rest.get(blanks) == Some(&b',')).then_some(self.end + blanks)
     }
 
     /// The lines of a child, with the comments that belong to it; `None` if the child begins on a line of another token. Lines above
@@ -219,6 +234,30 @@ pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
     doc.comment_behind(comment_place(place, value)?)
 }
 
+/// Whether each child of a flow map or list has lines of its own, with its comma, and its brackets have theirs, as KYAML and indented JSON
+/// are written. Such a child has comments as a child of a block has.
+pub(crate) fn is_in_rows(container: NodeRef<'_>) -> bool {
+    let (text, doc) = (container.text(), container.document());
+    let is_bracketed = container.style() == Style::Flow && text.starts_with(['{', '[']);
+    if !is_bracketed || !text.contains('\n') || container.written().next().is_none() {
+        return false;
+    }
+    let source = doc.source();
+    let places = Place::of_children(container);
+    let ends = |place: &Place, at: usize| {
+        let end = line_end(source, at);
+        let is_last = places.last().is_some_and(|last| last.lead == place.lead);
+        (is_last || at > place.end) && (doc.comment_behind(at).is_some() || is_blank(&source[at..end]))
+    };
+    let column = places.first().map(|first| first.column(doc));
+    let close = container.end() - 1;
+    is_blank(&source[doc.line_start(close)..close])
+        && places.iter().all(|place| {
+            let end = place.comma(doc).map_or(place.end, |comma| comma + 1);
+            Some(place.column(doc)) == column && !place.is_inline(doc) && ends(place, end)
+        })
+}
+
 /// The comment lines above a child that belong to it, as written; empty if there are none.
 pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
@@ -279,16 +318,23 @@ pub(crate) fn comments_at_end<'a>(block: NodeRef<'a>) -> &'a str {
     &doc.source()[start..end_of_comments(doc, start, |other| other >= column)]
 }
 
-/// Whether comments can be at the end of a child's block, and belong to the child. In a list whose dashes are in the column of its key, they
+/// Whether comments can be at the end of a child's value, and belong to the child. In a list whose dashes are in the column of its key, they
 /// belong to the last element or to what comes next.
 pub fn can_end_with_comments(place: &Place, value: NodeRef<'_>) -> bool {
     let doc = value.document();
-    Place::of_first(value).is_some_and(|first| first.column(doc) > place.column(doc))
+    is_in_rows(value) || Place::of_first(value).is_some_and(|first| first.column(doc) > place.column(doc))
 }
 
 /// The lines of [`comments_below`], or the place where they would be.
 pub(crate) fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
     let doc = value.document();
+    if value.style() == Style::Flow {
+        let last = value.written().last().map(|last| Place::of_child(value, last));
+        let from = last.map_or(value.end(), |last| last.bottom(doc));
+        let is_bare = from >= value.end() || doc.comments_in(from..value.end()).next().is_none();
+        let to = if is_bare { from } else { end_of_comments(doc, from, |_| true) };
+        return from..to;
+    }
     let bottom = place.bottom(doc);
     // Mostly no comment is below a value.
     let has_comments = bottom > doc.next_line(place.end);
@@ -315,8 +361,8 @@ pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
     Some(&value.document().source()[start..end])
 }
 
-/// The offset at which the comment of a child is, or would be: after the content of its first line. `None` for a block that begins on that
-/// line.
+/// The offset at which the comment of a child is, or would be: after the content of its first line, or after the comma behind it. `None` for
+/// a block that begins on that line.
 pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
     let text = value.document().source();
     match value.style() {
@@ -335,7 +381,7 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
             }
             Some(place.open)
         }
-        _ => Some(place.end),
+        _ => Some(place.comma(value.document()).map_or(place.end, |comma| comma + 1)),
     }
 }
 

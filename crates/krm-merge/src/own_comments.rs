@@ -1,0 +1,215 @@
+//! The comments of a resource as a whole, which are at none of its fields: the one above it, and those at the end of its document.
+//!
+//! In a file of its own, a resource in block style has the first one above its first field, and the walk merges it there. An item of a list
+//! has it above the dash, or after it, as kpt writes it; a resource in brackets, such as KYAML, has it above its bracket. The releases may be
+//! files. So it is one thing here, wherever it is written.
+
+use std::ops::Range;
+
+use crate::change::NoteChange;
+use crate::edits::Edit;
+use crate::limit::Budget;
+use crate::merge::{contradiction, wanted};
+use crate::path::{FieldPath, Step};
+use crate::sides::Sides;
+use crate::warning::{CommentOf, Warning};
+use crate::yaml::{
+    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, ends_line, extent, gap_above,
+    is_blank, is_item, lines, same_comment, trim, trim_start, without_break,
+};
+
+/// What happens to the comments of a resource.
+#[derive(Debug, Default)]
+pub struct OwnComments<'a> {
+    /// The comment above it, if it becomes another one.
+    pub above: Option<&'a str>,
+    /// The comments at the end of its document, if they become others.
+    pub below: Option<&'a str>,
+}
+
+impl<'a> OwnComments<'a> {
+    /// Compares the comments of a resource, and returns what happens to dest's, and a warning for each that both sides changed.
+    pub fn of(sides: Sides<Option<NodeRef<'a>>>) -> (Self, Vec<Warning<'a>>) {
+        let (Some(updated), Some(dest)) = (sides.updated, sides.dest) else { return Default::default() };
+        let mut warnings = Vec::new();
+        let mut becomes = |of: fn(NodeRef<'a>) -> &'a str, step: Option<(NodeRef<'a>, NodeRef<'a>)>| {
+            let (expects, wants, has) = (sides.original.map_or("", of), of(updated), of(dest));
+            // Updated may add the resource without a comment. That does not ask to remove dest's.
+            if same_comment(expects, wants) || sides.original.is_none() && wants.is_empty() {
+                return None;
+            }
+            let note = NoteChange { expects: Some(expects), wants };
+            if let Some(notice) = contradiction(note, has, CommentOf::Dest) {
+                let path = step.map(|(key, _)| FieldPath::from(Step::Field(key.string().into()))).unwrap_or_default();
+                warnings.push(Warning { path, notice, dest: None, proposed: None });
+                return None;
+            }
+            wanted(Some(note), has, None)
+        };
+        // Elsewhere the walk compares the comments above the first field.
+        let is_here = is_item(dest) || in_brackets(dest).is_some();
+        let above = if is_here { becomes(above, dest.entries().next()) } else { None };
+        // Where a comment of dest's fields came to the end, or left it, it is not written twice.
+        let below = becomes(at_end, dest.entries().last()).filter(|wants| !is_elsewhere(wants, dest));
+        (Self { above, below }, warnings)
+    }
+}
+
+/// The comments at the end of a document, below its last child, with the blank lines above them; empty if there are none, or if the resource
+/// is no document of its own.
+fn at_end(resource: NodeRef<'_>) -> &str {
+    &resource.document().source()[end_of(resource)]
+}
+
+/// The lines of [`at_end`], or the place where they would be.
+fn end_of(resource: NodeRef<'_>) -> Range<usize> {
+    let doc = resource.document();
+    let start = below(doc, resource.end(), 0);
+    let is_open = || BlockScalar::keeps_lines_below(resource);
+    if !resource.is_root() || resource.is_absent() || is_open() {
+        return start..start;
+    }
+    start..below_all(resource).max(start)
+}
+
+/// Whether a resource has one of these comment lines above its end.
+fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
+    let doc = resource.document();
+    let start = extent(resource).start;
+    let own: Vec<&str> =
+        doc.comments_in(start..end_of(resource).start).map(|(from, to)| doc.source()[from..to].trim_end()).collect();
+    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && own.contains(&line))
+}
+
+/// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
+/// set apart.
+fn above(resource: NodeRef<'_>) -> &str {
+    let doc = resource.document();
+    let Some(first) = Place::of_first(resource) else {
+        return in_brackets(resource)
+            .and_then(|place| lines_above(&place, resource))
+            .map_or("", |at| &doc.source()[at]);
+    };
+    let Some(dash) = Place::behind_dash(resource).filter(|_| is_item(resource)) else {
+        return comments_above(&first, doc);
+    };
+    if first.is_inline(doc) {
+        return comments_above(&dash, doc);
+    }
+    comment_behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
+}
+
+/// The place of a document in brackets.
+fn in_brackets(resource: NodeRef<'_>) -> Option<Place> {
+    let is_meant = resource.is_root() && resource.style() == Style::Flow;
+    is_meant.then(|| Place { lead: resource.full_start(), open: resource.start(), end: resource.end() })
+}
+
+/// The lines above a document in brackets, if it begins on a line of its own.
+fn lines_above(place: &Place, resource: NodeRef<'_>) -> Option<Range<usize>> {
+    let doc = resource.document();
+    Some(gap_above(place, doc)?.start..doc.line_start(place.lead))
+}
+
+/// The comment that begins on the line of an item's dash, and goes on to the line of its first field. A blank line sets a comment apart.
+fn comment_behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
+    let doc = item.document();
+    let (first, dash) = (Place::of_first(item)?, Place::behind_dash(item)?);
+    let text = without_break(doc.source().get(dash.open..doc.line_start(first.lead))?);
+    lines(text).iter().all(|line| trim_start(line).starts_with('#')).then(|| trim(text))
+}
+
+/// The edit that gives a resource other comments at the end of its document; `None` if the budget does not allow it.
+pub fn edit_at_end(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
+    let (doc, range) = (resource.document(), end_of(resource));
+    let is_open = !ends_line(&doc.source()[..range.start]);
+    let text = if is_open && !comments.is_empty() { format!("\n{comments}") } else { comments.to_owned() };
+    edit_of(doc, range, text, budget)
+}
+
+fn edit_of(doc: &Document<'_>, range: Range<usize>, text: String, budget: &Budget) -> Option<Edit> {
+    let text = text.replace("\r\n", "\n").replace('\n', doc.line_break());
+    budget.take(text.len()).then_some(Edit { range, text })
+}
+
+/// The edit that gives a resource another comment above it, in the place that it has; `None` if there is no such place, or if the budget does
+/// not allow it.
+pub fn edit_above(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
+    let doc = item.document();
+    if let Some(place) = in_brackets(item) {
+        return edit_of(doc, lines_above(&place, item)?, comment.to_owned(), budget);
+    }
+    let comments: Vec<&str> = lines(comment).into_iter().map(trim).filter(|line| !is_blank(line)).collect();
+    let on_lines =
+        |column: usize| -> String { comments.iter().map(|line| format!("{}{line}\n", " ".repeat(column))).collect() };
+    let (first, dash) = (Place::of_first(item)?, Place::behind_dash(item)?);
+    let (column, outer) = (first.column(doc), dash.column(doc));
+    let (range, text) = if first.is_inline(doc) {
+        (dash.top(doc)..doc.line_start(dash.lead), on_lines(outer))
+    } else if comment_behind_dash(item).is_none() {
+        (first.top(doc)..doc.line_start(first.lead), on_lines(column))
+    } else if comments.is_empty() {
+        (dash.open..first.lead, " ".repeat(column.saturating_sub(outer + 1).max(1)))
+    } else {
+        (dash.open..first.lead, format!(" {}{}", on_lines(column).trim_start(), " ".repeat(column)))
+    };
+    edit_of(doc, range, text, budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edits::TextEdits;
+    use crate::yaml::Document;
+
+    fn item<'d>(document: &'d Document<'_>) -> NodeRef<'d> {
+        let root = document.roots().next().expect("a root");
+        root.elements().next().unwrap_or(root)
+    }
+
+    #[test]
+    fn a_comment_is_found_wherever_it_is_written() {
+        for (text, want) in [
+            ("# a\nk: 1\n", "# a"),
+            ("- k: 1\n", ""),
+            ("# a\n- k: 1\n", "# a"),
+            ("# a\n# b\n-  k: 1\n", "# a # b"),
+            ("- # a\n  k: 1\n", "# a"),
+            ("- # a\n  # b\n  k: 1\n", "# a # b"),
+            ("-\n  # a\n  k: 1\n", "# a"),
+            // A blank line sets it apart.
+            ("- # a\n\n  # b\n  k: 1\n", "# b"),
+            ("# a\n\n- k: 1\n", ""),
+            ("- {k: 1}\n", ""),
+        ] {
+            let document = Document::parse(text).expect("YAML");
+            let found = above(item(&document)).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(found, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comment_is_changed_in_its_place() {
+        for (text, comment, want) in [
+            ("- k: 1\n", "# n\n", "# n\n- k: 1\n"),
+            ("a:\n  # o\n  - k: 1\n", "  # n\n# m\n", "a:\n  # n\n  # m\n  - k: 1\n"),
+            ("# o\n- k: 1\n", "", "- k: 1\n"),
+            ("- # o\n  k: 1\n", "# n\n", "- # n\n  k: 1\n"),
+            ("- # o\n  # p\n  k: 1\n", "# n\n", "- # n\n  k: 1\n"),
+            ("- # o\n  k: 1\n", "# n\n# m\n", "- # n\n  # m\n  k: 1\n"),
+            ("-   # o\n    k: 1\n    l: 2\n", "", "-   k: 1\n    l: 2\n"),
+            ("- # o\r\n  k: 1\r\n", "# n\n", "- # n\r\n  k: 1\r\n"),
+            ("-\n  # o\n  k: 1\n", "# n\n# m\n", "-\n  # n\n  # m\n  k: 1\n"),
+            ("-\n  k: 1\n", "# n\n", "-\n  # n\n  k: 1\n"),
+            ("- # apart\n\n  # o\n  k: 1\n", "# n\n", "- # apart\n\n  # n\n  k: 1\n"),
+            ("- &x\n  # o\n  k: 1\n", "# n\n", "- &x\n  # n\n  k: 1\n"),
+        ] {
+            let document = Document::parse(text).expect("YAML");
+            let root = document.roots().next().expect("a root");
+            let list = root.entries().next().map_or(root, |(_, list)| list);
+            let edit =
+                edit_above(list.elements().next().expect("an item"), comment, &Budget::default()).expect("an edit");
+            assert_eq!(TextEdits::sorted(vec![edit]).apply(text, 0..text.len()), want, "{text}");
+        }
+    }
+}
