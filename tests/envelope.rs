@@ -387,8 +387,8 @@ fn a_source_that_misses_its_item_by_a_namespace_is_told() {
     assert_eq!(results(&output), [("info".into(), message.into())]);
 }
 
-/// kpt puts comments back by place. An item in which they would land at the wrong one, or at a value of another kind, goes out without
-/// the marks by which kpt knows it again; its own text has them all.
+/// kpt puts comments back by place. An item in which they would come to the wrong one, or at a value of another kind, goes out without
+/// the marks by which kpt knows it again; its own text has them all. In a three-way merge, it may have the marks of updated's item.
 #[test]
 fn an_item_that_would_mislead_kpt_is_no_longer_known_by_its_id() {
     let ids = "      internal.config.kubernetes.io/id: '1'\n      config.k8s.io/id: '1'\n";
@@ -410,7 +410,18 @@ fn an_item_that_would_mislead_kpt_is_no_longer_known_by_its_id() {
     assert_eq!(ids_left(with, delete), 0, "`b` comes to the place of `a`");
     assert_eq!(ids_left(without, delete), 2, "there is no comment to be misplaced");
     assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n"), 2, "the last one goes");
-    assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n  - {name: c}\n"), 0, "`c` comes to the place of `b`");
+    let other = "  - {name: b, $patch: delete}\n  - {name: c}\n";
+    assert_eq!(ids_left(with, other), 2, "`c` comes to the place of `b`, which has no comment");
+    let both = "    - name: a # first\n    - name: b # second\n";
+    assert_eq!(ids_left(both, other), 0, "`c` comes to the place of `b`");
+    let below = "    - name: a\n    # - name: z\n";
+    assert_eq!(
+        ids_left(below, "  - {name: c}\n"),
+        0,
+        "the comment stays at the end, and kpt would put it below `a`, too"
+    );
+    let args = "    - name: a\n      args: [x] # one\n";
+    assert_eq!(ids_left(args, "  - {name: a, args: [x, y]}\n"), 2, "the comment of a field stays");
     assert_eq!(ids_left(with, "  - {name: c}\n  - {name: a, image: x}\n"), 2, "all keep their places");
     let args = "    - name: a\n      args: [x]\n";
     assert_eq!(ids_left(args, "  - {name: a, args: [y]}\n"), 2, "a text for a text");

@@ -514,3 +514,58 @@ fn comments_stay_at_their_elements_and_a_value_may_become_another_kind() {
         format!("{head}  - name: app\n    image: app:1\n    args: {{first: run}} # for now\n")
     );
 }
+
+/// kpt knows a comment at the end of a map by the field above it. Where another field comes between, kpt would write it there, too.
+#[test]
+fn a_comment_at_the_end_stands_once_however_much_comes_before_it() {
+    let Some(folder) = with_kpt("end") else { return };
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n  # debug: \"1\"\n";
+    write(&folder.join("package/map.yaml"), map);
+    for key in ["one", "two", "three"] {
+        let config = format!(
+            "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: TwoWay\n  source:\n  - target: {{kind: ConfigMap}}\n    yaml: \"data: {{{key}: x}}\"\n"
+        );
+        write(&folder.join("merge.yaml"), &config);
+        kpt(&folder, &["fn", "eval", "package", "--exec", BINARY, "--fn-config", "merge.yaml"]).passes();
+    }
+    let made = fs::read_to_string(folder.join("package/map.yaml")).expect("there");
+    assert_eq!(made, map.replace("  # debug", "  one: x\n  two: x\n  three: x\n  # debug"));
+}
+
+/// An upgrade of a package whose releases are in it: a licence that a blank line sets apart stays, though kpt does not show it; a comment goes
+/// that upstream removed; and a second run changes nothing.
+#[test]
+fn an_upgrade_keeps_the_licence_and_takes_away_what_upstream_did() {
+    let Some(folder) = with_kpt("licence") else { return };
+    let service = |first: &str, ours: &str| {
+        format!(
+            "# Copyright\n# SPDX\n\napiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  ports:\n{first}  - port: 80{ours}\n    name: http\n"
+        )
+    };
+    let deployment = |above: &str, image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n{above}      - name: a\n        image: a:{image}\n"
+        )
+    };
+    let metrics = "  - port: 9090\n    name: metrics\n";
+    let [old, new] = [deployment("      # do not upgrade\n", "1 # pinned"), deployment("", "2")];
+    for (path, text) in [
+        ("Kptfile", kptfile("shop", "")),
+        ("upstream/v1/s.yaml", service("", "")),
+        ("upstream/v2/s.yaml", service(metrics, "")),
+        ("s.yaml", service("", " # ours")),
+        ("upstream/v1/d.yaml", old.clone()),
+        ("upstream/v2/d.yaml", new.clone()),
+        ("d.yaml", old),
+    ] {
+        write(&folder.join("package").join(path), &text);
+    }
+    let words = ["--", "mode=three-way", "original=upstream/v1", "updated=upstream/v2"];
+    for _ in 0..2 {
+        kpt(&folder, &[&["fn", "eval", "package", "--exec", BINARY], &words[..]].concat()).passes();
+        let read = |path: &str| fs::read_to_string(folder.join("package").join(path)).expect("there");
+        // kpt itself removes the blank line.
+        assert_eq!(read("s.yaml"), service(metrics, " # ours").replace("\n\n", "\n"));
+        assert_eq!(read("d.yaml"), new);
+    }
+}

@@ -83,7 +83,7 @@ fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
 /// set apart.
-fn above(resource: NodeRef<'_>) -> &str {
+pub fn above(resource: NodeRef<'_>) -> &str {
     let doc = resource.document();
     let Some(first) = Place::of_first(resource) else {
         return in_brackets(resource)

@@ -26,7 +26,7 @@ use crate::yaml::{
 pub(crate) use lines::Lines;
 use print::{BlockText, Flow, Host, HostLayout, NewChild, comment_lines, not_taken};
 pub use reread::with_comment;
-pub(crate) use reread::{Edits, check};
+pub(crate) use reread::{Edits, check, means, written};
 use reread::{check_text, text_of, touch};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable, WriteFault};

@@ -5,14 +5,14 @@
 //! kpt and kustomize.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
 
 use crate::change::{Change, Inside, Wants};
 use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
+use crate::remarks::Remarks;
 use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
-use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
+use crate::yaml::{NodeRef, Place, comments_at_end, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
@@ -136,13 +136,6 @@ pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
 /// The annotations by which kpt finds the old state of an item.
 const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
-/// Removes the annotations by which kpt finds the old state of an item, if kpt would put comments and the order of fields back at wrong
-/// places. kpt puts comments back by position: if a list has other elements there now, they get the wrong comments. kpt gives up if a value
-/// has another kind now. A comment that the merge removes would come back. Source: measured on kpt.
-pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
-    if has_ids(&Tree::Node(dest)) && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
-}
-
 /// Whether a resource has the annotations by which kpt finds the old state of an item.
 pub fn has_ids(tree: &Tree<'_>) -> bool {
     annotations_of(tree).is_some_and(|annotations| IDS.iter().any(|id| annotations.field(id).is_some()))
@@ -158,63 +151,69 @@ pub fn without_ids(tree: Tree<'_>) -> Tree<'_> {
     without(tree, |name| IDS.contains(&name))
 }
 
-/// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element is in a place of
-/// a list with comments, or a map, a list or a scalar is in the place of another kind; or a comment is gone.
-fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
-    let Tree::Branch(branch) = tree else { return false };
-    let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
-    let has_comments = LazyCell::new(|| has_comments(dest));
-    if branch.entries.iter().any(|entry| loses_comment(entry, dest)) {
+/// Gives a resource the annotations by which kpt finds the old state of another item.
+pub fn with_ids_of<'a>(tree: Tree<'a>, other: NodeRef<'a>) -> Tree<'a> {
+    let value = |name: &str| other.get("metadata")?.get("annotations")?.get(name);
+    within(tree, "metadata", |metadata| {
+        change(metadata, &ChildId::Field("annotations"), |annotations| {
+            inside(annotations, |annotations| {
+                for entry in &mut annotations.entries {
+                    let name = entry.key.map(|key| key.name()).filter(|name| IDS.contains(name));
+                    entry.value = name.and_then(value).map(Tree::Node).or(entry.value.take());
+                }
+            })
+        });
+    })
+}
+
+/// Whether kpt would change a resource that it finds by its ids. kpt knows the old state, and copies each comment of it to the same field, or to
+/// the element in the same place of a list, if that has no comment there. So a comment that the merge removed comes back, one that moved to
+/// another field or element stands twice, and kpt gives up if a value has another kind now. Source: measured on kpt.
+pub fn misleads(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
+    let (before, after) = (before.resolve(), after.resolve());
+    if before.is_null() || after.is_null() {
+        return false;
+    }
+    if before.kind() != after.kind() {
         return true;
     }
-    let stays = branch.entries.iter().filter_map(|entry| Some((entry.place(), entry.value.as_ref()?)));
-    let misleads = |(place, (index, tree)): (usize, (Option<usize>, &Tree<'a>))| {
-        let was = index.and_then(|index| old.get(index).copied());
-        let is_own = was.is_some_and(|was| tree.like().is_some_and(|like| like.is(was)));
-        let is_like = |was: NodeRef<'a>| tree.like().is_some_and(|like| alike(was, like));
-        match index {
-            Some(index) if is_own && (index == place || !dest.is_list()) => {
-                was.is_some_and(|was| misleads_by_place(tree, was))
-            }
-            Some(_) if !dest.is_list() => was.is_some_and(|was| !is_like(was)),
-            Some(_) => old.get(place).is_some_and(|was| *has_comments || !is_like(*was)),
-            None => dest.is_list() && old.get(place).is_some_and(|was| *has_comments || !is_like(*was)),
-        }
+    let gets_foot = || {
+        let [old, new] = [before, after].map(|node| (comments_at_end(node), node.written().last()));
+        let stays_last = old.1.zip(new.1).is_some_and(|(old, new)| is_one_field(old, new));
+        !old.0.trim().is_empty() && (!stays_last || new.0.trim().is_empty())
     };
-    stays.enumerate().any(misleads)
+    let places = [before, after].map(Place::of_children);
+    let misleads_at = |(number, new): (usize, Child<'_>)| {
+        let Some((was, old)) = partner(before, number, new) else { return false };
+        let old_comments = Remarks::at(&places[0][was], old.1);
+        let new_comments = Remarks::at(&places[1][number], new.1);
+        let comes_back = |old: &str, new: &str| !old.trim().is_empty() && new.trim().is_empty();
+        comes_back(old_comments.above, new_comments.above)
+            || comes_back(old_comments.behind, new_comments.behind)
+            || misleads(old.1, new.1)
+    };
+    gets_foot() || after.written().enumerate().any(misleads_at)
 }
 
-/// Whether the merge removes a comment of a child of dest, but keeps the child.
-fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
-    let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
-    let (Some(place), Some(_), true) = (entry.place(), &entry.value, goes.contains(&true)) else { return false };
-    let Some((written, (_, value))) = Place::of_children(dest).get(place).copied().zip(dest.written().nth(place))
-    else {
-        return false;
-    };
-    let has = [comments_above(&written, dest.document()), comment_text(&written, value).unwrap_or_default()];
-    goes.iter().zip(has).any(|(goes, has)| *goes && !has.is_empty())
+/// The key and the value of a child.
+type Child<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
+
+fn is_one_field(old: Child<'_>, new: Child<'_>) -> bool {
+    match (old.0, new.0) {
+        (Some(old), Some(new)) => same(old, new),
+        _ => same(old.1, new.1),
+    }
 }
 
-/// Whether there are comments at the children of a node.
-fn has_comments(node: NodeRef<'_>) -> bool {
-    let (doc, places) = (node.document(), Place::of_children(node));
-    let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
-    lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
-}
-
-/// Whether two nodes are of one kind, with the same kinds in the same places inside, so that comments find their elements.
-fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    let (a, b) = (a.resolve(), b.resolve());
-    // Maps are compared by their first field, and scalars by their value.
-    let is_in_place = |(a, b): (NodeRef<'_>, NodeRef<'_>)| match (a.entries().next(), b.entries().next()) {
-        (Some(a), Some(b)) => same(a.0, b.0) && (a.1.is_container() || same(a.1, b.1)),
-        _ => a.is_container() || same(a, b),
-    };
-    a.kind() == b.kind()
-        && a.elements().zip(b.elements()).all(|(a, b)| alike(a, b))
-        && (a.elements().zip(b.elements()).all(is_in_place) || !has_comments(a))
-        && a.entries().all(|(key, value)| b.get(key.string()).is_none_or(|other| alike(value, other)))
+/// The child from which kpt copies comments to a child, with its place: the field of the same name, or the element in the same place. An element
+/// that is a scalar must have the same value.
+fn partner<'a>(before: NodeRef<'a>, number: usize, new: Child<'_>) -> Option<(usize, Child<'a>)> {
+    if new.0.is_some() {
+        return before.written().enumerate().find(|(_, old)| is_one_field(*old, new));
+    }
+    let old = before.written().nth(number)?;
+    let is_meant = new.1.resolve().is_container() || old.1.resolve().is_container() || same(old.1, new.1);
+    is_meant.then_some((number, old))
 }
 
 /// Removes annotations from a resource, and its `annotations` map if that holds nothing else.

@@ -312,11 +312,11 @@ impl<'r, 'a> Writer<'r, 'a> {
                 effect(Some(After::Kept(side)), Happened::Drawn)
             }
             (Decided::Restored(original), _, Some(dest)) => {
-                self.carry_out(dest, restored(dest, original))?;
+                self.carry_out(dest, None, restored(dest, original))?;
                 effect(Some(After::Kept(dest)), Happened::Drawn)
             }
             (Decided::Deleted, _, Some(dest)) => {
-                self.carry_out(dest, Fate::Gone)?;
+                self.carry_out(dest, None, Fate::Gone)?;
                 effect(None, Happened::Deleted)
             }
             _ => effect(None, Happened::Absent),
@@ -340,7 +340,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         let in_file = self.number(number);
         if dest.role.is_some() || place.is_some() || in_file.is_some() {
             let fate = self.finish(dest, Some(Tree::Node(dest.node())), place, in_file);
-            self.carry_out(dest, fate)?;
+            self.carry_out(dest, None, fate)?;
         }
         Ok(if to.is_some() { Happened::Changed } else { Happened::Unchanged })
     }
@@ -373,7 +373,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         let comments: Vec<Edit> = above.into_iter().chain(below).collect();
         let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
         let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };
-        let after = self.carry_out(dest, fate)?;
+        let after = self.carry_out(dest, member.sides.updated, fate)?;
         // What takes upstream's text had original's, so it has no comments of its own.
         let replaced = if text == TextOf::Own { settled.disputed } else { vec![dest.node()] };
         let happened = if is_unchanged { Happened::Unchanged } else { Happened::Changed };
@@ -430,7 +430,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             None => tree,
         };
         let is_untouched = tree.is(dest.node());
-        let tree = transport::without_misleading_ids(transport::without_role(tree), dest.node());
+        let tree = transport::without_role(tree);
         match (is_untouched, tree.is(dest.node())) {
             (_, true) => Fate::Unchanged,
             (true, false) => Fate::Unmarked(tree),
@@ -493,8 +493,13 @@ impl<'r, 'a> Writer<'r, 'a> {
         Ok(Fate::Edited(tree, all))
     }
 
-    /// Carries out the fate of a resource of dest, and returns its content if it stays.
-    fn carry_out(&mut self, dest: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Fault<'a>>> {
+    /// Carries out the fate of a resource of dest, and returns its content if it stays. `updated` is what was merged into it.
+    fn carry_out(
+        &mut self,
+        dest: &Resource<'a>,
+        updated: Option<&Resource<'a>>,
+        fate: Fate<'a>,
+    ) -> Result<Option<Tree<'a>>, Box<Fault<'a>>> {
         let same = || Tree::Node(dest.node());
         let (tree, edits, after) = match fate {
             Fate::Unchanged => return Ok(Some(same())),
@@ -513,8 +518,40 @@ impl<'r, 'a> Writer<'r, 'a> {
             Some(edits) => edits,
             None => self.edits(dest, &tree, None)?.0,
         };
+        let edits = self.without_misleading_ids(dest, updated, &tree, edits)?;
         self.set(dest, Item::Edited(edits));
         Ok(Some(after.unwrap_or(tree)))
+    }
+
+    /// The edits of a resource. They also change the annotations by which kpt finds the old state of an item, if kpt would change what the edits
+    /// make. Updated's item has the same licence above it, which kpt does not show, and often the elements in the same places. If kpt would
+    /// change the result by that, too, it finds no old state.
+    fn without_misleading_ids(
+        &self,
+        dest: &Resource<'a>,
+        updated: Option<&Resource<'a>>,
+        tree: &Tree<'a>,
+        edits: TextEdits,
+    ) -> Result<TextEdits, Box<Fault<'a>>> {
+        let (own, budget) = (Tree::Node(dest.node()), self.rules.budget);
+        let misleads = |before: NodeRef<'_>| {
+            splice::written(dest.node(), &edits, budget, |after| {
+                let loses_own = !own_comments::above(before).is_empty() && own_comments::above(after).is_empty();
+                loses_own || transport::misleads(before, after)
+            })
+        };
+        if !transport::has_ids(&own) || !misleads(dest.node()) {
+            return Ok(edits);
+        }
+        let updated = updated.map(Resource::node).filter(|node| transport::has_ids(&Tree::Node(*node)));
+        let with_ids = |tree: Tree<'a>| match updated.filter(|updated| !misleads(*updated)) {
+            Some(updated) => transport::with_ids_of(tree, updated),
+            None => transport::without_ids(tree),
+        };
+        let (ids, made) = (self.edits(dest, &with_ids(own), None)?.0, with_ids(tree.clone()));
+        let both = edits.clone().union([ids]).ok().filter(|all| splice::means(dest.node(), &made, all, budget));
+        // Other edits of the annotations may be in the way.
+        both.map_or_else(|| Ok(self.edits(dest, &made, None)?.0), Ok)
     }
 
     /// Sets what happens to an item; an item that goes stays gone.

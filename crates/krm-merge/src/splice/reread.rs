@@ -74,6 +74,24 @@ pub fn with_comment(
     if is_same { Ok(Some(both)) } else { Err(WriteFault::unreadable().into()) }
 }
 
+/// Whether edits of its text give a resource the value of a tree.
+pub(crate) fn means(root: NodeRef<'_>, tree: &Tree<'_>, edits: &TextEdits, budget: &Budget) -> bool {
+    check(root, tree, Edits { inner: &TextEdits::default(), own: edits, all: edits }, budget).is_ok()
+}
+
+/// What a resource says after edits of its text, looked at; `false` if it is no YAML.
+pub(crate) fn written(
+    root: NodeRef<'_>,
+    edits: &TextEdits,
+    budget: &Budget,
+    look: impl FnOnce(NodeRef<'_>) -> bool,
+) -> bool {
+    let Ok(document) = Document::parse(text_of(root, edits, &[], budget)) else { return false };
+    let first = document.roots().next();
+    let found = if root.is_root() { first } else { first.and_then(|list| list.elements().last()) };
+    found.is_some_and(look)
+}
+
 /// Checks that a text is one document with the value of a tree.
 ///
 /// # Errors
