@@ -7,7 +7,7 @@ use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{self, Tree, View};
+use krm_merge::tree::{self, Taking, Tree, View};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use crate::name::Name;
@@ -103,6 +103,8 @@ pub struct Clash<'c, 'a> {
     pub values: Sides<Option<Tree<'a>>>,
     /// What is written if updated wins. For a text that is merged by line, this is not the value of any side.
     pub taken: Option<Tree<'a>>,
+    /// The change that is made if updated wins, of a conflict at a place.
+    pub taking: Option<&'c Taking<'a>>,
 }
 
 impl<'c, 'a> Clash<'c, 'a> {
@@ -129,12 +131,13 @@ impl<'c, 'a> Clash<'c, 'a> {
             sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node()))),
             values: conflict.values(),
             taken: conflict.taken.clone(),
+            taking: Some(&conflict.taking),
         }
     }
 
     /// A conflict of a resource as a whole.
     fn of_whole(resource: &'c Resource<'a>, path: FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
-        Self { resource, path, values: sides.clone(), sides, taken: None }
+        Self { resource, path, values: sides.clone(), sides, taken: None, taking: None }
     }
 
     /// Compares the value that a side has at a place on the way to the conflict.
@@ -210,7 +213,7 @@ impl<'a> Decisions<'a> {
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
         let dest = clash.values.dest.as_ref().and_then(Tree::view);
-        Ruling { treatment: self.otherwise.over(dest), rule: None }
+        Ruling { treatment: self.otherwise.over(dest, clash.taking), rule: None }
     }
 
     /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a
@@ -293,6 +296,7 @@ mod tests {
             sides: whole.map(|root| root.map(Tree::Node)),
             values: values.map(|value| value.map(Tree::Node)),
             taken: None,
+            taking: None,
         };
         ["a.b", "a"].map(|place| {
             let rule = Decision {

@@ -71,7 +71,7 @@ impl Outcome {
             Report::Broken { about, reference, cause } => of_broken(about, reference, cause),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
-                let settled = ruling.treatment.policy().settled(&Taking::Deletion);
+                let settled = ruling.treatment.settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
                 Self { here: Some(dest.node().start()), ..told }
             }
@@ -141,7 +141,7 @@ fn of_conflict(
     // If the budget is used up, the result is not written.
     let json = |node| to_json(node, budget).unwrap_or_default();
     // If changes overlap, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
-    let overlaps = matches!(conflict.taking, Taking::Overlap);
+    let overlaps = matches!(conflict.taking, Taking::Overlap | Taking::Both(_));
     let own = if overlaps { find(resource.node(), &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
     let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
@@ -159,7 +159,7 @@ fn of_conflict(
             let Sides { updated, dest, .. } = names;
             format!("{dest} and {updated} put elements of {place} in different orders ({})", listed(&moved))
         }
-        Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
+        Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap | Taking::Both(_) => {
             let values = Sides { original: original.as_ref(), updated: updated.as_ref(), dest: dest.as_ref() };
             let did = Sides::of(|side| did(values.original, values[side]));
             let is_shown = |side: Side| side == Side::Original || did[side] != Did::Cleared;
@@ -167,7 +167,11 @@ fn of_conflict(
             let lines = lines_in_conflict(texts);
             let words = |side: Side, json| lines[side].clone().unwrap_or_else(|| brief(json, start));
             let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
-            changed_by(names, &place, [did.dest, did.updated]) + &with_values(names, shown)
+            let what = match &conflict.taking {
+                Taking::Both(_) => format!("both sides added elements to {place} at one place"),
+                _ => changed_by(names, &place, [did.dest, did.updated]),
+            };
+            what + &with_values(names, shown)
         }
     };
     let field = Field {
@@ -176,7 +180,7 @@ fn of_conflict(
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let settled = ruling.treatment.policy().settled(&conflict.taking);
+    let settled = ruling.treatment.settled(&conflict.taking);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
@@ -681,9 +685,8 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     }
     match (ruling.treatment, ruling.rule) {
         (Treatment::By(OnConflict::Fail), _) => Outcome::conflict(Severity::Error, clash),
-        (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None) | (Treatment::Open(_), _) => {
-            Outcome::conflict(Severity::Warning, clash)
-        }
+        (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None)
+        | (Treatment::Both | Treatment::Open(_), _) => Outcome::conflict(Severity::Warning, clash),
         (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(_)) => {
             Outcome::conflict(Severity::Info, clash).because("decided")
         }
@@ -704,6 +707,7 @@ pub fn of_settled(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "took updated's",
         Settled::Delta => "added only what updated changed",
+        Settled::Both => "kept both, dest's first",
         Settled::Dest => "kept dest's",
         Settled::Deleted => "deleted it",
         Settled::StaysDeleted => "it stays deleted",

@@ -331,14 +331,14 @@ impl<'m> MergedPackage<'m> {
         'm: 'w,
     {
         let treatment = match undecided {
-            Pick::Updated => OnConflict::TakeUpdated.into(),
+            Pick::Updated | Pick::Both => OnConflict::TakeUpdated.into(),
             Pick::Dest => OnConflict::KeepDest.into(),
             Pick::Original => Treatment::Open(Pick::Original),
         };
         let merged: &Merged<'_, 'w> = &self.merged;
         let decided = merged.settle(&mut |conflict| {
             let dest = conflict.values().dest;
-            treatment.over(dest.as_ref().and_then(Tree::view))
+            treatment.over(dest.as_ref().and_then(Tree::view), conflict.taking())
         });
         let items = vec![Item::Stays; merged.dest.len()];
         Ok(merged.write(decided, items, budget)?)

@@ -20,6 +20,8 @@ pub enum OnConflict {
 pub enum Treatment {
     /// A policy says who wins.
     By(OnConflict),
+    /// Both sides added elements at one place, and no policy drops what a side added: both additions stay.
+    Both,
     /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
     Open(Pick),
 }
@@ -29,8 +31,14 @@ impl Treatment {
     pub fn policy(self) -> OnConflict {
         match self {
             Self::By(policy) => policy,
+            Self::Both => OnConflict::TakeUpdated,
             Self::Open(_) => OnConflict::Fail,
         }
+    }
+
+    /// The result of a conflict; `taking` is the change that is made if updated wins.
+    pub fn settled(self, taking: &Taking<'_>) -> Settled {
+        if self == Self::Both { Settled::Both } else { self.policy().settled(taking) }
     }
 
     /// The outcome of a conflict that every policy settles alike. It stays open if nobody decided it.
@@ -38,12 +46,14 @@ impl Treatment {
         if self.policy() == OnConflict::Fail { Settled::Open } else { settled }
     }
 
-    /// The treatment of a conflict in which dest has this value; see [`OnConflict::over`].
+    /// The treatment of a conflict in which dest has this value and updated would make this change, if no rule decides it; see
+    /// [`OnConflict::over`]. Of two additions, a policy drops none.
     #[must_use]
-    pub fn over(self, dest: Option<View<'_, '_>>) -> Self {
-        match self {
-            Self::By(policy) => policy.over(dest).into(),
-            open @ Self::Open(_) => open,
+    pub fn over(self, dest: Option<View<'_, '_>>, taking: Option<&Taking<'_>>) -> Self {
+        match (self, taking) {
+            (Self::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(Taking::Both(_))) => Self::Both,
+            (Self::By(policy), _) => policy.over(dest).into(),
+            (other @ (Self::Both | Self::Open(_)), _) => other,
         }
     }
 
@@ -51,6 +61,7 @@ impl Treatment {
     pub fn pick(self) -> Pick {
         match self {
             Self::By(policy) => policy.pick(),
+            Self::Both => Pick::Both,
             Self::Open(pick) => pick,
         }
     }
@@ -123,6 +134,8 @@ pub enum Settled {
     Delta,
     /// Dest's value was kept.
     Dest,
+    /// Both additions stay.
+    Both,
     /// The value is deleted, because updated deleted it.
     Deleted,
     /// The value stays deleted, because dest deleted it.
@@ -153,7 +166,7 @@ impl OnConflict {
     /// The result of a conflict; `taking` is the change that is made if updated wins.
     pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
-            (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,
+            (Self::TakeUpdated, Taking::Value | Taking::Order(_) | Taking::Both(_)) => Settled::Updated,
             (Self::TakeUpdated, Taking::Delta) => Settled::Delta,
             (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
             (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,

@@ -7,6 +7,7 @@
 
 mod additions;
 mod again;
+mod both;
 mod compared;
 mod document;
 mod elements;

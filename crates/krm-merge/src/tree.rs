@@ -110,6 +110,8 @@ pub enum Taking<'a> {
     Order(Vec<FieldPath<'a>>),
     /// Updated's value is taken where the changes of both sides overlap. All other changes are made for every winner.
     Overlap,
+    /// Updated's elements are added in the place of those that dest added there. This is the list with both additions, dest's first.
+    Both(Tree<'a>),
 }
 
 /// The side that wins a conflict.
@@ -121,6 +123,8 @@ pub enum Pick {
     Updated,
     /// The value that both sides started from is written.
     Original,
+    /// What both sides added is written; in any other conflict, updated's change is made.
+    Both,
 }
 
 impl<'a> Conflict<'a> {
@@ -225,7 +229,8 @@ impl<'a> Tree<'a> {
         match self {
             Self::Node(_) | Self::Made(_) => {}
             Self::Conflict(conflict) => {
-                [&mut conflict.dest, &mut conflict.taken].into_iter().flatten().for_each(Self::fold)
+                let both = if let Taking::Both(both) = &mut conflict.taking { Some(both) } else { None };
+                [conflict.dest.as_mut(), conflict.taken.as_mut(), both].into_iter().flatten().for_each(Self::fold)
             }
             Self::Branch(branch) => {
                 branch.entries.iter_mut().filter_map(|entry| entry.value.as_mut()).for_each(Self::fold);

@@ -221,7 +221,7 @@ impl File<'_> {
                 carried.results.extend(unreached(path, form, combiner));
             }
             let wins = match treatment.pick() {
-                Pick::Updated => text.updated.into_bytes(),
+                Pick::Updated | Pick::Both => text.updated.into_bytes(),
                 Pick::Dest => text.dest.into_bytes(),
                 Pick::Original => old.clone(),
             };
@@ -242,7 +242,7 @@ impl File<'_> {
             _ if stays_deleted => return,
             Pick::Dest if is_conflict => return,
             Pick::Original if is_conflict => old,
-            Pick::Dest | Pick::Original | Pick::Updated => new,
+            Pick::Dest | Pick::Original | Pick::Updated | Pick::Both => new,
         };
         let executable = if here.is_some() { turned } else { like_updated() };
         carried.changes.push(change(here, new, executable));
@@ -408,7 +408,7 @@ fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome>
 fn sparing(treatment: Treatment) -> Treatment {
     match treatment {
         Treatment::By(OnConflict::TakeUpdated) => OnConflict::KeepDest.into(),
-        Treatment::By(OnConflict::KeepDest | OnConflict::Fail) | Treatment::Open(_) => treatment,
+        Treatment::By(OnConflict::KeepDest | OnConflict::Fail) | Treatment::Both | Treatment::Open(_) => treatment,
     }
 }
 
@@ -438,6 +438,8 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], treatme
 fn severity(treatment: Treatment) -> Severity {
     match treatment {
         Treatment::By(OnConflict::Fail) => Severity::Error,
-        Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Treatment::Open(_) => Severity::Warning,
+        Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Treatment::Both | Treatment::Open(_) => {
+            Severity::Warning
+        }
     }
 }

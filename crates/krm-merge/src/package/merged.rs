@@ -15,7 +15,7 @@ use crate::resource::{Located, Resource};
 use crate::rules::Rules;
 use crate::sides::Sides;
 use crate::splice;
-use crate::tree::{self, Pick, Tree, settle};
+use crate::tree::{self, Pick, Taking, Tree, settle};
 use crate::warning::Warning;
 use crate::yaml::NodeRef;
 
@@ -195,6 +195,14 @@ impl<'c, 'a> Conflict<'c, '_, 'a> {
             Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => {
                 self.sides().map(|side| side.map(|resource| Tree::Node(resource.node())))
             }
+        }
+    }
+
+    /// The change that is made if updated wins, of a conflict at a place.
+    pub fn taking(&self) -> Option<&Taking<'a>> {
+        match self {
+            Self::Place { conflict, .. } => Some(&conflict.taking),
+            Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => None,
         }
     }
 
@@ -443,7 +451,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
                 match pick(Conflict::DeletedUpstream { original, dest, places: &places }) {
                     Some(Pick::Dest) => Becomes::Kept,
-                    Some(Pick::Updated) => Becomes::Deleted(Vec::new()),
+                    Some(Pick::Updated | Pick::Both) => Becomes::Deleted(Vec::new()),
                     Some(Pick::Original) | None => Becomes::Deleted(places),
                 }
             }
@@ -495,14 +503,14 @@ impl<'r, 'a> MergedResource<'r, 'a> {
                 match decide(Conflict::DeletedUpstream { original, dest, places }).pick() {
                     Pick::Dest => Decided::Kept,
                     Pick::Original => Decided::Restored(original),
-                    Pick::Updated => Decided::Deleted,
+                    Pick::Updated | Pick::Both => Decided::Deleted,
                 }
             }
             (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
                 match decide(Conflict::DeletedHere { original, updated, places }) {
-                    Treatment::Open(Pick::Updated) => Decided::BroughtBack(updated),
+                    Treatment::Open(Pick::Updated | Pick::Both) => Decided::BroughtBack(updated),
                     Treatment::Open(Pick::Original) => Decided::BroughtBack(original),
-                    Treatment::Open(Pick::Dest) | Treatment::By(_) => Decided::Absent,
+                    Treatment::Open(Pick::Dest) | Treatment::By(_) | Treatment::Both => Decided::Absent,
                 }
             }
             (Becomes::Deleted(_), ..) => Decided::Deleted,

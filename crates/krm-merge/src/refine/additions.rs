@@ -145,7 +145,7 @@ pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additio
 }
 
 /// The numbers as a set; `None` if one repeats.
-fn unique(numbers: &[u32]) -> Option<HashSet<u32>> {
+pub(super) fn unique(numbers: &[u32]) -> Option<HashSet<u32>> {
     let all: HashSet<u32> = numbers.iter().copied().collect();
     (all.len() == numbers.len()).then_some(all)
 }

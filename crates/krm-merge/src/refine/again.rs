@@ -6,6 +6,7 @@
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
 use super::additions::{Additions, MergedElement, replaced};
+use super::both::{BothAdded, NewElements};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
@@ -32,6 +33,17 @@ pub(super) struct AgainOutcome<'v, 'a> {
     pub names: Option<Names>,
     /// The side that won.
     pub winner: Side,
+    /// The additions that it has, where both sides added elements at one place.
+    pub additions: Kept,
+}
+
+/// The additions that stay where both sides added elements at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Those of both sides, as each policy has it.
+    Both,
+    /// Those of the winner, as a rule may have it.
+    OfWinner,
 }
 
 impl<'a> AgainOutcome<'_, 'a> {
@@ -41,13 +53,21 @@ impl<'a> AgainOutcome<'_, 'a> {
         if this.0 == other.elements().0 {
             return true;
         }
-        let Compared { parts, in_dest } = compared(original, other, self.ways);
-        let is_apart = |part: &Part| part.changed(original.0, other.elements().0, this.0) == Changed::Apart;
+        let Compared { parts, in_updated, in_dest } = compared(original, other, self.ways);
+        let new = NewElements::of(original, [other.elements(), this], [&in_updated, &in_dest], self.names);
+        let is_apart = |part: &Part| match part {
+            Part::Anchor(_) => false,
+            Part::Hunk(hunk) => {
+                let is_apart = hunk.changed(original.0, other.elements().0, this.0) == Changed::Apart;
+                let added = if is_apart { new.in_hunk(hunk) } else { None };
+                is_apart && !matches!(added, Some(BothAdded::Apart(_) | BothAdded::Together(_)))
+            }
+        };
         if !parts.iter().any(is_apart) && any_strays([original.0, other.elements().0, this.0], this.0) {
             return false;
         }
         let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));
-        let again = Again { outcome: self, original, side, other: other.elements(), additions };
+        let again = Again { outcome: self, original, side, other: other.elements(), additions, new: &new };
         parts.iter().all(|part| match part {
             Part::Anchor(at) => again.keeps_element(*at),
             Part::Hunk(hunk) => again.keeps_hunk(hunk),
@@ -63,6 +83,7 @@ struct Again<'v, 'a> {
     /// The elements of the side.
     other: FeaturesOf<'v, 'a>,
     additions: Option<Additions>,
+    new: &'v NewElements<'v, 'a>,
 }
 
 impl Again<'_, '_> {
@@ -83,12 +104,18 @@ impl Again<'_, '_> {
             Changed::Updated => are_kept(&replaced(new.0, own.0, self.additions.as_ref())),
             Changed::Apart => {
                 let united = self.additions.as_ref().and_then(|additions| additions.united(old, new, own));
+                if let Some(elements) = united {
+                    return are_kept(&elements);
+                }
                 let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
                 let was_merged = |n| self.was_merged(MergedFrom::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
-                match united {
-                    Some(elements) => are_kept(&elements),
+                match self.new.in_hunk(hunk) {
+                    Some(BothAdded::Apart(elements)) => are_kept(&elements),
+                    Some(BothAdded::Together(elements)) if self.outcome.additions == Kept::Both => are_kept(&elements),
                     // It is in conflict again, and the outcome has what won.
-                    None if self.side != self.outcome.winner => true,
+                    _ if self.side != self.outcome.winner => true,
+                    Some(BothAdded::Beside([_, updated])) => are_kept(&updated),
+                    Some(BothAdded::Together(_)) => are_kept(&replaced(new.0, own.0, self.additions.as_ref())),
                     None => is_one_by_one && (0..old.0.len()).all(was_merged),
                 }
             }

@@ -15,6 +15,8 @@ use crate::hashed::{Empty, HashMap};
 pub(super) struct Compared {
     /// Their parts. The anchors are in the order of updated and dest, which may be another one in original.
     pub parts: Vec<Part>,
+    /// The places of original's elements in updated.
+    pub in_updated: Matches,
     /// The places of original's elements in dest.
     pub in_dest: Matches,
 }
@@ -95,5 +97,5 @@ fn in_one_way(original: FeaturesOf<'_, '_>, updated: &FoundPartners<'_, '_>, des
     let (updated, dest) = (updated.elements, dest.elements);
     let parts = parts(&in_updated, &in_dest, updated.0.len(), dest.0.len());
     let parts = with_moved(parts, [original, updated, dest], [&in_updated, &in_dest]);
-    Compared { parts, in_dest }
+    Compared { parts, in_updated, in_dest }
 }

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::additions::{Additions, MergedElement, replaced};
-use super::again::{AgainOutcome, MergedFrom};
+use super::again::{AgainOutcome, Kept, MergedFrom};
+use super::both::{BothAdded, NewElements};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
@@ -41,6 +42,14 @@ impl<'a> Version<'a> {
     }
 }
 
+/// What is known about the elements that sides added.
+#[derive(Clone, Copy)]
+struct HowAdded<'v, 'a> {
+    /// The names of the elements, if the list is additive.
+    additive: Option<&'v Additions>,
+    new: &'v NewElements<'v, 'a>,
+}
+
 /// All versions of a list.
 type Versions<'a> = Sides<Version<'a>>;
 
@@ -50,15 +59,17 @@ enum ListPiece<'a> {
     Settled(Vec<Entry<'a>>),
     /// The elements of the piece if dest wins, and if updated wins.
     Open([Vec<Entry<'a>>; 2]),
+    /// Elements that both sides added: those of dest, those of updated, and both.
+    Added { dest: Vec<Entry<'a>>, updated: Vec<Entry<'a>>, both: Vec<Entry<'a>> },
 }
 
 impl<'a> ListPiece<'a> {
-    /// The elements of the piece if this side wins.
-    fn won_by(&self, pick: Pick) -> &[Entry<'a>] {
-        match self {
-            Self::Settled(entries) => entries,
-            Self::Open([_, updated]) if pick == Pick::Updated => updated,
-            Self::Open([dest, _]) => dest,
+    /// The elements of the piece if this side wins, with these additions.
+    fn won_by(&self, winner: Side, additions: Kept) -> &[Entry<'a>] {
+        match (self, additions) {
+            (Self::Settled(entries), _) | (Self::Added { both: entries, .. }, Kept::Both) => entries,
+            (Self::Open([_, updated]) | Self::Added { updated, .. }, _) if winner == Side::Updated => updated,
+            (Self::Open([dest, _]) | Self::Added { dest, .. }, _) => dest,
         }
     }
 }
@@ -69,39 +80,44 @@ impl<'a> Refiner<'a, '_> {
         let (versions, mut numbering) = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
-        let Compared { parts, in_dest } = compared(original.all(), &found[0], &found[1]);
+        let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
         let names = cursor.additive();
         let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
-        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, additions.as_ref()), cursor)?;
+        let new = NewElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], names);
+        let hows = HowAdded { additive: additions.as_ref(), new: &new };
+        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, hows), cursor)?;
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
+        let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
         // Whether a second run leaves the list alone that this side wins.
-        let stays = |(winner, pick)| {
-            let (elements, places) = outcome(&pieces, pick);
+        let stays = |(winner, additions)| {
+            let (elements, places) = outcome(&pieces, winner, additions);
             let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
             if is_keyed(cursor, [original, updated], &views) {
                 return false;
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
-            if is_settled && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
+            if !is_open && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
                 return false;
             }
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
             // Where a side won all conflicts, the outcome is often that side.
             let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
             let this = known.unwrap_or_else(|| Ways::of(original.all(), FeaturesOf(&numbers, &views)));
-            let outcome = AgainOutcome { ways: &this, from: &from, names, winner };
+            let outcome = AgainOutcome { ways: &this, from: &from, names, winner, additions };
             outcome.stays(original.all(), Side::Updated, &found[0])
                 && outcome.stays(original.all(), Side::Dest, &found[1])
         };
-        if ![(Side::Updated, Pick::Updated), (Side::Dest, Pick::Dest)].into_iter().all(stays) {
+        let of_sides = |additions| [(Side::Updated, additions), (Side::Dest, additions)];
+        let by_rules = if is_open || is_settled { None } else { Some(of_sides(Kept::OfWinner)) };
+        if !of_sides(Kept::Both).into_iter().chain(by_rules.into_iter().flatten()).all(stays) {
             return None;
         }
         // If the list itself stays in conflict, the conflict reports the changes.
         if is_settled {
             self.tell(&conflict.path, sources, Combined::Elements);
         }
-        Some(joined(conflict, sides.dest, pieces))
+        Some(joined(conflict, sides.dest, &pieces))
     }
 
     /// The pieces of the merged list, and whose changes they have; `None` if they are no finer than the conflict.
@@ -109,7 +125,7 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (parts, additions): (&[Part], Option<&Additions>),
+        (parts, hows): (&[Part], HowAdded<'_, 'a>),
         cursor: Cursor<'a>,
     ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
         let own = self.paired(conflict, versions, parts, cursor)?;
@@ -131,15 +147,21 @@ impl<'a> Refiner<'a, '_> {
                     ListPiece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
-                    if let Some(entries) = versions.united(hunk, additions, &own) {
+                    let added = hows.new.in_hunk(hunk);
+                    let united = versions.united(hunk, hows.additive, &own).or_else(|| match &added {
+                        Some(BothAdded::Apart(elements)) => Some(versions.entries(hunk, elements.clone(), &own)),
+                        _ => None,
+                    });
+                    if let Some(entries) = united {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);
                         pieces.push(ListPiece::Settled(entries));
                         continue;
                     }
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, versions, (hunk, additions, &own), cursor);
-                    is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, ListPiece::Settled(_));
+                    let piece = self.hunk(conflict, versions, (hunk, hows, &own), cursor);
+                    is_finer |= added.is_some()
+                        || versions.hunk(hunk) == Changed::Apart && matches!(piece, ListPiece::Settled(_));
                     piece
                 }
             };
@@ -183,20 +205,30 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (hunk, additions, own): (&Hunk, Option<&Additions>, &[Entry<'a>]),
+        (hunk, hows, own): (&Hunk, HowAdded<'_, 'a>, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> ListPiece<'a> {
         let kept = || own[hunk.dest.clone()].to_vec();
         match versions.hunk(hunk) {
-            Changed::Updated => ListPiece::Settled(versions.replaced(hunk, additions, own)),
+            Changed::Updated => ListPiece::Settled(versions.replaced(hunk, hows.additive, own)),
             Changed::Nowhere | Changed::Dest | Changed::Alike => ListPiece::Settled(kept()),
-            Changed::Apart if versions.is_one_by_one(hunk) => {
-                let count = hunk.dest.len().max(hunk.updated.len());
-                ListPiece::Settled(
-                    (0..count).map(|n| self.element(conflict, versions, (hunk, n, own), cursor)).collect(),
-                )
+            Changed::Apart => {
+                let entries = |elements| versions.entries(hunk, elements, own);
+                let replaced = || versions.replaced(hunk, hows.additive, own);
+                match hows.new.in_hunk(hunk) {
+                    Some(BothAdded::Apart(elements)) => ListPiece::Settled(entries(elements)),
+                    Some(BothAdded::Beside(outcomes)) => ListPiece::Open(outcomes.map(entries)),
+                    Some(BothAdded::Together(both)) => {
+                        ListPiece::Added { dest: kept(), updated: versions.instead(hunk, own), both: entries(both) }
+                    }
+                    None if versions.is_one_by_one(hunk) => {
+                        let count = hunk.dest.len().max(hunk.updated.len());
+                        let element = |n| self.element(conflict, versions, (hunk, n, own), cursor);
+                        ListPiece::Settled((0..count).map(element).collect())
+                    }
+                    None => ListPiece::Open([kept(), replaced()]),
+                }
             }
-            Changed::Apart => ListPiece::Open([kept(), versions.replaced(hunk, additions, own)]),
         }
     }
 
@@ -248,30 +280,22 @@ impl<'a> Refiner<'a, '_> {
     }
 }
 
-/// The list that these pieces make, or its conflict if some are open.
-fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<ListPiece<'a>>) -> Tree<'a> {
-    let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
-    let [mut for_dest, mut for_updated] = [Vec::new(), Vec::new()];
-    for piece in pieces {
-        match piece {
-            ListPiece::Settled(entries) => {
-                if is_open {
-                    for_updated.extend(entries.iter().cloned());
-                }
-                for_dest.extend(entries);
-            }
-            ListPiece::Open([dest, updated]) => {
-                for_dest.extend(dest);
-                for_updated.extend(updated);
-            }
-        }
+/// The list that these pieces make, or its conflict if some are open or hold additions of both sides.
+fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a>]) -> Tree<'a> {
+    let tree = |winner, additions| {
+        let entries = pieces.iter().flat_map(|piece| piece.won_by(winner, additions)).cloned();
+        Branch::with(list, By::Index, entries.collect()).into_tree()
+    };
+    if pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_))) {
+        let settled = |winner, pick| settle(tree(winner, Kept::Both), &mut |_| pick).unwrap_or(Tree::Node(list));
+        return overlap(conflict, settled(Side::Dest, Pick::Dest), settled(Side::Updated, Pick::Updated));
     }
-    let tree = |entries| Branch::with(list, By::Index, entries).into_tree();
-    if !is_open {
-        return tree(for_dest);
+    let both = tree(Side::Dest, Kept::Both);
+    if pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_))) {
+        return both;
     }
-    let settled = |entries, pick| settle(tree(entries), &mut |_| pick).unwrap_or(Tree::Node(list));
-    overlap(conflict, settled(for_dest, Pick::Dest), settled(for_updated, Pick::Updated))
+    let [dest, taken] = [Side::Dest, Side::Updated].map(|winner| Some(tree(winner, Kept::OfWinner)));
+    Conflict { dest, taken, comments: None, taking: Taking::Both(both), ..conflict.clone() }.into()
 }
 
 /// Whether a second run merges the list with these elements by its keys.
@@ -283,8 +307,9 @@ fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_
 }
 
 /// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.
-fn outcome<'a>(pieces: &[ListPiece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
-    let entries = pieces.iter().flat_map(|piece| piece.won_by(pick));
+fn outcome<'a>(pieces: &[ListPiece<'a>], winner: Side, additions: Kept) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
+    let pick = if winner == Side::Updated { Pick::Updated } else { Pick::Dest };
+    let entries = pieces.iter().flat_map(|piece| piece.won_by(winner, additions));
     entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place()))).unzip()
 }
 
@@ -387,6 +412,19 @@ impl<'a> Versions<'a> {
     fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let (updated, dest) = (&self.updated.numbers[hunk.updated.clone()], &self.dest.numbers[hunk.dest.clone()]);
         self.entries(hunk, replaced(updated, dest, additions), own)
+    }
+
+    /// Updated's elements of a hunk, each in the place of one of dest's, as far as there are any.
+    fn instead(&self, hunk: &Hunk, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
+        let mut new = hunk.updated.clone().map(|at| self.updated.elements[at]);
+        let replaced = own[hunk.dest.clone()].iter().map(|own| {
+            let new = new.next();
+            let comments = new.map(|element| Remarks::of_element(self.updated.list, element).along_with_value());
+            Entry { value: new.map(Tree::Node), comments: comments.unwrap_or_default().into(), ..own.clone() }
+        });
+        let mut out: Vec<Entry<'a>> = replaced.collect();
+        out.extend(new.map(|element| Entry::new(None, Tree::Node(element))));
+        out
     }
 
     /// The entries for elements of a hunk.

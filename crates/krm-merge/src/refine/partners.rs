@@ -320,6 +320,15 @@ pub(super) fn are_one(one: View<'_, '_>, other: View<'_, '_>) -> bool {
     Features::of(one).likeness(&Features::of(other)) > 0
 }
 
+/// Whether any two of these elements are one that may have changed. If there are too many to compare, two may be.
+pub(super) fn any_is_one(some: &[View<'_, '_>], others: &[View<'_, '_>]) -> bool {
+    if some.is_empty() || others.is_empty() {
+        return false;
+    }
+    let [some, others] = [some, others].map(|all| all.iter().copied().map(Features::of).collect::<Vec<_>>());
+    !are_few(&some, &others) || some.iter().any(|one| others.iter().any(|other| one.likeness(other) > 0))
+}
+
 /// An element of original in each form that it has.
 struct Old<'a> {
     own: Features<'a>,

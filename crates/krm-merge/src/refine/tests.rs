@@ -13,6 +13,8 @@ use crate::yaml::{Document, Kind};
 struct Found {
     dest: String,
     updated: String,
+    /// If additions of both sides stay, as each policy has it.
+    both: String,
     conflicts: Vec<String>,
     combined: Vec<(String, Combined)>,
 }
@@ -35,7 +37,7 @@ fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_l
     let merged = refine(merged, cursor, policy, &budget);
     let tree = merged.tree.expect("a tree");
     let mut conflicts = Vec::new();
-    let [dest_wins, updated_wins] = [Pick::Dest, Pick::Updated].map(|pick| {
+    let [dest_wins, updated_wins, both] = [Pick::Dest, Pick::Updated, Pick::Both].map(|pick| {
         conflicts.clear();
         let tree = settle(tree.clone(), &mut |conflict| {
             conflicts.push(conflict.path.keyed());
@@ -48,7 +50,7 @@ fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_l
         Notice::Combined(how) => Some((w.path.keyed(), how)),
         _ => None,
     });
-    Found { dest: dest_wins, updated: updated_wins, combined: combined.collect(), conflicts }
+    Found { dest: dest_wins, updated: updated_wins, both, combined: combined.collect(), conflicts }
 }
 
 /// The field `k` of three documents, merged: the result if dest wins and if updated wins, and the places in conflict.
@@ -150,7 +152,7 @@ fn what_overlaps_or_touches_is_a_conflict() {
     for (original, updated, dest, if_dest, if_updated, places) in [
         ("[a, b, c]", "[a, X, c]", "[a, Y, c]", "[a, Y, c]", "[a, X, c]", ["k[1]"].as_slice()),
         ("[a, b, c, d]", "[a, X, c, e]", "[z, b, c, d]", "[z, b, c, e]", "[a, X, c, e]", &["k"]),
-        ("[a]", "[a, X]", "[a, Y]", "[a, Y]", "[a, X]", &["k[1]"]),
+        ("[a]", "[a, X]", "[a, Y]", "[a, Y]", "[a, X]", &["k"]),
         ("[a, b]", "[b]", "[X, b]", "[X, b]", "[b]", &["k[0]"]),
         ("[a, b]", "[X, b]", "[b]", "[b]", "[X, b]", &["k[0]"]),
         ("[a, b, c]", "[a, X, c, x]", "[a, Y1, Y2, c]", "[a, Y1, Y2, c, x]", "[a, X, c, x]", &["k"]),
@@ -209,6 +211,88 @@ fn what_overlaps_or_touches_is_a_conflict() {
         assert_eq!(found, want, "{original}");
         let swapped = lists(original, dest, updated).2;
         assert_eq!(swapped, found.2, "swapped");
+    }
+}
+
+/// The list at `k` in which the additions of both sides stay, and how many conflicts it has.
+fn both(original: &str, updated: &str, dest: &str) -> (String, usize) {
+    let [o, u, d] = [original, updated, dest].map(|list| format!("k: {list}\n"));
+    let found = found(&o, &u, &d, ConflictLevel::Line);
+    (found.both.trim_end().trim_start_matches("k: ").to_owned(), found.conflicts.len())
+}
+
+#[test]
+fn additions_of_both_sides_stay_in_a_list_without_keys() {
+    for (original, updated, dest, want, swapped, conflicts) in [
+        ("[a]", "[a, x]", "[a, y]", "[a, y, x]", "[a, x, y]", 1),
+        ("[a]", "[x, a]", "[y, a]", "[y, x, a]", "[x, y, a]", 1),
+        ("[a]", "[a, x, v]", "[a, y, w]", "[a, y, w, x, v]", "[a, x, v, y, w]", 1),
+        (
+            "[{a: 1, b: 1}]",
+            "[{a: 1, b: 1}, {c: 1}]",
+            "[{a: 1, b: 1}, {d: 1}]",
+            "[{a: 1, b: 1}, {d: 1}, {c: 1}]",
+            "[{a: 1, b: 1}, {c: 1}, {d: 1}]",
+            1,
+        ),
+        // What both added is there once.
+        ("[a]", "[a, x, y]", "[a, y, z]", "[a, x, y, z]", "[a, x, y, z]", 0),
+        ("[a]", "[a, x]", "[a, y, x, z]", "[a, y, x, z]", "[a, y, x, z]", 0),
+        ("[a]", "[a, x, y]", "[a, y, x]", "[a, y, x]", "[a, x, y]", 1),
+        ("[a]", "[a, x, y]", "[a, z, y]", "[a, z, x, y]", "[a, x, z, y]", 1),
+        // A word of a command may mean something only behind the one before it.
+        ("[a]", "[a, --x, 1]", "[a, --y, 1]", "[a, --y, 1, --x, 1]", "[a, --x, 1, --y, 1]", 1),
+        ("[--s, 1]", "[--s, 1, --s, 2]", "[--s, 1, --s, 3]", "[--s, 1, --s, 3, --s, 2]", "[--s, 1, --s, 2, --s, 3]", 1),
+        ("[a]", "[a, --x, 1]", "[a, --y, --x, 1]", "[a, --y, --x, 1]", "[a, --y, --x, 1]", 0),
+        // An addition stays behind elements that the other side replaced.
+        ("[a, b]", "[a, B]", "[a, b, y]", "[a, B, y]", "[a, b, y]", 1),
+        ("[a, b]", "[a, B, C]", "[a, b, y]", "[a, B, C, y]", "[a, b, y]", 1),
+        // A conflict beside it keeps its own place.
+        (
+            "[{v: 1, w: 1}, b]",
+            "[{v: 1, w: 2}, b, x]",
+            "[{v: 1, w: 3}, b, y]",
+            "[{v: 1, w: 2}, b, y, x]",
+            "[{v: 1, w: 3}, b, x, y]",
+            2,
+        ),
+        // A side moved an element: no addition.
+        ("[a, b, c]", "[a, b, c, x]", "[b, c, a]", "[a, b, c, x]", "[b, c, a]", 1),
+    ] {
+        assert_eq!(both(original, updated, dest), (want.into(), conflicts), "{original} {updated} {dest}");
+        assert_eq!(both(original, dest, updated), (swapped.into(), conflicts), "swapped: {original} {updated} {dest}");
+        assert_eq!(both(original, updated, want).0, want, "again: {original} {updated} {dest}");
+    }
+}
+
+#[test]
+fn every_addition_of_random_lists_is_there_once() {
+    let mut random = Random(11);
+    for case in 0..1500 {
+        let count = random.below(5);
+        let original: Vec<String> = (0..count).map(|n| random.one(&format!("o{n}"))).collect();
+        let mut side = |name: &str| {
+            let mut list = original.clone();
+            for n in 0..random.below(4) {
+                let element = random.one(&format!("{name}{n}"));
+                list.insert(random.below(list.len() + 1), element);
+            }
+            // Both sides may add the same.
+            (random.below(3) == 0).then(|| list.push("{b: 1, z: 2}".to_owned()));
+            list
+        };
+        let [updated, dest] = [side("u"), side("d")];
+        let [o, u, d] = [&original, &updated, &dest].map(|list| format!("[{}]", list.join(", ")));
+        let (merged, conflicts) = both(&o, &u, &d);
+        if [&d, &merged].into_iter().any(|list| *list == "[]") {
+            continue;
+        }
+        for element in updated.iter().chain(&dest) {
+            let times = merged.matches(element.as_str()).count();
+            assert_eq!(times, 1, "{case}: {element} in {merged}: {o} {u} {d}");
+        }
+        assert_eq!(both(&o, &u, &merged).0, merged, "again: {o} {u} {d}");
+        assert_eq!(both(&o, &d, &u).1, conflicts, "swapped: {o} {u} {d}");
     }
 }
 
@@ -530,6 +614,15 @@ impl Random {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
+    }
+
+    /// An element that only this name has: a scalar, or a map.
+    fn one(&mut self, name: &str) -> String {
+        match self.below(3) {
+            0 => format!("'{name}'"),
+            1 => format!("{{a: {name}}}"),
+            _ => format!("{{a: {name}, b: {name}}}"),
+        }
     }
 
     /// A scalar, or the values of the fields of a map.

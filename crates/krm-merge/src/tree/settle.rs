@@ -18,7 +18,10 @@ pub fn decide<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<
 fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
     match tree {
         Tree::Conflict(conflict) => match pick(&conflict) {
-            Some(picked) => (conflict.won_by(picked), picked != Pick::Updated),
+            Some(picked) => {
+                let (tree, has_lost) = conflict.outcome(picked, pick);
+                (tree, has_lost || picked.leaves_out_updated())
+            }
             None => (Some(Tree::Conflict(conflict)), false),
         },
         Tree::Branch(mut branch) => {
@@ -58,8 +61,8 @@ impl<'a> Entry<'a> {
             return false;
         };
         match (picked, conflict.comments) {
-            (Pick::Updated, Some(comments)) => self.set_comments(comments.updated),
-            (Pick::Updated, None) => {}
+            (Pick::Updated | Pick::Both, Some(comments)) => self.set_comments(comments.updated),
+            (Pick::Updated | Pick::Both, None) => {}
             (Pick::Original, Some(comments)) => self.set_comments(comments.original),
             (Pick::Original, None) | (Pick::Dest, _) => self.set_comments(Comments::default()),
         }
@@ -67,13 +70,21 @@ impl<'a> Entry<'a> {
             self.source = conflict.key.or(self.source);
             self.layout = conflict.layout_of_taken();
         }
-        self.value = conflict.won_by(picked);
-        picked != Pick::Updated
+        let (value, has_lost) = conflict.outcome(picked, pick);
+        self.value = value;
+        has_lost || picked.leaves_out_updated()
     }
 
     /// Sets the comments that belong to the child. The lines above them belong to no value, so they do not depend on who wins it.
     fn set_comments(&mut self, comments: Comments<'a>) {
         self.comments = Comments { gap: self.comments.gap, ..comments }.into();
+    }
+}
+
+impl Pick {
+    /// Whether updated's change is not made.
+    fn leaves_out_updated(self) -> bool {
+        matches!(self, Self::Dest | Self::Original)
     }
 }
 
@@ -91,12 +102,13 @@ impl<'a> Conflict<'a> {
         }
     }
 
-    /// The result if this side wins.
-    fn won_by(self, side: Pick) -> Option<Tree<'a>> {
-        match side {
-            Pick::Dest => self.dest,
-            Pick::Updated => self.taken,
-            Pick::Original => self.original.map(Tree::Node),
+    /// The result if this side wins, and whether updated lost any conflict in it.
+    fn outcome(self, side: Pick, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
+        match (side, self.taking) {
+            (Pick::Original, _) => (self.original.map(Tree::Node), false),
+            (Pick::Both, Taking::Both(both)) => settled(both, pick),
+            (Pick::Dest, _) => self.dest.map_or((None, false), |tree| settled(tree, pick)),
+            (Pick::Updated | Pick::Both, _) => self.taken.map_or((None, false), |tree| settled(tree, pick)),
         }
     }
 }
@@ -171,7 +183,7 @@ impl<'a> Branch<'a> {
         };
         match pick(&conflict) {
             Some(Pick::Dest) => conflict.dest,
-            Some(Pick::Updated) => conflict.taken,
+            Some(Pick::Updated | Pick::Both) => conflict.taken,
             Some(Pick::Original) => Some(self.ordered(&contested.was).into_tree()),
             None => {
                 self.contested = Some(Box::new(contested));

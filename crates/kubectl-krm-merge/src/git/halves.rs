@@ -309,12 +309,9 @@ fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
 /// How the lines of a child are merged if they are merged line by line.
 fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
     let by = |side: Side| match entry.value.clone()? {
-        Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap) => {
-            if side == Side::Dest {
-                conflict.dest
-            } else {
-                conflict.taken
-            }
+        Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap | Taking::Both(_)) => {
+            let won = if side == Side::Dest { conflict.dest } else { conflict.taken };
+            settle(won?, &mut |_| pick(side))
         }
         Tree::Conflict(_) => None,
         tree => settle(tree, &mut |_| pick(side)),

@@ -8,7 +8,7 @@ use krm_merge::documents::{Item, below_header, changes, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, extents, members_of_file, orders};
-use krm_merge::policy::{ConflictLevel, OnConflict};
+use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
@@ -461,7 +461,7 @@ impl<'r, 'a> Merged<'r, 'a> {
                 matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Order(_)));
             let what = if is_order { DecidedPart::Order } else { DecidedPart::Value };
             decided.push(Decided { path: clash.path.keyed(), what, ruling });
-            Some(policy.pick())
+            Some(ruling.treatment.pick())
         });
         Self { merged, decided, is_stopped }
     }
@@ -471,9 +471,13 @@ impl Decided<'_> {
     /// The message about the decision.
     fn told(&self) -> String {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
-        let side = if self.ruling.treatment.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
+        let took = match self.ruling.treatment {
+            Treatment::Both => "kept both additions, ours first",
+            treatment if treatment.policy() == OnConflict::TakeUpdated => "took theirs",
+            _ => "took ours",
+        };
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
-        format!("both sides changed {place}; took {side}, as {field} of .krm-merge.yaml says")
+        format!("both sides changed {place}; {took}, as {field} of .krm-merge.yaml says")
     }
 }
 

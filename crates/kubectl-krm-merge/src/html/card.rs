@@ -263,7 +263,7 @@ fn winner(settled: Settled) -> Option<(Version, &'static str)> {
         Settled::Dest | Settled::StaysInPlace => Some((Version::Dest, "kept")),
         Settled::OverlapOfDest => Some((Version::Dest, "kept in part")),
         Settled::StaysDeleted => Some((Version::Dest, "deleted")),
-        Settled::Open => None,
+        Settled::Both | Settled::Open => None,
     }
 }
 

@@ -37,6 +37,41 @@ fn script(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("          {line}\n")).collect()
 }
 
+/// A list without keys, with these lines after its first element.
+fn steps(more: &str) -> String {
+    format!(
+        "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: t\nspec:\n  steps:\n  - run: build\n    with: [a]\n{more}  last: 1\n"
+    )
+}
+
+#[test]
+fn additions_of_both_sides_stand_between_markers_and_resolve_takes_both() {
+    let [ours, theirs] = ["  - run: sign # ours\n    with: [c]\n", "  - run: test\n    with: [b]\n"];
+    let texts = [steps(""), steps(theirs), steps(ours)];
+    let folder = upgrade("thing.yaml", texts.each_ref().map(String::as_str));
+    let (code, told) = mark(&folder, &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("both sides added elements to `spec.steps` at one place"), "{told}");
+    let marked = format!("<<<<<<< dest (here)\n{ours}||||||| original (v1)\n=======\n{theirs}>>>>>>> updated (v2)\n");
+    assert_eq!(folder.read("here/thing.yaml"), steps(&marked));
+    folder.write("answers", "here/thing.yaml:9 both\n");
+    let ran = folder.run(&["resolve", "--answers", "answers", "here/thing.yaml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let both = steps(&format!("{ours}{theirs}"));
+    assert_eq!(folder.read("here/thing.yaml"), both);
+    // That is what each policy makes of it, and there is nothing left to decide.
+    for policy in ["take-updated", "keep-dest", "fail"] {
+        let ran = folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", policy]].concat());
+        assert_eq!((ran.code, folder.read("here/thing.yaml")), (Some(0), both.clone()), "{policy}: {}", ran.stderr);
+    }
+    for (policy, code) in [("take-updated", 0), ("keep-dest", 0), ("fail", 1)] {
+        let folder = upgrade("thing.yaml", texts.each_ref().map(String::as_str));
+        let ran = folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", policy]].concat());
+        let want = if code == 0 { &both } else { &texts[2] };
+        assert_eq!((ran.code, &folder.read("here/thing.yaml")), (Some(code), want), "{policy}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn markers_stand_around_the_lines_in_conflict() {
     let texts = [
