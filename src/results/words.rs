@@ -1,11 +1,13 @@
 //! The English text of a [`Report`].
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use krm_merge::child::{Value as _, find, nearest};
 use krm_merge::grounds::Ground;
 use krm_merge::immutable::{Refused, Refuser};
 use krm_merge::limit::Budget;
+use krm_merge::parts::Composed;
 use krm_merge::path::{FieldPath, Step, cut};
 use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::reference::{Named, Reference};
@@ -167,8 +169,10 @@ fn of_conflict(
             let lines = lines_in_conflict(texts);
             let words = |side: Side, json| lines[side].clone().unwrap_or_else(|| brief(json, start));
             let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
+            let parts = parts_apart(&conflict.path, texts);
             let what = match &conflict.taking {
                 Taking::Both(_) => format!("both sides added elements to {place} at one place"),
+                _ if !parts.is_empty() => format!("both sides changed the {} of {place}", parts.join(" and the ")),
                 _ => changed_by(names, &place, [did.dest, did.updated]),
             };
             what + &with_values(names, shown)
@@ -186,6 +190,16 @@ fn of_conflict(
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
     Outcome { field, here: Some(here.start()), ..outcome }
+}
+
+/// The parts of a value that both sides changed, in different ways; empty if it has no parts.
+fn parts_apart(path: &FieldPath<'_>, texts: Sides<Option<View<'_, '_>>>) -> Vec<&'static str> {
+    let Some(kind) = Composed::of_place(path) else { return Vec::new() };
+    let texts = texts.map(|view| view.and_then(View::text));
+    let [Some(original), Some(updated), Some(dest)] = [&texts.original, &texts.updated, &texts.dest] else {
+        return Vec::new();
+    };
+    kind.apart(Sides { original: &**original, updated: &**updated, dest: &**dest }).unwrap_or_default()
 }
 
 /// A count with its noun, given in the singular: `1 file`, `2 files`.
@@ -720,11 +734,15 @@ pub fn of_settled(settled: Settled) -> &'static str {
 }
 
 /// The parts by which a value was merged, in words.
-pub fn how_of(how: Combined) -> &'static str {
+pub fn how_of(how: Combined) -> Cow<'static, str> {
     match how {
-        Combined::Elements => "element by element",
-        Combined::Lines => "line by line",
-        Combined::Document => "as the document that it holds",
+        Combined::Elements => "element by element".into(),
+        Combined::Lines => "line by line".into(),
+        Combined::Document => "as the document that it holds".into(),
+        Combined::Parts(kind, side) => {
+            let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
+            format!("from {}'s {} and {}'s {}", side.name(), kind.place(), other.name(), kind.version()).into()
+        }
     }
 }
 

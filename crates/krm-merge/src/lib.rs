@@ -91,6 +91,7 @@ pub mod file_path;
 pub mod host;
 pub mod limit;
 pub mod mode;
+pub mod parts;
 pub mod path;
 pub mod schema;
 pub mod yaml;

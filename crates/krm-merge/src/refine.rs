@@ -23,6 +23,7 @@ use std::borrow::Cow;
 
 use crate::limit::Budget;
 use crate::merge::Walked;
+use crate::parts::Composed;
 use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
 use crate::schema::Cursor;
@@ -193,10 +194,7 @@ struct Outcome<'a> {
 impl RefinedText {
     /// The text in the place of dest's. If dest already has the result, its node stays.
     fn in_place_of(self, dest: NodeRef<'_>) -> Outcome<'_> {
-        let made = |value: String| match value == dest.string() {
-            true => Tree::Node(dest),
-            false => Made { value: Cow::Owned(value), quotes: Quotes::As(dest) }.into(),
-        };
+        let made = |value| made(value, dest);
         Outcome { dest: made(self.dest), updated: made(self.updated), sources: self.sources, how: self.how }
     }
 
@@ -210,6 +208,27 @@ impl RefinedText {
         let dest = if self.is_in_conflict() { self.dest } else { again.dest.clone() };
         Self { dest, updated: again.dest, ..self }
     }
+}
+
+/// A text in the place of dest's, written like it.
+fn made(value: String, dest: NodeRef<'_>) -> Tree<'_> {
+    match value == dest.string() {
+        true => Tree::Node(dest),
+        false => Made { value: Cow::Owned(value), quotes: Quotes::As(dest) }.into(),
+    }
+}
+
+/// The name of the field whose value is in conflict; `None` for an element of a list.
+fn name_of_field<'c>(conflict: &'c Conflict<'_>) -> Option<&'c str> {
+    match conflict.path.steps().last() {
+        Some(Step::Field(name)) => Some(name),
+        _ => None,
+    }
+}
+
+/// The kind of value that is in conflict, if its place says that it has parts.
+fn composed(conflict: &Conflict<'_>, cursor: Cursor<'_>) -> Option<Composed> {
+    Composed::of_place(&conflict.path).filter(|kind| *kind == Composed::Image || cursor.additive().is_some())
 }
 
 struct Refiner<'a, 'b> {
@@ -242,7 +261,7 @@ impl<'a> Refiner<'a, '_> {
         let finer = if sides.iter().all(|(_, side)| side.is_list()) {
             self.list(&conflict, sides, cursor)
         } else {
-            self.text(&conflict, sides)
+            self.text(&conflict, sides, cursor)
         };
         match finer {
             Some(tree) => {
@@ -258,12 +277,17 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    fn text(&mut self, conflict: &Conflict<'a>, sides: Values<'a>) -> Option<Tree<'a>> {
+    fn text(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let texts = [sides.original.as_str()?, sides.updated.as_str()?, sides.dest.as_str()?];
-        let name = conflict.path.steps().last().and_then(|step| match step {
-            Step::Field(name) => Some(&**name),
-            _ => None,
-        });
+        if let Some(kind) = composed(conflict, cursor)
+            && let Some(merged) = kind.merged(Sides { original: texts[0], updated: texts[1], dest: texts[2] })
+        {
+            let is_combined = !texts.contains(&&*merged.text);
+            let sources = Sources { updated: true, dest: is_combined, apart: false };
+            self.tell(&conflict.path, sources, Combined::Parts(kind, merged.place));
+            return Some(made(merged.text, sides.dest));
+        }
+        let name = name_of_field(conflict);
         let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth);
         let text = text.map(|text| text.in_place_of(sides.dest));
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);

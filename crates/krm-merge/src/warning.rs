@@ -1,5 +1,6 @@
 //! [`Warning`]: what a user should know about a merge, apart from conflicts.
 
+use crate::parts::Composed;
 use crate::path::FieldPath;
 use crate::schema::{ListKind, Unkeyed};
 use crate::sides::Side;
@@ -84,4 +85,6 @@ pub enum Combined {
     Lines,
     /// A text, as the document that it holds.
     Document,
+    /// A text of this kind, by its two parts. The side is the one whose place it has.
+    Parts(Composed, Side),
 }

@@ -146,7 +146,7 @@ fn a_conflict_is_marked_around_its_field() {
             "        image: \n",
             "<<<<<<< ours\n        image: a:2\n=======\n        image: a:3\n>>>>>>> theirs\n",
         ),
-        "both sides changed `spec.template.spec.containers[name=a].image`: ours has \"a:2\", theirs has \"a:3\", original had \"a:1\"; someone must decide",
+        "both sides changed the tag of `spec.template.spec.containers[name=a].image`: ours has \"a:2\", theirs has \"a:3\", original had \"a:1\"; someone must decide",
     );
 }
 
