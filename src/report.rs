@@ -11,6 +11,7 @@ use krm_merge::package;
 use krm_merge::reference::{Named, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
+use krm_merge::secret::Secret;
 use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
 
@@ -24,7 +25,7 @@ pub enum Report<'r, 'a> {
     /// Dest and the other side changed a place of a resource in different ways.
     Conflict {
         /// Dest's resource.
-        dest: &'r Resource<'a>,
+        dest: About<'r, 'a>,
         /// The value of each side there.
         conflict: &'r Conflict<'a>,
         /// Who wins.
@@ -33,7 +34,7 @@ pub enum Report<'r, 'a> {
     /// A place of a merged resource that its owner should check, though it is not a conflict.
     Warning {
         /// The resource.
-        about: &'r Resource<'a>,
+        about: About<'r, 'a>,
         /// The warning.
         warning: Warning<'a>,
         /// The side that was merged into it.
@@ -42,7 +43,7 @@ pub enum Report<'r, 'a> {
     /// The merge changes a field that the API server does not let change.
     Refused {
         /// Dest's resource.
-        dest: &'r Resource<'a>,
+        dest: About<'r, 'a>,
         /// The field.
         refused: Refused<'r, 'a>,
     },
@@ -214,7 +215,10 @@ impl<'r, 'a> Report<'r, 'a> {
     /// The report of a conflict. `original` is original's resource as JSON, if the conflict is about a whole resource.
     pub fn of_conflict(conflict: &package::Conflict<'r, 'r, 'a>, original: String, ruling: Ruling<'r>) -> Self {
         match *conflict {
-            package::Conflict::Place { dest, conflict, .. } => Self::Conflict { dest, conflict, ruling },
+            package::Conflict::Place { sides, dest, conflict } => {
+                let dest = About { resource: dest, secret: Resource::secret(sides) };
+                Self::Conflict { dest, conflict, ruling }
+            }
             package::Conflict::MovedApart { dest, from, to, .. } => Self::MovedApart { dest, from, to, ruling },
             package::Conflict::DeletedUpstream { dest, places, .. } => {
                 Self::DeletedUpstream { dest, places, original, ruling }
@@ -224,6 +228,15 @@ impl<'r, 'a> Report<'r, 'a> {
             }
         }
     }
+}
+
+/// A resource, and what of it no message may show. What is secret on one side of a merge is secret.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'r, 'a> {
+    /// The resource.
+    pub resource: &'r Resource<'a>,
+    /// What is secret.
+    pub secret: Secret,
 }
 
 /// Why a reference leads nowhere after a merge.

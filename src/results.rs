@@ -14,6 +14,7 @@ use krm_merge::path::cut;
 use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Unmergeable;
+use krm_merge::secret::Secret;
 use krm_merge::shown;
 use krm_merge::splice::Unwritable;
 use krm_merge::tree::View;
@@ -23,7 +24,7 @@ use serde_yaml::Value;
 
 use crate::report::{Counts, Report};
 use words::of_settled;
-pub use words::{Did, changed_by, contradicting, counted, followed, holds_secrets, how_of, listed, next_step};
+pub use words::{Did, at_comment, changed_by, contradicting, counted, followed, how_of, listed, next_step};
 
 /// The tag with the kind of a result, for programs: for example a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
@@ -84,6 +85,9 @@ pub struct Outcome {
     /// The byte offset of the place in the text that has dest's resource.
     #[serde(skip)]
     pub here: Option<usize>,
+    /// Whether its values are secret, so that no person may see them.
+    #[serde(skip)]
+    pub is_secret: bool,
 }
 
 /// The parts of the message of a conflict.
@@ -191,6 +195,7 @@ impl Outcome {
             counts: None,
             at: None,
             here: None,
+            is_secret: false,
         }
     }
 
@@ -306,6 +311,7 @@ impl Outcome {
         });
         self.file =
             resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
+        self.is_secret |= resource.secret == Secret::All;
         self
     }
 

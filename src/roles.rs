@@ -9,7 +9,8 @@ use crate::target::Target;
 use krm_merge::alias;
 use krm_merge::host::ROLE;
 use krm_merge::list;
-use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
+use krm_merge::resource::{Located, Origin, Resource, mark_as_secret, why_no_resource};
+use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
@@ -304,6 +305,17 @@ impl<'a, 'c> Assigning<'a, 'c> {
         // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
         let mut dest: Vec<Resource<'a>> = left.filter_map(|(item, _)| item).collect();
+        if mode == Mode::ThreeWay {
+            let mut sides = Sides { dest: &mut dest[..], ..Sides::default() };
+            for (role, members) in &mut others {
+                match role {
+                    Role::Original => sides.original = members,
+                    Role::Updated => sides.updated = members,
+                    Role::Source => {}
+                }
+            }
+            mark_as_secret(sides);
+        }
         // They stay for the whole run, and have room for many more.
         others.iter_mut().map(|(_, members)| members).chain([&mut dest]).for_each(Vec::shrink_to_fit);
         Ok(Roles { dest, others, targets, apart, beside: Vec::new(), gone, files })

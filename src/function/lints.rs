@@ -23,7 +23,7 @@ use krm_merge::yaml::NodeRef;
 use super::output::Verdict;
 use crate::config::Config;
 use crate::decision::Decisions;
-use crate::report::Report;
+use crate::report::{About, Report};
 use crate::roles::Roles;
 
 /// A lint: what it finds in a package.
@@ -112,6 +112,12 @@ impl<'p, 'a> Subject<'p, 'a> {
             replaced,
             merged: Some(merged),
         }
+    }
+
+    /// One of its resources, for a report.
+    fn about(&self, resource: &'p Resource<'a>) -> About<'p, 'a> {
+        let of_sources = self.sources.iter().map(|source| source.secret).max();
+        About { resource, secret: Resource::secret(self.sides).max(of_sources.unwrap_or_default()) }
     }
 
     /// A list without its items.

@@ -13,7 +13,7 @@ use super::output::Verdict;
 use super::three_way;
 use crate::config::{Config, Mode, Role};
 use crate::decision::{Clash, Decisions};
-use crate::report::{Counts, Report};
+use crate::report::{About, Counts, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
@@ -115,7 +115,9 @@ impl<'a> Run<'a> {
     pub fn tell(&mut self, note: Note<'_, 'a>) -> Result<(), Box<Outcome>> {
         let side = self.side();
         self.results.report(&match note {
-            Note::Warning { about, warning } => Report::Warning { about, warning, side },
+            Note::Warning { about: resource, secret, warning } => {
+                Report::Warning { about: About { resource, secret }, warning, side }
+            }
             Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
             Note::Followed { dest, updated } => Report::Followed { dest, updated },
             Note::Moved { dest, to } => Report::Moved { dest, to },

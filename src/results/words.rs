@@ -14,6 +14,7 @@ use krm_merge::reference::{Named, Reference};
 use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
+use krm_merge::secret::Secret;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
@@ -23,7 +24,7 @@ use krm_merge::yaml::{Kind, NodeRef};
 use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Miss, Ruling};
-use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
+use crate::report::{About, Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
@@ -67,9 +68,9 @@ impl Outcome {
         let info = |message: String| Self::new(Severity::Info, message);
         let error = |message: String| Self::new(Severity::Error, message);
         match report {
-            Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, dest, *ruling, budget),
-            Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
-            Report::Refused { dest, refused } => of_refused(refused, dest, budget),
+            Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, *dest, *ruling, budget),
+            Report::Warning { about, warning, side } => of_warning(warning, *about, *side, budget),
+            Report::Refused { dest, refused } => of_refused(refused, *dest, budget),
             Report::Broken { about, reference, cause } => of_broken(about, reference, cause),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
@@ -136,10 +137,11 @@ impl Outcome {
 fn of_conflict(
     names: Sides<&str>,
     conflict: &Conflict<'_>,
-    resource: &Resource<'_>,
+    about: About<'_, '_>,
     ruling: Ruling<'_>,
     budget: &Budget,
 ) -> Outcome {
+    let (resource, is_secret) = (about.resource, about.hides(&conflict.path));
     // If the budget is used up, the result is not written.
     let json = |node| to_json(node, budget).unwrap_or_default();
     // If changes overlap, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
@@ -165,7 +167,7 @@ fn of_conflict(
             let values = Sides { original: original.as_ref(), updated: updated.as_ref(), dest: dest.as_ref() };
             let did = Sides::of(|side| did(values.original, values[side]));
             let is_shown = |side: Side| side == Side::Original || did[side] != Did::Cleared;
-            let shown = |side: Side| values[side].filter(|_| is_shown(side) && !is_secret(resource));
+            let shown = |side: Side| values[side].filter(|_| is_shown(side) && !is_secret);
             let lines = lines_in_conflict(texts);
             let words = |side: Side, json| lines[side].clone().unwrap_or_else(|| brief(json, start));
             let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
@@ -185,11 +187,11 @@ fn of_conflict(
     };
     let field = (!conflict.path.is_empty()).then_some(field);
     let settled = ruling.treatment.settled(&conflict.taking);
-    let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
+    let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
-    Outcome { field, here: Some(here.start()), ..outcome }
+    Outcome { field, here: Some(here.start()), is_secret, ..outcome }
 }
 
 /// The parts of a value that both sides changed, in different ways; empty if it has no parts.
@@ -383,9 +385,12 @@ fn known(resource: &Resource<'_>) -> String {
     resource.package_identity().map(|identity| format!("`{identity}`")).unwrap_or_default()
 }
 
-fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget: &Budget) -> Outcome {
+fn of_warning(warning: &Warning<'_>, about: About<'_, '_>, side: Role, budget: &Budget) -> Outcome {
+    let (resource, is_secret) = (about.resource, about.hides(&warning.path));
     let place = warning.path.shown();
     let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
+    // A comment next to a secret value may hold an older value.
+    let shown = |text: &str| if is_secret { String::new() } else { format!(": \"{}\"", on_one_line(text)) };
     let message = match &warning.notice {
         Notice::Clash => format!(
             "`{place}` is {} in dest and {} in {side}; took {side}'s",
@@ -412,10 +417,22 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             "`{place}` is new in dest and lacks {fields}, which the API server requires: correct its merge key if dest has this element under another one, or add {fields}"
         ),
         Notice::Contradiction { original, updated, dest, stays } => {
-            contradiction(resource, &place, Sides { original, updated, dest }, *stays)
+            let (texts, stays) = (Sides::<&str> { original, updated, dest }, in_words(*stays));
+            let names = Sides::of(Side::name);
+            // A comment next to a secret value may hold an older value.
+            let told = if is_secret { at_comment(names, &place, texts) } else { contradicting(names, &place, texts) };
+            format!("{told}; {stays}")
         }
-        Notice::CommentsLost(texts) => comments_lost(resource, &place, texts),
-        Notice::CommentsNotTaken(texts) => comments_not_taken(resource, &place, texts),
+        Notice::CommentsLost(texts) => {
+            let (what, place, shown) = (comments(texts.len()), at_place(&place), shown(&texts.join(" ")));
+            format!("the merge removes {what} that only dest has{place}{shown}")
+        }
+        Notice::CommentsNotTaken(texts) => {
+            let (what, place, shown) = (comments(texts.len()), at_place(&place), shown(&texts.join(" ")));
+            format!(
+                "the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}"
+            )
+        }
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
@@ -429,18 +446,19 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         _ => Outcome::new(Severity::Warning, message),
     };
     let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node(), &warning.path)).start());
-    Outcome { field: Some(field), here, ..outcome }.about(resource)
+    Outcome { field: Some(field), here, is_secret, ..outcome }.about(resource)
 }
 
 /// The result for a field that the API server does not let change. For a Secret the message shows no values.
-fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -> Outcome {
+fn of_refused(refused: &Refused<'_, '_>, about: About<'_, '_>, budget: &Budget) -> Outcome {
+    let (dest, is_secret) = (about.resource, about.hides(&refused.path));
     let was = refused.was.map(|was| to_json(was, budget).unwrap_or_default());
     let is = refused.is.map(|is| json_of(&is.to_tree(), budget).unwrap_or_default());
     let start = first_difference([&was, &is].into_iter().flatten());
     let place = refused.path.shown();
     let what = match (&was, &is) {
         (None, None) => format!("`{place}` changes"),
-        _ if is_secret(dest) => format!("`{place}` changes"),
+        _ if is_secret => format!("`{place}` changes"),
         (None, Some(is)) => format!("`{place}` was not set and becomes {}", brief(is, start)),
         (Some(was), None) => format!("`{place}` was {} and is removed", brief(was, start)),
         (Some(was), Some(is)) => format!("`{place}` changes from {} to {}", brief(was, start), brief(is, start)),
@@ -458,7 +476,7 @@ fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -
         proposed_value: refused.is.map(|is| value_of(is, budget)),
     };
     let here = refused.was.unwrap_or_else(|| nearest(dest.node(), &refused.path)).start();
-    Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(dest)
+    Outcome { field: Some(field), here: Some(here), is_secret, ..Outcome::new(Severity::Warning, message) }.about(dest)
 }
 
 /// The result for a reference that leads nowhere after the merge.
@@ -487,48 +505,22 @@ fn called(Named { kind, namespace, name, .. }: &Named<'_>) -> String {
     Identity { api_version: "", kind, namespace, name }.called()
 }
 
-fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
-    let stays = match stays {
+/// Which comment stays, in words.
+fn in_words(stays: CommentOf) -> &'static str {
+    match stays {
         CommentOf::Dest => of_settled(Settled::Dest),
         CommentOf::Winner => "it goes with the value, which is in conflict",
-    };
-    let names = Sides::of(Side::name);
-    // A comment next to a secret value may hold an older value.
-    let told = if is_secret(resource) { at_comment(names, place, texts) } else { contradicting(names, place, texts) };
-    format!("{told}; {stays}")
-}
-
-/// The message for comments that only dest has, and that the merge removes.
-fn comments_lost(resource: &Resource<'_>, place: &str, texts: &[String]) -> String {
-    let Told { what, place, shown } = Told::of(resource, place, texts);
-    format!("the merge removes {what} that only dest has{place}{shown}")
-}
-
-/// The message for comments that upstream added, and that have no place in dest.
-fn comments_not_taken(resource: &Resource<'_>, place: &str, texts: &[String]) -> String {
-    let Told { what, place, shown } = Told::of(resource, place, texts);
-    format!("the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}")
-}
-
-/// How comments are told.
-struct Told {
-    what: String,
-    place: String,
-    shown: String,
-}
-
-impl Told {
-    fn of(resource: &Resource<'_>, place: &str, texts: &[String]) -> Self {
-        let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
-        let what = match texts.len() {
-            1 => "a comment".to_owned(),
-            n => format!("{n} comments"),
-        };
-        // A comment next to a secret value may hold an older value.
-        let shown =
-            if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(&texts.join(" "))) };
-        Self { what, place, shown }
     }
+}
+
+/// How many comments there are, in words.
+fn comments(count: usize) -> String {
+    if count == 1 { "a comment".to_owned() } else { format!("{count} comments") }
+}
+
+/// A place in a message; nothing for the whole resource.
+fn at_place(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" at `{place}`") }
 }
 
 /// A comment as a message shows it.
@@ -543,7 +535,7 @@ pub fn contradicting(names: Sides<&str>, place: &str, texts: Sides<&str>) -> Str
 }
 
 /// Reports that both sides changed a comment, without its texts.
-fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
+pub fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
     let did = |text: &str| match (texts.original, text) {
         (_, "") => Did::Deleted,
         ("", _) => Did::Added,
@@ -707,13 +699,11 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     }
 }
 
-fn is_secret(resource: &Resource<'_>) -> bool {
-    resource.identity.is_some_and(holds_secrets)
-}
-
-/// Whether messages must not show the values of a resource.
-pub fn holds_secrets(identity: Identity<'_>) -> bool {
-    identity.api_version == "v1" && identity.kind == "Secret"
+impl About<'_, '_> {
+    /// Whether messages must not show the value at a place.
+    fn hides(&self, path: &FieldPath<'_>) -> bool {
+        self.secret != Secret::Nothing && self.secret.hides(&path.keyed())
+    }
 }
 
 /// The outcome of a conflict, in words.

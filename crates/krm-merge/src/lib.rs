@@ -100,6 +100,7 @@ mod alike;
 pub mod hashed;
 pub mod leaves;
 mod remarks;
+pub mod secret;
 mod sequence;
 pub mod shown;
 pub mod sides;

@@ -16,7 +16,7 @@ use crate::package::{
     lost, members, one_by_one,
 };
 use crate::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
-use crate::resource::{Index, Resource};
+use crate::resource::{Index, Resource, mark_as_secret};
 use crate::rules::Rules;
 use crate::schema::{Inference, ListRule, Types};
 use crate::sides::Sides;
@@ -71,11 +71,12 @@ pub struct MergedPackage<'m> {
 impl<'a> Merge<'a> {
     /// Merges the changes from original to updated into dest.
     pub fn three_way(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Self {
-        let sides = Sides {
+        let mut sides = Sides {
             original: PackageSide::of("original", original),
             updated: PackageSide::of("updated", updated),
             dest: PackageSide::of("dest", dest),
         };
+        mark_as_secret(sides.as_mut().map(|side| &mut side.resources[..]));
         Self::new(Mode::ThreeWay, sides)
     }
 
@@ -260,8 +261,9 @@ impl<'m> MergedPackage<'m> {
             for (resource, effect) in self.merged.resources.iter().zip(&written.effects) {
                 let sides = resource.member.sides;
                 let lost = lost(resource, &written.items, &effect.replaced, self.merged.rules);
-                notes
-                    .extend(lost.into_iter().filter_map(|warning| Some(Note::Warning { about: sides.dest?, warning })));
+                let secret = Resource::secret(sides);
+                let note = |warning| Some(Note::Warning { about: sides.dest?, secret, warning });
+                notes.extend(lost.into_iter().filter_map(note));
             }
         }
         Ok(notes)

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::hashed::{Empty, HashMap};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
+use crate::secret::Secret;
 use crate::shown;
+use crate::sides::{Side, Sides};
 use crate::yaml::{Document, NodeRef, Place, comment_text};
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
@@ -116,6 +118,8 @@ pub struct Resource<'a> {
     pub origin: Origin,
     /// Its identity; `None` if apiVersion, kind or name is missing, as in a Kustomization.
     pub identity: Option<Identity<'a>>,
+    /// What of it no message may show.
+    pub secret: Secret,
     /// Its file, from the annotations of the host.
     pub path: Option<&'a str>,
     /// Its number in the file, from the annotations of the host.
@@ -158,12 +162,13 @@ impl<'a> Resource<'a> {
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
         // Of fields with one name the first counts, as for `NodeRef::get`.
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
+        let mut secret = Secret::Nothing;
         for (key, value) in listed.node.fields() {
             match key.string() {
                 "apiVersion" => _ = api_version.get_or_insert(value),
                 "kind" => _ = kind.get_or_insert(value),
                 "metadata" => _ = metadata.get_or_insert((key, value)),
-                _ => {}
+                field => secret = secret.max(Secret::of_field(field)),
             }
         }
         let (mut name, mut namespace, mut annotations) = (None, None, None);
@@ -193,6 +198,7 @@ impl<'a> Resource<'a> {
             (None, None, Some((of_list, kind))) => (Some(of_list), Some(kind)),
             (api_version, kind, _) => (api_version, kind),
         };
+        let secret = secret.max(Secret::of_type(api_version, kind));
         let identity = match (api_version, kind, text(name)) {
             (Some(api_version), Some(kind), Some(name)) => {
                 Some(Identity { api_version, kind, namespace: text(namespace).unwrap_or_default(), name })
@@ -204,6 +210,7 @@ impl<'a> Resource<'a> {
             node: listed.node,
             origin,
             identity,
+            secret,
             path,
             index: text(index).or(text(legacy_index)),
             package: text(package),
@@ -214,6 +221,11 @@ impl<'a> Resource<'a> {
             located: if path.is_some() { Located::ByAnnotation } else { Located::Nowhere },
             target: None,
         }
+    }
+
+    /// What of a resource no message may show: what is secret on one side is secret.
+    pub fn secret(sides: Sides<Option<&Self>>) -> Secret {
+        sides.iter().filter_map(|(_, side)| Some(side.as_ref()?.secret)).max().unwrap_or_default()
     }
 
     /// Its map.
@@ -274,6 +286,38 @@ impl<'a> Resource<'a> {
 fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
     let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
     comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
+}
+
+/// Marks what was or becomes a Secret: a side has the resource and no Secret of its name, and another side has the Secret and not the
+/// resource.
+pub fn mark_as_secret<'a>(mut sides: Sides<&mut [Resource<'a>]>) {
+    fn name<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str)> {
+        resource.identity.map(|identity| (identity.namespace, identity.name))
+    }
+    let of_side = |side: Side| sides[side].iter();
+    let secrets = Sides::of(|side| -> HashSet<_> {
+        of_side(side).filter(|resource| resource.secret == Secret::All).filter_map(name).collect()
+    });
+    let is_named = |resource: &&Resource<'a>| {
+        name(resource).is_some_and(|name| secrets.iter().any(|(_, all)| all.contains(&name)))
+    };
+    let alike = Sides::of(|side| -> HashSet<Identity<'a>> {
+        of_side(side).filter(is_named).filter_map(|alike| alike.identity).collect()
+    });
+    let turned: HashSet<Identity<'a>> = Side::ALL
+        .into_iter()
+        .flat_map(|side| alike[side].iter().map(move |identity| (side, *identity)))
+        .filter(|(side, identity)| {
+            let name = &(identity.namespace, identity.name);
+            let is_there = |other: &Side| secrets[*other].contains(name) && !alike[*other].contains(identity);
+            !secrets[*side].contains(name) && Side::ALL.iter().any(is_there)
+        })
+        .map(|(_, identity)| identity)
+        .collect();
+    for side in Side::ALL {
+        let own = sides[side].iter_mut().filter(|resource| resource.identity.is_some_and(|i| turned.contains(&i)));
+        own.for_each(|resource| resource.secret = Secret::All);
+    }
 }
 
 /// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.
@@ -366,6 +410,31 @@ impl<'r, 'a> Index<'r, 'a> {
 mod tests {
     use super::*;
     use crate::yaml::Document;
+
+    #[test]
+    fn what_a_side_turned_into_a_secret_is_secret() {
+        let [map, secret] =
+            ["ConfigMap", "Secret"].map(|kind| format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: a}}}}\n"));
+        let both = format!("{map}---\n{secret}");
+        for (texts, want) in [
+            ([&map, &secret, &map], true),
+            ([&map, &map, &secret], true),
+            ([&both, &both, &both], false),
+            // Upstream deleted the ConfigMap, and had the Secret before.
+            ([&both, &secret, &both], false),
+            ([&map, &map, &both], false),
+        ] {
+            let documents = texts.map(|text| Document::parse(text.as_str()).expect("valid"));
+            let mut all = documents
+                .each_ref()
+                .map(|document| document.roots().map(|root| Resource::read(root, Origin::Item(0))).collect::<Vec<_>>());
+            let [original, updated, dest] = &mut all;
+            mark_as_secret(Sides { original, updated, dest });
+            let mut maps =
+                all.iter().flatten().filter(|resource| resource.identity.is_some_and(|i| i.kind != "Secret"));
+            assert!(maps.all(|map| (map.secret == Secret::All) == want), "{texts:?}");
+        }
+    }
 
     #[test]
     fn the_path_says_which_of_several_is_meant() {

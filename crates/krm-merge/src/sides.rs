@@ -51,6 +51,11 @@ impl<T> Sides<T> {
         Sides { original: make(self.original), updated: make(self.updated), dest: make(self.dest) }
     }
 
+    /// The value of each side, to be changed.
+    pub fn as_mut(&mut self) -> Sides<&mut T> {
+        Sides { original: &mut self.original, updated: &mut self.updated, dest: &mut self.dest }
+    }
+
     /// Each side with its value.
     pub fn iter(&self) -> impl Iterator<Item = (Side, &T)> {
         Side::ALL.into_iter().map(|side| (side, &self[side]))

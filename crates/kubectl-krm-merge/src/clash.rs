@@ -2,7 +2,7 @@
 
 use krm_merge::path::cut;
 use krm_merge::shown::misleads;
-use krm_merge_function::results::{ORIGINAL, Outcome, holds_secrets};
+use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -50,9 +50,9 @@ const HEIGHT: usize = 40;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 2;
 
-/// The values of a conflict; `None` if it is not about values, or the resource holds secrets.
+/// The values of a conflict; `None` if it is not about values, or they are secret.
 pub fn public_values(result: &Outcome) -> Option<Values> {
-    values(result).filter(|_| !result.resource_ref.as_ref().is_some_and(|r| holds_secrets(r.identity())))
+    values(result).filter(|_| !result.is_secret)
 }
 
 /// The values of a conflict, even of a Secret; `None` if it is not about values.

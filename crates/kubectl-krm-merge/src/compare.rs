@@ -138,7 +138,8 @@ fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Diff
         (Some(old), None) => (Kind::Removed, old, Vec::new()),
         (None, None) => return Ok(None),
     };
-    Ok(Some(Differing { kind, resource, found }))
+    let secret = [&pair.old, &pair.new].into_iter().flatten().map(|resource| resource.secret).max().unwrap_or_default();
+    Ok(Some(Differing { kind, resource, secret, found }))
 }
 
 fn print(

@@ -5,9 +5,10 @@ use crate::report::Report;
 
 /// A report for each such field.
 pub(super) fn refused<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    let all = package.changed().flat_map(|(_, dest, tree)| {
+    let all = package.changed().flat_map(|(subject, dest, tree)| {
+        let about = subject.about(dest);
         let found = krm_merge::immutable::refused(dest.node(), tree, package.rules.cursor(dest));
-        found.into_iter().map(move |refused| Report::Refused { dest, refused })
+        found.into_iter().map(move |refused| Report::Refused { dest: about, refused })
     });
     all.collect()
 }

@@ -27,7 +27,8 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
             // The last source that has a value at the place proposed it.
             let mut sources = subject.sources.iter().rev().copied().chain(subject.sides.updated);
             let proposed = sources.find_map(|source| find(source.node(), &warning.path)).or(warning.proposed);
-            reports.push(Report::Warning { about, warning: Warning { proposed, ..warning }, side });
+            let (about, warning) = (subject.about(about), Warning { proposed, ..warning });
+            reports.push(Report::Warning { about, warning, side });
         }
     }
     // If all keys of a type were inferred, that is no news: a user expects inference for an unknown type.

@@ -13,6 +13,7 @@ use crate::own_comments::OwnComments;
 use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
+use crate::secret::Secret;
 use crate::sides::Sides;
 use crate::splice;
 use crate::tree::{self, Pick, Taking, Tree, settle};
@@ -64,6 +65,8 @@ pub enum Note<'r, 'a> {
     Warning {
         /// The resource.
         about: &'r Resource<'a>,
+        /// What of the resource no message may show.
+        secret: Secret,
         /// What happened there.
         warning: Warning<'a>,
     },
@@ -114,6 +117,9 @@ impl fmt::Display for Note<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.resource().whereabouts())?;
         match self {
+            Self::Warning { secret, warning, .. } if secret.hides(&warning.path.keyed()) => {
+                write!(f, "`{}`: look at what it became, for it is secret", warning.path.keyed())
+            }
             Self::Warning { warning, .. } => write!(f, "`{}`: {:?}", warning.path.keyed(), warning.notice),
             Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
             Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
@@ -313,7 +319,8 @@ impl<'r, 'a> Merged<'r, 'a> {
     pub fn notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
         let of_lists = self.lists.iter().flat_map(|list| {
             let warnings = list.merged.warnings.iter();
-            warnings.map(|warning| Note::Warning { about: &list.sides.dest, warning: warning.clone() })
+            let (about, secret) = (&list.sides.dest, Secret::Nothing);
+            warnings.map(move |warning| Note::Warning { about, secret, warning: warning.clone() })
         });
         self.resources.iter().flat_map(MergedResource::all_notes).chain(of_lists)
     }
@@ -359,7 +366,8 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         let (comments, contested) = OwnComments::of(member.sides.map(|side| side.map(Resource::node)));
         warnings.extend(contested);
         made.comments = comments;
-        made.notes = warnings.into_iter().map(|warning| Note::Warning { about: dest, warning }).collect();
+        let (about, secret) = (dest, Resource::secret(member.sides));
+        made.notes = warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }).collect();
         made
     }
 
@@ -376,7 +384,8 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             if merging.tree().is_some() {
                 let about = of.dest.unwrap_or(source);
                 let warnings = rules.patched(about, &mut merging, source)?;
-                notes.extend(warnings.into_iter().map(|warning| Note::Warning { about, warning }));
+                let secret = about.secret.max(source.secret);
+                notes.extend(warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }));
             } else if let Some(dest) = of.dest {
                 // A target selects only what is there when the source is applied, so a source with a target says nothing.
                 if source.target.is_none() {

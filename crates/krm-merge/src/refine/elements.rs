@@ -419,7 +419,7 @@ impl<'a> Versions<'a> {
         let mut new = hunk.updated.clone().map(|at| self.updated.elements[at]);
         let replaced = own[hunk.dest.clone()].iter().map(|own| {
             let new = new.next();
-            let comments = new.map(|element| Remarks::of_element(self.updated.list, element).along_with_value());
+            let comments = new.map(|element| Remarks::of_element(self.updated.list, element).along_with_value(""));
             Entry { value: new.map(Tree::Node), comments: comments.unwrap_or_default().into(), ..own.clone() }
         });
         let mut out: Vec<Entry<'a>> = replaced.collect();

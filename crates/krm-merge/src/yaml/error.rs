@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::line::{line_end, line_start};
+use crate::secret::Secret;
 use crate::shown::column;
 
 /// A place in a text, counted from 1 as editors do; columns count characters.
@@ -41,7 +42,7 @@ fn breaks(text: &str) -> usize {
 /// What is wrong with a text, and where.
 ///
 /// `Display` is one line (`3:14: message`), for a result or a log. [`Error::excerpt`] is the line of the text with a caret under the place,
-/// for a person at a terminal. A text that mentions a Secret has no excerpt: the line that cannot be read may be the password whose quote
+/// for a person at a terminal. A text that may be a Secret has no excerpt: the line that cannot be read may be the password whose quote
 /// is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -64,7 +65,7 @@ impl Error {
         let skip = (position.column - 1).saturating_sub(EXCERPT * 3 / 4);
         let shown: String = line.chars().skip(skip).take(EXCERPT).map(column).collect();
         let excerpt = || format!("  | {shown}\n  | {:>1$}", '^', position.column - skip);
-        Self { message: message.into(), position, excerpt: (!text.contains("Secret")).then(excerpt) }
+        Self { message: message.into(), position, excerpt: (Secret::of_text(text) == Secret::Nothing).then(excerpt) }
     }
 
     /// The line of the text with a caret under the place, two lines without a break at the end.

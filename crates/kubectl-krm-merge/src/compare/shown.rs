@@ -1,11 +1,12 @@
 //! Prints differences for people and for programs. The output never contains values of a Secret.
 
 use krm_merge::limit::{Budget, Exceeded};
-use krm_merge::path::cut;
+use krm_merge::path::{FieldPath, cut};
 use krm_merge::resource::Resource;
+use krm_merge::secret::Secret;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::NodeRef;
-use krm_merge_function::results::{Field, File, Outcome, Severity, holds_secrets, to_value};
+use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
 
 use crate::clash::{self, Line};
 use crate::difference::{Difference, What};
@@ -51,6 +52,8 @@ pub struct Differing<'a> {
     pub kind: Kind,
     /// The resource of the second side; of the first side if the second lacks it.
     pub resource: &'a Resource<'a>,
+    /// What of it may not be shown: what is secret on one side is secret.
+    pub secret: Secret,
     /// The fields that differ, if both sides have it.
     pub found: Vec<Difference<'a>>,
 }
@@ -71,21 +74,19 @@ impl Differing<'_> {
 
     /// The lines of a field.
     fn lines_of(&self, difference: &Difference<'_>, budget: &Budget) -> Vec<(Paint, String)> {
+        let is_secret = self.hides(&difference.path);
         let path = match difference.path.shown() {
             whole if whole.is_empty() => "the whole document".to_owned(),
             path => path,
         };
         let json = |node: NodeRef<'_>| cut(to_json(node, budget).unwrap_or_default(), clash::WIDTH);
         let field = |paint, mark: &str, value: String| {
-            vec![(
-                paint,
-                if self.is_secret() { format!("  {mark} {path}") } else { format!("  {mark} {path}: {value}") },
-            )]
+            vec![(paint, if is_secret { format!("  {mark} {path}") } else { format!("  {mark} {path}: {value}") })]
         };
         match difference.what {
             What::Came(new) => field(Paint::Green, "+", json(new)),
             What::Went(old) => field(Paint::Red, "-", json(old)),
-            What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !self.is_secret()) {
+            What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !is_secret) {
                 None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
                 Some(lines) => {
                     let paint = |line: &Line| match line {
@@ -111,8 +112,8 @@ impl Differing<'_> {
         }
     }
 
-    fn is_secret(&self) -> bool {
-        self.resource.identity.is_some_and(holds_secrets)
+    fn hides(&self, path: &FieldPath<'_>) -> bool {
+        self.secret.hides(&path.keyed())
     }
 }
 
@@ -160,7 +161,7 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
                 _ => (Kind::Changed, "the value is changed"),
             };
             let value = |node: Option<NodeRef<'_>>| {
-                node.filter(|_| !one.is_secret()).map(|node| to_value(node, budget)).transpose()
+                node.filter(|_| !one.hides(&difference.path)).map(|node| to_value(node, budget)).transpose()
             };
             let (current_value, proposed_value) = (value(difference.before())?, value(difference.after())?);
             let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });

@@ -24,7 +24,7 @@ use krm_merge::list;
 use krm_merge::mode::Mode;
 use krm_merge::policy::OnConflict;
 use krm_merge::refine::is_document;
-use krm_merge::resource::{Identity, Located, Origin, Resource};
+use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::shown;
@@ -68,7 +68,9 @@ fn merge(args: &GitDriver) -> Result<End> {
     let documents = Sides { original: &original, updated: &updated, dest: &dest };
     let read = |kinds| {
         let Sides { original, updated, dest } = documents.map(|document| resources(&name, document, kinds));
-        Some((kinds, Sides { original: original?, updated: updated?, dest: dest? }))
+        let mut sides = Sides { original: original?, updated: updated?, dest: dest? };
+        mark_as_secret(sides.as_mut().map(|side| &mut side[..]));
+        Some((kinds, sides))
     };
     let found = read(Kinds::Named).or_else(|| read(Kinds::Whole(whole(&name, documents)?)));
     match found {

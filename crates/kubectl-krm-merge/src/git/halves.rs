@@ -51,6 +51,8 @@ pub struct AskedComment<'a> {
 pub enum WhyAsked<'a> {
     /// Both sides changed the comment in different ways. An empty text is a missing comment.
     Contradiction(Sides<&'a str>),
+    /// The same, in a resource whose comments no message may show.
+    Secret(Sides<&'a str>),
     /// One side changed the comment, and the other side changed the comment or its value.
     Apart,
 }

@@ -11,13 +11,14 @@ use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, e
 use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
+use krm_merge::secret::Secret;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{self, Unwritable, WriteFault};
 use krm_merge::tree::{Taking, Tree};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
-use krm_merge_function::results::{File, Outcome, contradicting, followed};
+use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
@@ -275,7 +276,8 @@ impl<'r, 'a> Merge<'r, 'a> {
     ) -> Option<()> {
         let ours = member.sides.dest?;
         let item = ours.origin.item()?;
-        draft.asked.extend(halves.asked.into_iter().map(|asked| (called(member), asked)));
+        let secret = Resource::secret(member.sides);
+        draft.asked.extend(halves.asked.into_iter().map(|asked| (called(member), asked.without(secret))));
         draft.places.extend(halves.places);
         draft.free.extend(halves.free);
         told.waived.extend(halves.waived);
@@ -482,10 +484,20 @@ impl Decided<'_> {
 }
 
 impl AskedComment<'_> {
+    /// The comment, as messages show it if this is secret in its resource.
+    fn without(self, secret: Secret) -> Self {
+        let why = match self.why {
+            WhyAsked::Contradiction(texts) if secret.hides(&self.path) => WhyAsked::Secret(texts),
+            why => why,
+        };
+        Self { why, ..self }
+    }
+
     /// The message about the comment.
     fn told(&self, names: Sides<&str>) -> String {
         match self.why {
             WhyAsked::Contradiction(texts) => contradicting(names, &self.path, texts),
+            WhyAsked::Secret(texts) => at_comment(names, &self.path, texts),
             WhyAsked::Apart => {
                 let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
                 format!("one side changed a comment{place}, and the other side changed it or what it belongs to")

@@ -61,8 +61,10 @@ pub fn is_about_all(result: &Outcome) -> bool {
 /// with results alone, in the order of the results.
 pub fn cards<'r>(dest: &Side, changes: &[Change], results: &'r [Outcome], types: &Types<'_>) -> Vec<Card<'r>> {
     let mut deck = Deck { cards: Vec::new(), known: HashMap::new() };
+    let secret = results.iter().filter(|result| result.is_secret).filter_map(|result| result.resource_ref.as_ref());
+    let secret = secret.map(ResourceRef::identity).collect();
     for change in changes {
-        for block in blocks(change, types) {
+        for block in blocks(change, types, &secret) {
             deck.card(&change.path, &block.names).blocks.push(block);
         }
     }

@@ -3,15 +3,16 @@
 //! The lines come from one diff of the whole file, so no line between resources is lost. Each line belongs to the resource around it. A
 //! renamed resource counts as one resource if both versions share an unchanged line.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_merge::list;
 use krm_merge::path::cut;
-use krm_merge::resource::{Origin, Resource};
+use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::schema::Types;
+use krm_merge::secret::Secret;
 use krm_merge::yaml::{Document, Place, extent};
-use krm_merge_function::results::{ResourceRef, holds_secrets};
+use krm_merge_function::results::ResourceRef;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;
@@ -88,8 +89,8 @@ pub struct Piece {
     pub differs: bool,
 }
 
-/// The changes of a file.
-pub fn blocks(change: &Change, types: &Types<'_>) -> Vec<Block> {
+/// The changes of a file. `secret` are resources of which only the fields may be shown, whatever this file says of them.
+pub fn blocks(change: &Change, types: &Types<'_>, secret: &HashSet<Identity<'_>>) -> Vec<Block> {
     let fate = match (&change.old, &change.new) {
         (None, _) => Fate::Added,
         (_, None) => Fate::Deleted,
@@ -102,7 +103,8 @@ pub fn blocks(change: &Change, types: &Types<'_>) -> Vec<Block> {
     }
     let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
     let [Some(old), Some(new)] = texts else { return whole(Shown::Bytes) };
-    let sides = [old, new].map(Text::read);
+    let mut sides = [old, new].map(Text::read);
+    hide(&mut sides, secret);
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&lines[0], &lines[1]);
     let mut found = Blocks::new(&sides, diff.ops());
@@ -118,9 +120,9 @@ struct Text<'t> {
     /// The offset of each line.
     starts: Vec<usize>,
     /// The resources, in the order of the text.
-    owners: Vec<(Range<usize>, ResourceRef)>,
-    /// Whether the text may hold Secrets although it cannot be parsed.
-    is_suspect: bool,
+    owners: Vec<TextOwner>,
+    /// What is secret outside of these: in a text that cannot be parsed, and in documents without a name.
+    secret: Secret,
 }
 
 impl<'t> Text<'t> {
@@ -128,25 +130,37 @@ impl<'t> Text<'t> {
         let document = Document::parse(text).ok();
         let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let owners = document.iter().flat_map(owners).collect();
-        let is_suspect =
-            document.is_none() && text.lines().any(|line| line.contains("kind") && line.contains("Secret"));
-        Self { document, starts, owners, is_suspect }
+        let secret = document.as_ref().map_or_else(|| Secret::of_text(text), secret_without_name);
+        Self { document, starts, owners, secret }
     }
 
     /// The number of the resource that a line belongs to.
     fn owner(&self, line: usize) -> Option<usize> {
         let at = *self.starts.get(line)?;
-        let next = self.owners.partition_point(|(range, _)| range.end <= at);
-        self.owners.get(next).filter(|(range, _)| range.start <= at).map(|_| next)
+        let next = self.owners.partition_point(|owner| owner.lines.end <= at);
+        self.owners.get(next).filter(|owner| owner.lines.start <= at).map(|_| next)
     }
 }
 
-fn owners(document: &Document<'_>) -> Vec<(Range<usize>, ResourceRef)> {
+/// A resource in a text.
+struct TextOwner {
+    lines: Range<usize>,
+    name: ResourceRef,
+    secret: Secret,
+}
+
+/// What is secret in the documents without a name.
+fn secret_without_name(document: &Document<'_>) -> Secret {
+    let all = document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Item(0)));
+    all.filter(|resource| resource.identity.is_none()).map(|resource| resource.secret).max().unwrap_or_default()
+}
+
+fn owners(document: &Document<'_>) -> Vec<TextOwner> {
     let mut found = Vec::new();
     for root in document.roots() {
         for resource in Resource::of_document(root, |_| Origin::Item(0)) {
             let Some(identity) = resource.identity else { continue };
-            let range = match list::items_of(root) {
+            let lines = match list::items_of(root) {
                 Some(items) => {
                     let place = Place::of_element(items, resource.node());
                     place.top(document)..place.bottom(document)
@@ -155,10 +169,30 @@ fn owners(document: &Document<'_>) -> Vec<(Range<usize>, ResourceRef)> {
             };
             let [api_version, kind, namespace, name] =
                 [identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned);
-            found.push((range, ResourceRef { api_version, kind, namespace, name }));
+            let name = ResourceRef { api_version, kind, namespace, name };
+            found.push(TextOwner { lines, name, secret: resource.secret });
         }
     }
     found
+}
+
+/// Hides resources that are Secrets elsewhere, and those that were or become one: the other text has a Secret of their name, and their own
+/// has none.
+fn hide(sides: &mut [Text<'_>; 2], secret: &HashSet<Identity<'_>>) {
+    fn name(own: &TextOwner) -> (String, String) {
+        (own.name.namespace.clone(), own.name.name.clone())
+    }
+    let secrets = sides
+        .each_ref()
+        .map(|side| -> HashSet<_> { side.owners.iter().filter(|own| own.secret == Secret::All).map(name).collect() });
+    for (side, text) in sides.iter_mut().enumerate() {
+        for own in &mut text.owners {
+            let is_turned = secrets[1 - side].contains(&name(own)) && !secrets[side].contains(&name(own));
+            if is_turned || secret.contains(&own.name.identity()) {
+                own.secret = Secret::All;
+            }
+        }
+    }
 }
 
 /// The owner of a line: a resource of the new text, a resource that only the old text has, or the file.
@@ -184,10 +218,10 @@ impl<'s, 't> Blocks<'s, 't> {
     fn new(sides: &'s [Text<'t>; 2], ops: &[DiffOp]) -> Self {
         let [old, new] = sides;
         let mut by_name = HashMap::new();
-        new.owners.iter().enumerate().for_each(|(at, (_, name))| _ = by_name.entry(name.identity()).or_insert(at));
+        new.owners.iter().enumerate().for_each(|(at, own)| _ = by_name.entry(own.name.identity()).or_insert(at));
         let same = old.owners.iter().enumerate();
         let mut partners: HashMap<usize, usize> =
-            same.filter_map(|(at, (_, name))| Some((at, *by_name.get(&name.identity())?))).collect();
+            same.filter_map(|(at, own)| Some((at, *by_name.get(&own.name.identity())?))).collect();
         let mut taken: BTreeSet<usize> = partners.values().copied().collect();
         for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
             for (before, after) in op.old_range().zip(op.new_range()) {
@@ -241,9 +275,11 @@ impl<'s, 't> Blocks<'s, 't> {
     }
 
     fn finish(mut self, sides: &[Text<'_>; 2], of_file: Fate, types: &Types<'_>) -> Vec<Block> {
-        let is_suspect = sides.iter().any(|side| side.is_suspect)
-            || sides.iter().any(|side| side.document.is_none())
-                && sides.iter().flat_map(|side| &side.owners).any(|(_, name)| holds_secrets(name.identity()));
+        let is_secret = |secret: Secret| secret != Secret::Nothing;
+        let owned = || sides.iter().flat_map(|side| &side.owners);
+        // Where one side cannot be parsed, the lines of the other side may belong to any of its resources.
+        let is_suspect = sides.iter().any(|side| is_secret(side.secret))
+            || sides.iter().any(|side| side.document.is_none()) && owned().any(|own| is_secret(own.secret));
         let mut old_of: HashMap<usize, Vec<usize>> = HashMap::new();
         self.partners.iter().for_each(|(old, new)| old_of.entry(*new).or_default().push(*old));
         let blocks = std::mem::take(&mut self.order).into_iter().map(|owner| {
@@ -255,9 +291,15 @@ impl<'s, 't> Blocks<'s, 't> {
                 Owner::New(_) => Fate::Changed,
                 Owner::File => of_file,
             };
+            let hides = match owner {
+                Owner::File => is_suspect,
+                Owner::Old(at) => is_secret(sides[0].owners[at].secret),
+                Owner::New(at) => {
+                    is_secret(sides[1].owners[at].secret) || old.iter().any(|at| is_secret(sides[0].owners[*at].secret))
+                }
+            };
             let names = self.names(owner, old);
-            let is_secret = names.iter().any(|name| holds_secrets(name.identity()));
-            let shown = match is_secret || (is_suspect && owner == Owner::File) {
+            let shown = match hides {
                 true => Shown::Fields(self.fields(&names, &rows, types)),
                 false => Shown::Lines(trimmed(rows)),
             };
@@ -268,7 +310,7 @@ impl<'s, 't> Blocks<'s, 't> {
 
     /// The identities of a resource, the old ones first.
     fn names(&self, owner: Owner, mut old: Vec<usize>) -> Vec<ResourceRef> {
-        let name = |side: usize, at: usize| self.sides[side].owners[at].1.clone();
+        let name = |side: usize, at: usize| self.sides[side].owners[at].name.clone();
         match owner {
             Owner::File => Vec::new(),
             Owner::Old(old) => vec![name(0, old)],
@@ -410,7 +452,7 @@ mod tests {
         let bytes = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
         let change = Change { path: "a.yaml".into(), old: bytes(old), new: bytes(new), executable: None };
         let mut out = String::new();
-        for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On)) {
+        for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On), &HashSet::new()) {
             let names: Vec<String> = names.iter().map(|name| name.identity().called()).collect();
             out.push_str(&format!("{fate:?} {}\n", names.join(", ")));
             let Shown::Lines(rows) = shown else {

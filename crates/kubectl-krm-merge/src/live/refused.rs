@@ -11,7 +11,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge::tree::Tree;
 use krm_merge::yaml::Document;
-use krm_merge_function::report::Report;
+use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::Outcome;
 
 use serde_json::json;
@@ -37,11 +37,12 @@ pub fn refusals(changes: &[Change], locals: &[Local], types: &Types<'_>, limit: 
         let [Some(before), Some(after)] = documents.each_ref().map(|d| d.roots().next()) else { continue };
         let origin = Origin::File { name: change.path.clone(), item: None };
         let dest = &Resource { path: Some(&change.path), ..Resource::read(before, origin) };
+        let about = About { resource: dest, secret: dest.secret };
         let Some(identity) = dest.identity else { continue };
         let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
         let after = Tree::Node(after);
         let found = refused(before, &after, cursor);
-        told.extend(found.into_iter().map(|refused| Outcome::of(&Report::Refused { dest, refused }, &budget)));
+        told.extend(found.into_iter().map(|refused| Outcome::of(&Report::Refused { dest: about, refused }, &budget)));
     }
     Ok(told)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::resource::{Origin, Resource};
+use krm_merge::secret::Secret;
 use krm_merge::yaml::{Document, same};
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::{Value, json};
@@ -120,12 +121,12 @@ fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
 /// The Secrets of a file.
 fn secrets<'d>(document: &'d Document<'_>) -> Vec<Resource<'d>> {
     let all = document.roots().flat_map(|root| Resource::of_document(root, Origin::Item));
-    all.filter(|r| r.identity.is_some_and(|i| i.kind == "Secret" && i.api_version == "v1")).collect()
+    all.filter(|resource| resource.secret == Secret::All).collect()
 }
 
 /// Removes the values of a Secret from the fields of a result. The messages of the engine contain no values of Secrets.
 pub fn mask_fields(result: &mut Outcome) {
-    if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
+    if !result.is_secret {
         return;
     }
     if let Some(original) = result.tags.get_mut(ORIGINAL) {
@@ -139,7 +140,7 @@ pub fn mask_fields(result: &mut Outcome) {
 }
 
 fn is_secret(value: &Value) -> bool {
-    value["kind"] == "Secret" && value["apiVersion"] == "v1"
+    Secret::of_type(value["apiVersion"].as_str(), value["kind"].as_str()) == Secret::All
 }
 
 /// Replaces each value by a mask. The mask of a value that differs on the other side ends with `mark`.

@@ -5,6 +5,7 @@
 //! The value that a place has now shows the decision: ours, theirs, or a value that the user wrote. A rule cannot write a value. So a value
 //! of the user is recorded as dest's, for a dest that has this value.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use krm_merge::child::find;
@@ -14,14 +15,14 @@ use krm_merge::package::{Becomes, Member, members};
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::Policy;
 use krm_merge::refine::has_twins;
-use krm_merge::resource::{Identity, Resource};
+use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
+use krm_merge::secret::Secret;
 use krm_merge::sides::Sides;
 use krm_merge::splice::to_json;
 use krm_merge::tree::{Conflict, Tree};
 use krm_merge::yaml::{NodeRef, same};
-use krm_merge_function::results::holds_secrets;
 
 use super::marked::{Answer, Marked};
 use super::rule::{Rule, Take};
@@ -178,18 +179,22 @@ impl<'s> AnsweredTexts<'s> {
 
     /// The decided places between these versions; `None` if the engine cannot merge them.
     fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<DecidedPlace>> {
-        let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
+        let mut resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
+        mark_as_secret(resources.as_mut().map(|side| &mut side[..]));
         let types = Types::new([], Inference::On);
         let definitions = [&resources.dest, &resources.original, &resources.updated].into_iter().flatten();
         let types = types.with_definitions(definitions.filter(|r| r.is_definition()).map(|r| r.node()));
         let input = sides.iter().filter_map(|(_, held)| held.as_ref()?.document()).map(|d| d.source().len()).sum();
         let budget = Budget::new(Limit::default().with_input(input));
         let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
+        let secrets = resources.iter().flat_map(|(_, side)| side).filter(|resource| resource.secret == Secret::All);
+        let secrets = secrets.filter_map(|secret| secret.identity.map(|i| (i.namespace, i.name))).collect();
         let has_original = sides.original.is_some();
         let mut places = Vec::new();
         for member in members(Sides::of(|side| &resources[side][..]), Policy::default().renames).ok()? {
             let becomes = member.merged(&rules).ok()?;
-            let judge = Judge { texts: self, budget: &budget, member: &member, has_original, is_exact };
+            let judge =
+                Judge { texts: self, budget: &budget, member: &member, secrets: &secrets, has_original, is_exact };
             places.extend(judge.places(becomes));
         }
         budget.check(krm_merge::limit::Kind::Text).ok()?;
@@ -247,6 +252,9 @@ struct Judge<'t, 'r, 'a> {
     texts: &'t AnsweredTexts<'t>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
+    /// The namespaces and names of all Secrets. The text has what came without a conflict on each side, so it does not tell whether a resource
+    /// that goes became a Secret of its name.
+    secrets: &'t HashSet<(&'a str, &'a str)>,
     has_original: bool,
     /// Whether the versions are those that git merged. Otherwise they are rebuilt from the text with markers.
     is_exact: bool,
@@ -308,7 +316,7 @@ impl<'a> Judge<'_, '_, 'a> {
             _ => Err(WhyNoRule::Own),
         };
         let (take, why) = match take {
-            _ if holds_secrets(identity) => (None, Some(WhyNoRule::Secret)),
+            _ if self.is_secret(identity, path) => (None, Some(WhyNoRule::Secret)),
             Ok(take) => (Some(take), None),
             Err(WhyNoRule::Own) => (Some(Take::Dest), Some(WhyNoRule::Own)),
             Err(why) => (None, Some(why)),
@@ -324,6 +332,12 @@ impl<'a> Judge<'_, '_, 'a> {
         };
         let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
         Some(DecidedPlace { spans, rule, why })
+    }
+
+    /// Whether the values at a place are secret.
+    fn is_secret(&self, identity: Identity<'a>, path: &FieldPath<'a>) -> bool {
+        let has_twin = || self.secrets.contains(&(identity.namespace, identity.name));
+        Resource::secret(self.member.sides).hides(&path.keyed()) || (path.is_empty() && has_twin())
     }
 
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path

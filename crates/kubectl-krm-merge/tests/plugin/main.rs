@@ -30,6 +30,7 @@ mod resolve;
 #[path = "../../../../tests/support/run.rs"]
 mod run;
 mod schema;
+mod secrets;
 #[path = "../../../../tests/support/mod.rs"]
 mod shared;
 mod shown;

@@ -1,0 +1,87 @@
+//! What is secret in a resource, by what its document says. Messages, pages and recorded decisions do not show it.
+
+/// The values of a resource that are secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Secret {
+    /// None.
+    #[default]
+    Nothing,
+    /// What is below `secretGenerator`, because its `literals` hold values.
+    Generator,
+    /// All of them, and all comments: a comment next to a value may hold an older value.
+    All,
+}
+
+/// The field of a kustomization that makes Secrets.
+const GENERATOR: &str = "secretGenerator";
+
+impl Secret {
+    /// What is secret in a resource of this type. The type need not be complete: a template may lack a name, and have no readable apiVersion.
+    pub fn of_type(api_version: Option<&str>, kind: Option<&str>) -> Self {
+        let is_core = api_version.is_none_or(|version| !version.contains('/'));
+        if is_core && kind == Some("Secret") { Self::All } else { Self::Nothing }
+    }
+
+    /// What is secret in a map that has a field of this name.
+    pub fn of_field(name: &str) -> Self {
+        if name == GENERATOR { Self::Generator } else { Self::Nothing }
+    }
+
+    /// What may be secret in a text that nobody can read, by its words.
+    pub fn of_text(text: &str) -> Self {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        let is_meant = words.any(|word| ["Secret", "SecretList", GENERATOR].contains(&word));
+        if is_meant { Self::All } else { Self::Nothing }
+    }
+
+    /// Whether the value at a path is secret, or holds a secret value. The path begins with the name of a field; it is empty for the resource.
+    pub fn hides(self, path: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Generator => path.is_empty() || path.starts_with(GENERATOR),
+            Self::All => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_known_by_its_type() {
+        for (api_version, kind, want) in [
+            (Some("v1"), Some("Secret"), Secret::All),
+            (None, Some("Secret"), Secret::All),
+            (Some("{{ .v }}"), Some("Secret"), Secret::All),
+            (Some("example.com/v1"), Some("Secret"), Secret::Nothing),
+            (Some("v1"), Some("ConfigMap"), Secret::Nothing),
+            (Some("v1"), None, Secret::Nothing),
+        ] {
+            assert_eq!(Secret::of_type(api_version, kind), want, "{api_version:?} {kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_names_the_kind_may_be_one() {
+        for (text, want) in [
+            ("kind: Secret\n", Secret::All),
+            ("kind:\n  \"Secret\"\n", Secret::All),
+            ("kind: SecretList", Secret::All),
+            ("secretGenerator: [", Secret::All),
+            ("imagePullSecrets: [", Secret::Nothing),
+            ("kind: ExternalSecret", Secret::Nothing),
+        ] {
+            assert_eq!(Secret::of_text(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_kustomization_only_the_generator_is_hidden() {
+        let hidden = |secret: Secret| ["", "secretGenerator[0].literals", "images"].map(|path| secret.hides(path));
+        assert_eq!(hidden(Secret::Generator), [true, true, false]);
+        assert_eq!(hidden(Secret::All), [true; 3]);
+        assert_eq!(hidden(Secret::Nothing), [false; 3]);
+        assert_eq!(Secret::All.max(Secret::Generator), Secret::All);
+    }
+}

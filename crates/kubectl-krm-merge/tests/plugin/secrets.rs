@@ -1,0 +1,118 @@
+//! What is secret is decided from the document, and no message, page or recorded decision shows it.
+
+use crate::support::{Folder, has};
+
+/// The start of every value and comment that must not be shown.
+const VALUE: &str = "hunter-";
+
+/// Documents that hold values of Secrets, each with the name of its file. `#` is the number of the side.
+const SHAPES: [(&str, &str); 12] = [
+    ("x.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n"),
+    ("x.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  generateName: a-\n"),
+    ("x.yaml", "apiVersion: v1\nkind: Secret\n"),
+    ("x.yaml", "kind: Secret\nmetadata:\n  name: a\n"),
+    ("x.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .Release.Name }}\n"),
+    ("x.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ .Release.Name }}-db\n"),
+    ("x.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: a}\n  DATA"),
+    ("x.yaml", "apiVersion: v1\nkind: SecretList\nitems:\n- metadata: {name: a}\n  DATA"),
+    ("kustomization.yaml", "secretGenerator:\n- name: a\n  literals:\n  - p=hunter-#\n"),
+    (
+        "kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nmetadata:\n  name: k\nsecretGenerator:\n- name: a\n  literals:\n  - p=hunter-#\n",
+    ),
+    (
+        "x.json",
+        "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"},\"data\":{\"p\":\"hunter-#\"}}\n",
+    ),
+    ("x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n---\nkind: Secret\n"),
+];
+
+/// The document on a side, with its values.
+fn text(shape: &str, side: &str) -> String {
+    let data = "stringData:\n  # hunter-c#\n  p: hunter-# # hunter-t#\n";
+    let text = match shape {
+        shape if shape.contains("DATA") => shape.replace("DATA", &data.replace('\n', "\n  ")),
+        shape if shape.contains(VALUE) => shape.to_owned(),
+        shape => shape.to_owned() + data,
+    };
+    text.replace("hunter-#", &format!("{VALUE}{side}"))
+        .replace("hunter-c#", &format!("{VALUE}c{side}"))
+        .replace("hunter-t#", &format!("{VALUE}t{side}"))
+}
+
+/// All that a person reads of a merge of these files: each output, the driver, the questions, and what is recorded.
+fn outputs(path: &str, [original, updated, dest]: [&str; 3]) -> Vec<(String, String)> {
+    let files = [("v1", original), ("v2", updated), ("here", dest)];
+    let folder = Folder::new();
+    files.iter().for_each(|(side, text)| folder.write(&format!("{side}/{path}"), text));
+    let mut all = Vec::new();
+    let mut told = |name: String, args: &[&str]| {
+        let ran = folder.run(args);
+        assert!(matches!(ran.code, Some(0..=2)), "{name}: {ran:?}");
+        all.push((name, ran.stdout + &ran.stderr));
+    };
+    let sides = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+    for output in ["html", "markdown", "github", "sarif"] {
+        for policy in ["take-updated", "keep-dest", "fail"] {
+            let more = ["-o", output, "--dry-run", "--on-conflict", policy];
+            told(format!("{output} {policy}"), &[&sides[..], &more].concat());
+        }
+    }
+    for output in ["fields", "json", "results", "markdown"] {
+        told(format!("diff {output}"), &["diff", "v1", "v2", "-o", output]);
+    }
+    if has("git") {
+        files.iter().for_each(|(side, text)| folder.write(&format!("of-{side}"), text));
+        told("driver".to_owned(), &["git-driver", "of-v1", "of-here", "of-v2", path]);
+    }
+    told("mark".to_owned(), &[&sides[..], &["--in-place", "--on-conflict", "mark"]].concat());
+    told("resolve".to_owned(), &["resolve", "--take", "ours", "--record", "decisions.yaml", "here"]);
+    let recorded = folder.path("decisions.yaml").exists().then(|| folder.read("decisions.yaml"));
+    all.push(("record".to_owned(), recorded.unwrap_or_default()));
+    all
+}
+
+#[test]
+fn no_output_shows_a_value_of_a_secret_whatever_its_name_looks_like() {
+    for (path, shape) in SHAPES {
+        let sides = ["1", "2", "3"].map(|side| text(shape, side));
+        for (output, told) in outputs(path, sides.each_ref().map(String::as_str)) {
+            assert!(!told.contains(VALUE), "{output} of\n{shape}\n{told}");
+        }
+    }
+}
+
+/// A ConfigMap that a side turned into a Secret has the values of the Secret.
+#[test]
+fn what_is_a_secret_on_one_side_is_one() {
+    let [map, secret] =
+        ["ConfigMap", "Secret"].map(|kind| format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: a\n"));
+    for [original, updated, dest] in [[&map, &secret, &map], [&map, &map, &secret], [&map, &secret, &secret]] {
+        let sides = [text(original, "1"), text(updated, "2"), text(dest, "3")];
+        for (output, told) in outputs("x.yaml", sides.each_ref().map(String::as_str)) {
+            // Two ConfigMaps are no Secret.
+            let is_meant = original != updated || !output.starts_with("diff");
+            assert!(!told.contains(VALUE) || !is_meant, "{output} of {original} {updated} {dest}\n{told}");
+        }
+    }
+}
+
+/// What is no Secret is shown: a ConfigMap beside a Secret of its name, and what a kustomization says besides its Secrets.
+#[test]
+fn all_else_is_shown() {
+    let map =
+        |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: shown-{value}\n");
+    let both = |value: &str| map(value) + "---\n" + &text(SHAPES[0].1, "1");
+    let kustomization =
+        |value: &str| format!("{}images:\n- name: a\n  newTag: shown-{value}\n", text(SHAPES[9].1, "1"));
+    for (path, sides) in
+        [("x.yaml", ["1", "2", "3"].map(both)), ("kustomization.yaml", ["1", "2", "3"].map(kustomization))]
+    {
+        let told = outputs(path, sides.each_ref().map(String::as_str));
+        for (output, told) in
+            told.iter().filter(|(output, _)| ["markdown fail", "diff fields", "driver"].contains(&&**output))
+        {
+            assert!(told.contains("shown-2") && !told.contains(VALUE), "{path} {output}: {told}");
+        }
+    }
+}
