@@ -446,11 +446,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
     ) -> BlockText {
         let column = place.column(self.doc);
         let child_column = self.layout().child_column(value.kind(), host, column);
-        let mut text = BlockText::default();
-        for new in news(entries) {
-            let lines = self.layout().new_child(&new, child_column);
-            text.body.extend(not_taken(lines, || last_block(&text.body.join("\n"))));
-        }
+        let mut text =
+            BlockText { body: self.layout().new_children(news(entries), child_column), ..BlockText::default() };
         if let Some(at_end) = at_end.filter(|_| !text.body.is_empty() && child_column > column) {
             let lines = comment_lines(at_end, child_column, self.budget);
             let lines = not_taken(lines, || last_block(&text.body.join("\n")));
@@ -604,10 +601,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let (before, rest) = entries.split_at(at);
         let removed = before.iter().filter_map(|entry| Some((place_of(entry.was?), entry.comments.gap)));
         let (removed, gaps): (Vec<Place>, Vec<Option<&str>>) = removed.unzip();
-        let mut lines = Vec::new();
-        for new in news(before) {
-            lines.extend(self.layout().new_child(&new, column));
-        }
+        let mut lines = self.layout().new_children(news(before), column);
         let mut rest = Cow::Borrowed(rest);
         let has_line = !removed.is_empty() || !lines.is_empty() || self.has_line_at_dash(node);
         let above = rest[0].comments.above.filter(|_| has_line);
@@ -640,7 +634,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.insert_lines(first.top(self.doc), &lines);
             for (place, gap) in removed.into_iter().zip(gaps) {
                 if let Some(gap) = gap {
-                    self.set_gap(&place, gap, |_| None);
+                    self.set_gap(&place, gap, |_| last_block(&lines.join("\n")));
                 }
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
@@ -761,7 +755,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let owned = self.owned(&places);
         let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
         let mut lines: Vec<String> = free.map(|(s, e)| self.indented(column, s..e)).collect();
-        lines.extend(news(entries).flat_map(|new| self.layout().new_child(&new, column)));
+        lines.extend(self.layout().new_children(news(entries), column));
         if news(entries).next().is_none() {
             let empty = if root.kind() == Kind::Map { "{}" } else { "[]" };
             lines.push(format!("{}{empty}", " ".repeat(column)));

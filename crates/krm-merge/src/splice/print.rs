@@ -369,6 +369,21 @@ impl HostLayout<'_> {
         out
     }
 
+    /// Children below each other, as lines at `column`.
+    pub fn new_children<'t, 'a: 't>(
+        &self,
+        all: impl IntoIterator<Item = NewChild<'t, 'a>>,
+        column: usize,
+    ) -> Vec<String> {
+        let (mut out, mut last) = (Vec::new(), 0);
+        for new in all {
+            let lines = not_taken(self.new_child(&new, column), || last_block(&out[last..].join("\n")));
+            last = out.len();
+            out.extend(lines);
+        }
+        out
+    }
+
     /// A new element that is a whole resource, as it is written; `None` if it is no resource, or must be written otherwise. kpt keeps comments
     /// above the dash, and loses comments after it.
     fn whole(&self, new: &NewChild<'_, '_>, column: usize) -> Option<Vec<String>> {
@@ -525,7 +540,8 @@ impl HostLayout<'_> {
                     }
                 }
                 for entry in branch.brought_in() {
-                    out.extend(NewChild::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
+                    let lines = self.new_children(NewChild::of(&entry), column);
+                    out.extend(not_taken(lines, || last_block(&out.join("\n"))));
                 }
             }
             _ => {
@@ -548,8 +564,8 @@ impl HostLayout<'_> {
     /// The fields of a map with a `<<`, as lines at `column`.
     fn spelled_out(&self, node: NodeRef<'_>, column: usize) -> Vec<String> {
         let entries = node.fields().map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value)));
-        let lines = |entry: Entry<'_>| NewChild::of(&entry).map(|new| self.new_child(&new, column)).unwrap_or_default();
-        entries.flat_map(lines).collect()
+        let entries: Vec<Entry<'_>> = entries.collect();
+        self.new_children(entries.iter().filter_map(NewChild::of), column)
     }
 
     /// The comments below a child that belong to it, as much deeper as they are written. If its value is a block, the block has them.

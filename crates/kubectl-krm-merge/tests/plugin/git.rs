@@ -4,6 +4,7 @@
 mod custom_resources;
 
 mod absent;
+mod blocks;
 mod commands;
 mod halves;
 mod laws;

@@ -1,0 +1,94 @@
+//! Maps with block scalars, with comments and blank lines between their fields, on each side of a merge.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+/// The fields of the map, in their order.
+pub const FIELDS: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// The headers of block scalars.
+const HEADERS: [&str; 10] = ["|", "|+", "|-", ">", ">+", ">-", "|2", "|2+", "|2-", ">2+"];
+
+/// The lines of block scalars, without their indentation, and what follows these.
+const LINES: [&str; 5] = ["x\n", "x\n\n", "x\n\n\n", "\n", "x\n  y\nz\n\n"];
+
+/// What stands between two fields.
+const BETWEEN: [&str; 7] = ["", "", "\n", "  # why\n", "\n  # why\n", "  # why\n\n", "\n\n# end\n"];
+
+/// A field of a side: what stands above it, and its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    between: usize,
+    value: Option<Scalar>,
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug)]
+enum Scalar {
+    Plain(u8),
+    Block { header: usize, lines: usize, last: u8 },
+}
+
+fn scalar() -> impl Strategy<Value = Scalar> {
+    prop_oneof![
+        1 => (0..2u8).prop_map(Scalar::Plain),
+        3 => (0..HEADERS.len(), 0..LINES.len(), 0..2u8).prop_map(|(header, lines, last)| Scalar::Block { header, lines, last }),
+    ]
+}
+
+fn written() -> impl Strategy<Value = Written> {
+    let value = proptest::option::weighted(0.8, scalar());
+    (0..BETWEEN.len(), value).prop_map(|(between, value)| Written { between, value })
+}
+
+/// The fields of original, updated and dest: mostly, one side changes a field.
+pub fn fields() -> impl Strategy<Value = Vec<[Written; 3]>> {
+    proptest::collection::vec(field(), FIELDS.len())
+}
+
+fn field() -> impl Strategy<Value = [Written; 3]> {
+    (written(), written(), written(), 0..8u8).prop_map(|(was, one, other, which)| match which {
+        0 => [was, was, was],
+        1..=3 => [was, one, was],
+        4..=6 => [was, was, other],
+        _ => [was, one, other],
+    })
+}
+
+/// The text of a side.
+pub fn text(fields: &[Written]) -> String {
+    let mut out = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n".to_owned();
+    for (name, Written { between, value }) in FIELDS.iter().zip(fields) {
+        let Some(value) = value else { continue };
+        out += BETWEEN[*between];
+        match value {
+            Scalar::Plain(number) => writeln!(out, "  {name}: p{number}").expect("a string"),
+            Scalar::Block { header, lines, last } => {
+                let lines = LINES[*lines].replace('x', &format!("x{last}"));
+                let lines =
+                    lines.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") });
+                writeln!(out, "  {name}: {}\n{}", HEADERS[*header], lines.collect::<String>().trim_end_matches(' '))
+                    .expect("a string");
+                out.pop();
+            }
+        }
+    }
+    out + "  end: z\n"
+}
+
+/// The map of a text, to the other parser; `None` if it refuses the text.
+pub fn read(text: &str) -> Option<Map<String, Value>> {
+    let value: Value = serde_yaml::from_str(text).ok()?;
+    value.get("data")?.as_object().cloned()
+}
+
+/// Whether a field may have a value, by the values of original, updated and dest. A text may be merged line by line if both sides changed it.
+pub fn may_be(value: Option<&Value>, [original, updated, dest]: [Option<&Value>; 3]) -> bool {
+    match () {
+        () if updated == original || updated == dest => value == dest,
+        () if dest == original => value == updated,
+        () => value == dest || value == updated || (original.is_some() && value.is_some()),
+    }
+}
