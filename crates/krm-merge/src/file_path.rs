@@ -89,6 +89,12 @@ pub fn is_rules(name: &str) -> bool {
     folded == RULES || is_short_name(&folded, "krm-me")
 }
 
+/// Whether git, a host of git, or this program may obey the file at a path, so that it does more than describe resources.
+pub fn is_obeyed(path: &str) -> bool {
+    const NAMES: [&str; 4] = [".gitattributes", ".gitmodules", ".github", ".krmignore"];
+    path.split('/').any(|name| NAMES.contains(&&*folded(name)))
+}
+
 /// A name in lower case, without the parts that some file system ignores.
 fn folded(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);

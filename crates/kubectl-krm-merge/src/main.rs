@@ -1,6 +1,7 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
 mod beside;
+mod brought;
 mod carry;
 mod change;
 mod clash;

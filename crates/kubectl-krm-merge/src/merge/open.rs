@@ -18,6 +18,7 @@ use super::left_out::{Found, LeftOut};
 use super::placed::{Placed, place};
 use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing, unreached};
 use crate::beside;
+use crate::brought;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
 use crate::side::{Side, SidePart};
@@ -161,11 +162,11 @@ impl<'m> Open<'m> {
         if has_failed(&results) {
             count_nothing(&mut results, dest, &budget);
         }
-        results::sort(&mut results);
         let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
         let (rules, limit) = (self.rules.clone(), self.limit);
         let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
         if merge.has_failed() {
+            results::sort(&mut merge.results);
             return Ok(merge);
         }
         // A list that all its items leave is still there, but not if upstream's text comes to its path.
@@ -173,6 +174,8 @@ impl<'m> Open<'m> {
         let replaced: HashSet<String> = paths.filter(|path| taken.left.contains(path.as_str())).cloned().collect();
         let changes = changes(dest, given, &files, &mut merge.made)?;
         merge.changes.extend(changes.into_iter().filter(|change| !replaced.contains(&change.path)));
+        merge.results.extend(brought::warnings(given, &merge.changes));
+        results::sort(&mut merge.results);
         Ok(in_order(merge)?)
     }
 

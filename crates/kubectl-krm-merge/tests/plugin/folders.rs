@@ -1049,7 +1049,9 @@ fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
         |name: &str, why: &str| format!("warning: v2/{name}: not read, so that dest stays as it is there: {why}");
     let [link, ignored] =
         ["a symbolic link is not followed", "`.krmignore` leaves it out there, or it is another side"];
+    let rules = "warning: .krmignore: upstream changed this file, which git, GitHub or krm-merge obeys: look at it before you use the package";
     let want = [
+        rules.to_owned(),
         line("hidden.txt", ignored),
         line("hidden.yaml", ignored),
         line("link.txt", link),

@@ -1,6 +1,7 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
 
 mod action;
+mod brought;
 mod compare;
 mod completion;
 #[path = "../../../../tests/support/steps.rs"]

@@ -1,0 +1,46 @@
+//! Warns of what upstream brings along besides what the cluster gets: files that git, a host of git or this program obeys, and resources that
+//! a function takes for a side of its merge.
+//!
+//! `.krm-merge.yaml` is not among them: it is never taken from another side.
+
+use std::collections::{HashMap, HashSet};
+
+use krm_merge::file_path;
+use krm_merge::host::ROLE;
+use krm_merge::resource::{Identity, Resource};
+use krm_merge_function::config::Role;
+use krm_merge_function::results::{File, Outcome, Severity};
+
+use crate::change::Change;
+use crate::side::{Side, SidePart};
+
+/// One warning for each such file that changes, and for each such resource that is new in updated.
+pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome> {
+    let paths: HashSet<&str> =
+        changes.iter().map(|change| &*change.path).filter(|path| file_path::is_obeyed(path)).collect();
+    let mut paths: Vec<&str> = paths.into_iter().collect();
+    paths.sort_unstable();
+    let side = |of: Role| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
+    let resources = |of: Role| side(of).flat_map(|side| side.resources(SidePart::Role)).map(|(_, resource)| resource);
+    let known: HashMap<Option<Identity<'_>>, Option<&str>> =
+        resources(Role::Original).map(|resource| (resource.identity, resource.role)).collect();
+    let is_new = |resource: &Resource<'_>| {
+        resource.role.is_some() && known.get(&resource.identity).copied().flatten() != resource.role
+    };
+    paths.into_iter().map(of_file).chain(resources(Role::Updated).filter(is_new).map(|new| of_resource(&new))).collect()
+}
+
+fn of_file(path: &str) -> Outcome {
+    let message =
+        "upstream changed this file, which git, GitHub or krm-merge obeys: look at it before you use the package";
+    let file = Some(File { path: path.to_owned(), index: None });
+    Outcome { file, ..Outcome::new(Severity::Warning, message) }
+}
+
+fn of_resource(resource: &Resource<'_>) -> Outcome {
+    let role = resource.role.unwrap_or_default();
+    let message = format!(
+        "upstream gave it the annotation `{ROLE}: {role}`, by which a function takes a resource for a side of its merge and removes it from the package: look whether dest should have it"
+    );
+    Outcome::new(Severity::Warning, message).about(resource)
+}
