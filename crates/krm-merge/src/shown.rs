@@ -3,6 +3,9 @@
 //! Names, paths, keys and arguments may hold anything. A line break in one of them would begin a line of its own, which `git apply` takes
 //! for a part of a patch; a terminal obeys control characters; and characters that turn the direction of writing, or are invisible, make
 //! one name look like another. Escapes are those of JSON, so text in quotes can be read back.
+//!
+//! The runners of CI read commands in the middle of a line, too, such as `##[stop-commands]x` and `##vso[task.complete]`: the second `#` of
+//! these is written as an escape.
 
 use std::borrow::Cow;
 
@@ -20,6 +23,19 @@ pub fn misleads(c: char) -> bool {
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Where commands of a runner stand in a text: the offset of the second `#` of `##[` or `##word[`. Source: `ActionCommand.TryParse` of
+/// github.com/actions/runner, and "Logging commands" of Azure Pipelines; TeamCity has `##teamcity[`.
+fn commands(text: &str) -> impl Iterator<Item = usize> {
+    let is_command =
+        |at: &usize| text[at + 1..].trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('[');
+    text.bytes()
+        .zip(text.bytes().skip(1))
+        .enumerate()
+        .filter(|(_, two)| *two == (b'#', b'#'))
+        .map(|(at, _)| at + 1)
+        .filter(is_command)
 }
 
 /// A text as one line: line breaks are escaped, too.
@@ -40,7 +56,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 
 /// A name among other words. It is in quotes if it needs an escape, or begins with a quote itself: so no two names look the same.
 pub fn name(text: &str) -> Cow<'_, str> {
-    if text.starts_with('"') || text.chars().any(misleads) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
+    let is_plain = !text.starts_with('"') && !text.chars().any(misleads) && commands(text).next().is_none();
+    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
 }
 
 /// A name that need not be UTF-8, such as a file name. If it is not UTF-8, it is quoted, and each invalid byte becomes an escape such as
@@ -80,22 +97,27 @@ fn yaml(c: char) -> String {
     if u32::from(c) > 0xffff { format!("\\U{:08x}", u32::from(c)) } else { json(c) }
 }
 
-/// The character to show in a line under which a caret marks a column. A misleading one becomes a blank or U+FFFD, so no column moves.
-pub fn column(c: char) -> char {
-    match c {
+/// A line under which a caret marks a column. What misleads becomes a blank or U+FFFD, so no column moves.
+pub fn columns(line: &str) -> String {
+    let mut commands = commands(line).peekable();
+    let column = |(at, c): (usize, char)| match c {
+        _ if commands.next_if_eq(&at).is_some() => char::REPLACEMENT_CHARACTER,
         c if !misleads(c) => c,
         c if c.is_whitespace() => ' ',
         _ => char::REPLACEMENT_CHARACTER,
-    }
+    };
+    line.char_indices().map(column).collect()
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool, escape: fn(char) -> String) -> Cow<'_, str> {
-    if !text.chars().any(&is_escaped) {
+    let mut commands = commands(text).peekable();
+    if commands.peek().is_none() && !text.chars().any(&is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
+            c if commands.next_if_eq(&at).is_some() => out.push_str(&escape(c)),
             c if !is_escaped(c) => out.push(c),
             '"' | '\\' => out.extend(['\\', c]),
             '\n' => out.push_str("\\n"),
@@ -130,6 +152,10 @@ mod tests {
                 "\\u00ad\\u200b\\u200c\\u200d\\u2060\\ufeff\\u3164",
             ),
             ("\u{e0041}", "\\udb40\\udc41"),
+            ("a: ##[stop-commands]x", "a: #\\u0023[stop-commands]x"),
+            ("##vso[task.complete]##VSO[x", "#\\u0023vso[task.complete]#\\u0023VSO[x"),
+            ("####[é", "###\\u0023[é"),
+            ("## [a] # [b] ##-[c] ##", "## [a] # [b] ##-[c] ##"),
         ] {
             assert_eq!(line(text), want, "{text:?}");
             assert_eq!(line(&line(text)), want, "what is shown is shown once: {text:?}");
@@ -141,6 +167,7 @@ mod tests {
         for (text, want) in [
             ("web", "web"),
             ("a\"b\\n", "a\"b\\n"),
+            ("##[x]", "\"#\\u0023[x]\""),
             ("", ""),
             ("a\nb", "\"a\\nb\""),
             ("\"a\\nb\"", "\"\\\"a\\\\nb\\\"\""),

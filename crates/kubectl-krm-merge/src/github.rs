@@ -21,15 +21,16 @@ pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
     page
 }
 
-/// Shows the error of a run in this format, too: a line of stderr is only in the log of the job, not on its page.
+/// Shows the error of a run in this format: a line of stderr is only in the log of the job, not on its page.
+///
+/// # Errors
+/// The error of the run, if it is not shown.
 pub fn shown(format: Option<Output>, ended: Result<End>) -> Result<End> {
-    if let (Some(Output::Github), Err(e)) = (format, &ended) {
-        let mut page = Page::new(Reader::Program);
-        page.line(&format!("::error title=krm-merge::{}", data(&told::chain(e))));
-        // If stdout is what fails, stderr says so.
-        let _ = page.print();
-    }
-    ended
+    let (Some(Output::Github), Err(e)) = (format, &ended) else { return ended };
+    let mut page = Page::new(Reader::Program);
+    page.line(&format!("::error title=krm-merge::{}", data(&told::chain(e))));
+    // If stdout is what fails, stderr says so.
+    if page.print().is_ok() { Ok(End::of(e)) } else { ended }
 }
 
 fn command(dest: &Side, result: &Outcome) -> String {

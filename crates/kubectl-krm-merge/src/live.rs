@@ -122,7 +122,8 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Sent::default(),
     };
-    let shown = format.filter(|_| sent.failure.is_none());
+    // The commands for GitHub say all that else stands on stderr.
+    let shown = format.filter(|format| sent.failure.is_none() || *format == Output::Github);
     let mut page = shown.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
     sent.lines.iter().for_each(|line| page.line(line));
     page.print()?;

@@ -74,6 +74,16 @@ enum End {
     StopsGit,
 }
 
+impl End {
+    /// How a run with this error ends.
+    fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref::<Stopped>() {
+            Some(stopped) => Self::Stopped(stopped.exit_code()),
+            None => Self::Bad,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let end = match try_main() {
         Ok(end) => end,
@@ -81,7 +91,7 @@ fn main() -> ExitCode {
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
             screen::tell(&format!("error: {}", told::chain(&e)));
-            e.downcast_ref::<Stopped>().map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()))
+            End::of(&e)
         }
     };
     match end {

@@ -217,10 +217,14 @@ pub fn format(common: &Common) -> Option<Output> {
     })
 }
 
-/// Prints errors and warnings to stderr, one on a line. Settled conflicts are left out if the output shows them to people.
+/// Prints errors and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff, and all in
+/// the commands for GitHub.
 pub fn report(results: &[Outcome], format: Option<Output>) {
-    let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
-    let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && r.is_conflict();
+    let is_there = |r: &Outcome| match format {
+        Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict(),
+        Some(Output::Github) => true,
+        _ => false,
+    };
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
     told.for_each(|result| screen::tell(&told::line(result)));
 }

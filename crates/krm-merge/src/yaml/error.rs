@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::line::{line_end, line_start};
 use crate::secret::Secret;
-use crate::shown::column;
+use crate::shown::columns;
 
 /// A place in a text, counted from 1 as editors do; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,8 @@ impl Error {
         let offset = offset.min(text.len());
         let line = &text[line_start(text, offset)..line_end(text, offset)];
         let skip = (position.column - 1).saturating_sub(EXCERPT * 3 / 4);
-        let shown: String = line.chars().skip(skip).take(EXCERPT).map(column).collect();
+        let shown: String = line.chars().skip(skip).take(EXCERPT).collect();
+        let shown = columns(&shown);
         let excerpt = || format!("  | {shown}\n  | {:>1$}", '^', position.column - skip);
         Self { message: message.into(), position, excerpt: (Secret::of_text(text) == Secret::Nothing).then(excerpt) }
     }
@@ -105,6 +106,12 @@ mod tests {
     fn what_would_move_the_caret_has_one_column() {
         let e = Error::at("a\t\u{1b}\u{202e}b\u{200b}: [c\n", 12, "odd");
         assert_eq!(e.excerpt(), Some("  | a \u{fffd}\u{fffd}b\u{fffd}: [c\n  |         ^"));
+    }
+
+    #[test]
+    fn no_line_is_a_command_of_a_runner() {
+        let e = Error::at("a: ##[error]b: [c\n", 12, "odd");
+        assert_eq!(e.excerpt(), Some("  | a: #\u{fffd}[error]b: [c\n  |             ^"));
     }
 
     #[test]

@@ -85,8 +85,75 @@ fn the_action_fails_where_it_should() {
     for wrong in [("original", "no such\nfolder"), ("updated", "v3"), ("dest", "there"), ("config", "none.yaml")] {
         let (ended, out, _) = merge(&[wrong, ("fail-on-conflict", "false")]);
         assert_eq!(ended, Some(2), "{out}");
-        assert!(out.starts_with("::error title=krm-merge::") && out.lines().count() == 1, "{out}");
+        let obeyed = obeyed(&out);
+        assert!(obeyed.len() == 1 && obeyed[0].starts_with("::error title=krm-merge::"), "{out}");
     }
+}
+
+/// The lines that GitHub's runner obeys, of all that a step prints. Source: `ActionCommandManager` and `ActionCommand` of
+/// github.com/actions/runner.
+fn obeyed(printed: &str) -> Vec<&str> {
+    let (mut all, mut stopped) = (Vec::new(), None);
+    for line in printed.lines() {
+        let command = line.trim_start().strip_prefix("::").and_then(|rest| rest.split_once("::"));
+        let is_old = line.find("##[").is_some_and(|at| line[at..].contains(']'));
+        match (stopped, command) {
+            (Some(token), Some((name, ""))) if name == token => stopped = None,
+            (Some(_), _) => {}
+            (None, Some(("stop-commands", token))) => stopped = Some(token),
+            (None, Some(_)) => all.push(line),
+            (None, None) if is_old => all.push(line),
+            (None, None) => {}
+        }
+    }
+    all
+}
+
+/// Names and values of upstream that a runner would obey.
+const COMMANDS: [&str; 4] =
+    ["##[stop-commands]x", "##vso[task.complete]x", "::stop-commands::x", "  ::error::x\n::add-mask::a"];
+
+#[test]
+fn no_text_of_upstream_is_a_command() {
+    if !has("bash") {
+        return;
+    }
+    for command in COMMANDS {
+        let folder = package();
+        for (side, x) in [("v1", 1), ("v2", 2), ("here", 3)] {
+            let value = format!("{:?}", format!("{command}{x}"));
+            let map =
+                map("c", &[("x", &value)]).replace("data:", &format!("# {command}{x}\ndata:").replace("\n::", "::"));
+            folder.write(&format!("{side}/c.yaml"), map);
+        }
+        let name = command.replace('\n', "");
+        folder.write(&format!("v2/{name}.yaml"), format!("{{ \"{command}"));
+        folder.write(&format!("v2/{name}.txt"), "new");
+        let printed = |ran: &Ran| ran.stdout.clone() + &ran.stderr;
+        for policy in ["take-updated", "fail"] {
+            let sides = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--on-conflict", policy];
+            let told = folder.run(&[&sides[..], &["-o", "github"]].concat());
+            let all = printed(&told);
+            let lines = obeyed(&all);
+            assert!(lines.iter().all(|line| line.starts_with("::warning ") || line.starts_with("::error ")), "{all}");
+            assert!(lines.len() >= 2 && !all.contains("##[") && !all.contains("##vso["), "{all}");
+            // What is said as a command is not said again.
+            assert!(!told.stderr.contains("warning: ") && !told.stderr.contains("error: "), "{all}");
+            let told = folder.run(&[&sides[..], &["--dry-run", "-o", "name"]].concat());
+            assert_eq!(obeyed(&printed(&told)), Vec::<&str>::new());
+        }
+        let ran = step("Merge without writing", &folder, &SIDES);
+        let all = printed(&ran);
+        let lines = obeyed(&all);
+        assert!(lines.len() >= 2 && lines.iter().all(|line| line.starts_with("::warning ")), "{all}");
+    }
+}
+
+#[test]
+fn an_error_is_said_once() {
+    let ran = package().run(&["three-way", "--original", "v1", "--updated", "none", "--dest", "here", "-o", "github"]);
+    assert_eq!((ran.code, &*ran.stderr), (Some(2), ""), "{ran:?}");
+    assert!(ran.stdout.starts_with("::error title=krm-merge::") && ran.stdout.lines().count() == 1, "{ran:?}");
 }
 
 /// The workspace is that of a pull request: what stands in it must not say what cargo is.
