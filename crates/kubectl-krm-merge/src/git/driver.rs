@@ -19,6 +19,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
 use krm_merge::alias;
+use krm_merge::file_path;
 use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::mode::Mode;
@@ -47,8 +48,8 @@ use crate::screen;
 use crate::told;
 use crate::walk;
 
-/// Merges the three files and writes the result over our file. If a file cannot be read or written, or if git's own merge is needed but git
-/// cannot be run, our file may be half written. So git must stop.
+/// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
+/// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.
 pub fn drive(args: &GitDriver) -> End {
     merge(args).unwrap_or_else(|e| {
         screen::tell(&format!("error: {}", told::chain(&e)));
@@ -58,7 +59,6 @@ pub fn drive(args: &GitDriver) -> End {
 
 fn merge(args: &GitDriver) -> Result<End> {
     let name = name(args);
-    let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
         sides.map(|bytes| parse(&name, bytes).ok())
@@ -218,9 +218,23 @@ fn tell(args: &GitDriver, message: &str) {
     }
 }
 
-/// Writes the result over our file.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| walk::shown(path))
+}
+
+/// Puts the result in the place of our file. It is written beside it first, so that a full disk leaves our file whole.
 fn write(args: &GitDriver, text: &[u8]) -> Result<()> {
-    fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
+    let beside = args.ours.with_file_name(file_path::temporary(std::process::id(), 0));
+    let put = || {
+        fs::write(&beside, text)?;
+        fs::set_permissions(&beside, fs::metadata(&args.ours)?.permissions())?;
+        fs::rename(&beside, &args.ours)
+    };
+    put().with_context(|| {
+        // It may not be there.
+        let _ = fs::remove_file(&beside);
+        walk::shown(&args.ours)
+    })
 }
 
 /// The conflict style in the user's configuration of git; `None` if there is none, or the style is unknown.
@@ -332,8 +346,7 @@ fn by_line(args: &GitDriver) -> Result<End> {
         }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
         _ if args.common_ancestor => {
-            fs::copy(&args.original, &args.ours).with_context(|| walk::shown(&args.ours))?;
-            return Ok(End::Done);
+            return write(args, &read(&args.original)?).map(|()| End::Done);
         }
         _ => "git cannot merge its lines, and leaves our version without markers",
     };
@@ -347,7 +360,6 @@ fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
     if is_valid(lines) {
         return Ok(false);
     }
-    let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
     if !sides.iter().all(|(_, bytes)| is_valid(bytes)) {
         return Ok(false);

@@ -1020,3 +1020,24 @@ fn custom_resources_merge_as_their_maintainers_say() {
         assert_eq!(repository.0.read(file), case.resource(case.merged), "{}", case.source);
     }
 }
+
+/// As on a full disk, a write stops in the middle of the file.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_stays_whole_and_git_stops() {
+    if !has("git") {
+        return;
+    }
+    let long = |value: &str| format!("{WEB}# {}\n# {value}\n", "x".repeat(100_000));
+    for (ours, theirs) in [("2", "1"), ("2", "3")] {
+        let folder =
+            Folder::with(&[("o", &long("1")), ("a", &long(ours)), ("b", &long(theirs).replace("web:1", "web:3"))]);
+        let before = folder.files("");
+        let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" git-driver o a b web.yaml";
+        let ran = Command::new("bash").args(["-c", script, PLUGIN]).current_dir(&folder.0).output().expect("bash");
+        let ran = Ran::of(ran);
+        assert_eq!(ran.code, Some(255), "{ran:?}");
+        assert!(ran.stderr.contains("error: a: File too large"), "{ran:?}");
+        assert_eq!(folder.files(""), before);
+    }
+}
