@@ -51,7 +51,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
 /// Whether only the list that contains a resource gives its type.
 fn is_typed_by_list(resource: &Resource<'_>) -> bool {
     let says = |name: &str| resource.node().get(name).is_some();
-    resource.identity.is_some() && !says("apiVersion") && !says("kind")
+    resource.list.is_some() && !says("apiVersion") && !says("kind")
 }
 
 /// Removes apiVersion and kind from a change, if the source has the type of dest, and dest has this type only from the list around it.

@@ -49,6 +49,17 @@ fn both_sides_add_to_the_lists_of_a_kustomization() {
     }
 }
 
+#[test]
+fn a_kustomization_gets_the_type_that_theirs_adds() {
+    let old = "resources:\n- a.yaml\n";
+    let typed = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+    merges(
+        "kustomization.yaml",
+        [old, &format!("{old}- b.yaml\n"), &format!("{typed}{old}")],
+        &format!("{typed}{old}- b.yaml\n"),
+    );
+}
+
 const VALUES: &str = "# the image\nimage: app\nservice: ClusterIP\ningress: false\nresources: {}\nnodeSelector: {}\n";
 
 #[test]
