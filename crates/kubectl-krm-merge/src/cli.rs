@@ -9,6 +9,9 @@ use krm_merge::policy;
 
 use crate::manual;
 
+/// The files that git merges by field, as patterns of `.gitattributes`.
+pub const PATTERNS: [&str; 4] = ["*.yaml", "*.yml", "Kptfile", "Kustomization"];
+
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]
 #[command(version, after_help = manual::of(""), max_term_width = 120, disable_help_subcommand = true)]
@@ -75,6 +78,9 @@ pub enum Command {
     /// `--uninstall` removes both
     #[command(after_help = manual::of("git-install"))]
     GitInstall(GitInstall),
+    /// Merge once more what this repository merged, with git alone and with the driver, and count the conflicts; nothing is changed
+    #[command(after_help = manual::of("git-history"))]
+    GitHistory(GitHistory),
     /// Merge a file for git, which runs `git-driver %O %A %B %P`
     #[command(after_help = manual::of("git-driver"))]
     GitDriver(GitDriver),
@@ -609,7 +615,7 @@ pub struct GitInstall {
     #[arg(long)]
     pub global: bool,
     /// Which files git merges by field; may be given several times
-    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile", "Kustomization"])]
+    #[arg(long, value_name = "PATTERN", default_values = PATTERNS)]
     pub pattern: Vec<String>,
     /// Remove the driver from the configuration and the attributes
     #[arg(long, conflicts_with = "pattern")]
@@ -617,6 +623,36 @@ pub struct GitInstall {
     /// Say what would be written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Which merges are replayed.
+#[derive(Debug, Args)]
+pub struct GitHistory {
+    /// The commits, as `git log` takes them, such as `v1..main` [default: the history of HEAD]
+    #[arg(value_name = "RANGE")]
+    pub range: Vec<String>,
+    /// Only commits after this date, such as `2024-01-01` or `1.year`
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// The commits of all branches and tags
+    #[arg(long, conflicts_with = "range")]
+    pub all: bool,
+    /// What is printed
+    #[arg(long, short = 'o', value_enum, default_value_t = HistoryOutput::Text)]
+    pub output: HistoryOutput,
+}
+
+/// How the counts of a history are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HistoryOutput {
+    /// The counts, and the files in which git and the driver differ
+    Text,
+    /// The counts and every file that both sides changed, for programs
+    Json,
+    /// The same as `text`, as a comment of a pull request
+    Markdown,
+    /// Each of these files as git and the driver merge it, beside what was committed
+    Diff,
 }
 
 /// What git tells a merge driver.

@@ -9,6 +9,7 @@ mod definitions;
 mod driver;
 mod gap;
 mod halves;
+mod history;
 pub mod hunks;
 mod install;
 pub mod lines;
@@ -19,4 +20,5 @@ mod repository;
 mod versions;
 
 pub use driver::{drive, style};
+pub use history::history;
 pub use install::install;

@@ -133,6 +133,7 @@ fn try_main() -> Result<End> {
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::GitInstall(args) => git::install(&args),
+        Command::GitHistory(args) => git::history(&args),
         Command::GitDriver(args) => Ok(git::drive(&args)),
         Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),

@@ -148,6 +148,14 @@ Install the driver in this repository, and remove it again:
 For charts, too:
   kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
         }
+        "git-history" => {
+            "\
+See what the driver would have done in this repository, without installing it:
+  kubectl krm-merge git-history --since 1.year
+
+Look at the files of one commit, as git and the driver merge them:
+  kubectl krm-merge git-history -o diff 'COMMIT^!'"
+        }
         "explain" => {
             "\
 See how the lists of a Rollout merge, and who says so:
@@ -224,6 +232,20 @@ const EXIT_OF_EXTRACT: Section = Section {
     text: "0 the patch is printed; it is empty if nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
 };
 
+const EXIT_OF_HISTORY: Section = Section {
+    title: "Exit status",
+    text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input.",
+};
+
+const HISTORY: Section = Section {
+    title: "Replays",
+    text: "\
+Merges, cherry-picks and reverts are replayed by `git merge-tree` of git 2.40 or newer, in a repository for trials that goes when the command ends. \
+The configuration of the user and the repository does not count, nor does `.krm-merge.yaml`. A cherry-pick is found by the line of `git cherry-pick -x`, \
+or by its author, the author's time and its first line, if its original is on a branch or below a tag. Only files that the driver is for count, and of them \
+those that both sides changed. A file that is not as committed was changed while it was merged, or was merged wrong: the command above it shows it.",
+};
+
 const EXIT_OF_DRIVER: Section = Section {
     title: "Exit status",
     text: "\
@@ -248,7 +270,9 @@ fn documentation(command: &str) -> Section {
         "three-way" | "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
-        "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
+        "git-install" | "git-driver" | "git-history" => {
+            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md"
+        }
         "resolve" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/conflicts.md",
         _ => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/plugin.md",
     };
@@ -261,10 +285,12 @@ fn sections(command: &str) -> Vec<Section> {
     all.extend((command == "resolve").then_some(KEYS));
     all.extend((command == "git-install" || command == "git-driver").then_some(RULES));
     all.extend((command == "extract").then_some(EXTRACT));
+    all.extend((command == "git-history").then_some(HISTORY));
     all.push(match command {
         "diff" => EXIT_OF_DIFF,
         "extract" => EXIT_OF_EXTRACT,
         "git-driver" => EXIT_OF_DRIVER,
+        "git-history" => EXIT_OF_HISTORY,
         "resolve" => EXIT_OF_RESOLVE,
         _ => EXIT,
     });

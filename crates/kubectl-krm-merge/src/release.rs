@@ -2,7 +2,7 @@
 
 pub mod address;
 mod found;
-mod objects;
+pub mod objects;
 pub mod program;
 pub mod refs;
 pub mod store;

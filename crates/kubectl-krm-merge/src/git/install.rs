@@ -34,24 +34,17 @@ pub fn install(args: &GitInstall) -> Result<End> {
     }
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
-    let settings = [
-        (DRIVER, "name", "merge of Kubernetes resources by field".to_owned()),
-        (DRIVER, "driver", command("git-driver")),
-        (DRIVER, "recursive", ANCESTORS.to_owned()),
-        (ANCESTORS, "name", "merge of common ancestors by field".to_owned()),
-        (ANCESTORS, "driver", command("git-driver --common-ancestor")),
-    ];
     let old = read(&attributes)?;
     let text = old.as_deref().unwrap_or_default();
     let missing: Vec<String> = args
         .pattern
         .iter()
-        .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
+        .map(|pattern| attribute(pattern))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
-    let settings = settings.map(|(driver, key, value)| (format!("merge.{driver}.{key}"), value));
+    let settings = settings();
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
     if !missing.is_empty() {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -72,6 +65,23 @@ pub fn install(args: &GitInstall) -> Result<End> {
     }
     page.print()?;
     Ok(End::Done)
+}
+
+/// The configuration of git that registers the driver.
+pub fn settings() -> [(String, String); 5] {
+    let settings = [
+        (DRIVER, "name", "merge of Kubernetes resources by field".to_owned()),
+        (DRIVER, "driver", command("git-driver")),
+        (DRIVER, "recursive", ANCESTORS.to_owned()),
+        (ANCESTORS, "name", "merge of common ancestors by field".to_owned()),
+        (ANCESTORS, "driver", command("git-driver --common-ancestor")),
+    ];
+    settings.map(|(driver, key, value)| (format!("merge.{driver}.{key}"), value))
+}
+
+/// The line of `.gitattributes` that names the driver for the files of a pattern.
+pub fn attribute(pattern: &str) -> String {
+    format!("{} merge={DRIVER}", quoted(pattern))
 }
 
 /// Removes the driver from the configuration and the attributes, and reports what was removed.

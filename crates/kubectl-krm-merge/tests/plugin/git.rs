@@ -7,6 +7,7 @@ mod absent;
 mod blocks;
 mod commands;
 mod halves;
+mod history;
 mod laws;
 mod nameless;
 mod repository;

@@ -2,7 +2,7 @@
 
 use crate::support::{Folder, Ran, map};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "",
     "two-way",
     "three-way",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 11] = [
     "diff",
     "extract",
     "explain",
+    "git-history",
     "git-install",
     "git-driver",
     "resolve",

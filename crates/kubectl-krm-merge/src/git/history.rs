@@ -1,0 +1,117 @@
+//! `git-history`: merges once more what the commits of a repository merged, with git alone and with the driver, and counts.
+//!
+//! git itself merges, and calls the driver as it does after `git-install`. What it makes goes into a repository for trials, so the user's
+//! repository stays as it is. The driver has no rules there, and finds definitions in our side of each commit.
+
+mod commits;
+mod counts;
+mod scratch;
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use crate::End;
+use crate::cli::{Color, GitHistory, HistoryOutput};
+use crate::progress::Progress;
+use crate::release::objects::Objects;
+use crate::screen::{self, Page, Reader};
+use crate::signals::Signals;
+use crate::told;
+use commits::{Replay, Replays};
+use counts::{Counts, Outcome, ReplayedFile};
+use scratch::{Merged, Merger, Scratch, lines_in_conflict};
+
+/// Replays a history, and prints what came of it.
+///
+/// # Errors
+/// There is no repository here; git is too old, or does not know the range; or a signal came.
+pub fn history(args: &GitHistory) -> Result<End> {
+    let signals = Signals::hold()?;
+    let replays = Replays::of(args)?;
+    let scratch = Scratch::new()?;
+    let mut objects = scratch.objects()?;
+    let mut counts = Counts::default();
+    counts.left_out = replays.octopuses;
+    let progress = Progress::begin("replaying");
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    for (i, replay) in replays.all.iter().enumerate() {
+        progress.set(|| format!("replaying commit {} of {}", i + 1, replays.all.len()));
+        let merged = merged(&scratch, replay);
+        signals.check()?;
+        let merged = match merged {
+            Ok(merged) => merged,
+            Err(e) => {
+                screen::tell(&format!("warning: {} is left out: {}", replay.commit, told::chain(&e)));
+                counts.left_out += 1;
+                continue;
+            }
+        };
+        counts.count(replay.how);
+        let Some(merged) = merged else { continue };
+        counts.add_time(merged.git.time, merged.driver.time);
+        for file in merged.files(replay, &mut objects)? {
+            if args.output == HistoryOutput::Diff && file.is_shown() {
+                page.line(&file.line());
+                for (tree, name) in [(&merged.git.tree, "git"), (&merged.driver.tree, "driver")] {
+                    page.data(&scratch.diff([&replay.commit, tree], &file.path, name)?);
+                }
+            }
+            counts.files.push(file);
+        }
+    }
+    drop(progress);
+    match args.output {
+        HistoryOutput::Text => counts.text(&mut page),
+        HistoryOutput::Markdown => page.data(&counts.markdown()),
+        HistoryOutput::Json => page.data(&counts.json()),
+        HistoryOutput::Diff => {}
+    }
+    page.print()?;
+    Ok(End::Done)
+}
+
+/// A replay with git alone and with the driver.
+struct Both {
+    git: Merged,
+    driver: Merged,
+}
+
+/// Merges the sides of a replay; `None` if there is nothing for the driver.
+fn merged(scratch: &Scratch, replay: &Replay) -> Result<Option<Both>> {
+    scratch.read(&replay.ours)?;
+    let git = scratch.merge(replay, Merger::Git)?;
+    if git.files.is_empty() {
+        return Ok(None);
+    }
+    let driver = scratch.merge(replay, Merger::Driver)?;
+    Ok(Some(Both { git, driver }))
+}
+
+impl Both {
+    /// What came of each file.
+    fn files(&self, replay: &Replay, objects: &mut Objects) -> Result<Vec<ReplayedFile>> {
+        let paths: BTreeSet<&String> = self.git.files.union(&self.driver.files).collect();
+        let mut files = Vec::new();
+        for path in paths {
+            let mut outcome = |merged: &Merged| -> Result<Outcome> {
+                let made = format!("{}:{path}", merged.tree);
+                if merged.in_conflict.contains(path) {
+                    return Ok(Outcome::Conflict { lines: lines_in_conflict(objects, &made)? });
+                }
+                let committed = name_of(objects, &format!("{}:{path}", replay.commit))?;
+                let is_same = committed == name_of(objects, &made)?;
+                Ok(if is_same { Outcome::AsCommitted } else { Outcome::NotAsCommitted })
+            };
+            let (git, driver) = (outcome(&self.git)?, outcome(&self.driver)?);
+            let (commit, how) = (replay.commit.clone(), replay.how);
+            files.push(ReplayedFile { commit, how, path: path.clone(), git, driver });
+        }
+        Ok(files)
+    }
+}
+
+/// The name of an object; `None` if it is not there.
+fn name_of(objects: &mut Objects, what: &str) -> Result<Option<String>> {
+    Ok(objects.read(what, u64::MAX)?.map(|object| object.name))
+}
