@@ -21,7 +21,7 @@ use crate::told::counted;
 use crate::walk::c_quoted;
 
 /// How many lines around a change are shown.
-const CONTEXT: usize = 3;
+pub const CONTEXT: usize = 3;
 
 /// All changes as one diff, which `git apply` and `patch -p1` accept.
 ///
@@ -54,7 +54,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
     let [old, new] = [old, new].map(lines);
-    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
+    let diff = aligned([&old, &new]);
     // A name with a space is followed by a tab, as in GNU diff and git. Without the tab, patch ends the name at the space.
     for (mark, name) in ["---", "+++"].into_iter().zip(&names) {
         match name.contains(' ') && !name.starts_with('"') {
@@ -109,6 +109,11 @@ fn git_name(name: &str) -> String {
 /// quote.c.
 fn is_bare(c: char) -> bool {
     c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\')
+}
+
+/// The lines of an old and a new text, side by side.
+pub fn aligned<'t>([old, new]: [&'t [&'t str]; 2]) -> TextDiff<'t, 't, str> {
+    TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(old, new)
 }
 
 /// The lines of a text, as git and patch count them: only a line feed ends a line.

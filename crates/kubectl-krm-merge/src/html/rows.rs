@@ -1,6 +1,6 @@
 //! The changed lines of a file, by resource, with the parts of each line that changed.
 //!
-//! The lines come from one diff of the whole file, so no line between resources is lost. Each line belongs to the resource around it. A
+//! The lines come from the hunks of `-o diff`, so no line between resources is lost. Each line belongs to the resource around it. A
 //! renamed resource counts as one resource if both versions share an unchanged line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -13,22 +13,17 @@ use krm_merge::schema::Types;
 use krm_merge::secret::Secret;
 use krm_merge::yaml::{Document, Place, extent};
 use krm_merge_function::results::ResourceRef;
-use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
+use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;
+use crate::diff::{CONTEXT, aligned};
 use crate::spot::spots;
-
-/// How many lines around a change are shown.
-const CONTEXT: usize = 3;
 
 /// The most lines of a resource that are shown.
 const HEIGHT: usize = 400;
 
 /// The longest unchanged part of a changed line that is shown, and the longest unchanged line, in bytes.
 const WIDTH: usize = 240;
-
-/// The longest line that is compared word by word, in bytes.
-const COMPARED: usize = 4000;
 
 /// The changes in one resource of a file, or in the file outside of its resources.
 #[derive(Debug)]
@@ -106,11 +101,15 @@ pub fn blocks(change: &Change, types: &Types<'_>, secret: &HashSet<Identity<'_>>
     let mut sides = [old, new].map(Text::read);
     hide(&mut sides, secret);
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&lines[0], &lines[1]);
+    let diff = aligned([&lines[0], &lines[1]]);
     let mut found = Blocks::new(&sides, diff.ops());
-    for op in diff.ops() {
-        found.push(op, [&lines[0], &lines[1]]);
+    let mut at = 0;
+    for op in diff.grouped_ops(CONTEXT).iter().flatten() {
+        found.skip(at..op.new_range().start);
+        at = op.new_range().end;
+        rows(&diff, op).into_iter().for_each(|row| found.push(row));
     }
+    found.skip(at..lines[1].len());
     found.finish(&sides, fate, types)
 }
 
@@ -245,30 +244,24 @@ impl<'s, 't> Blocks<'s, 't> {
         self.sides[1].owner(line).map_or(Owner::File, Owner::New)
     }
 
-    fn push(&mut self, op: &DiffOp, [old, new]: [&[&str]; 2]) {
-        if op.tag() == DiffTag::Equal {
-            for line in op.new_range() {
-                let row = Row::Same(line + 1, cut(bare(new[line]).to_owned(), WIDTH));
-                self.rows.entry(self.owner_of_new(line)).or_default().push(row);
+    /// Leaves out these lines of the new text.
+    fn skip(&mut self, lines: Range<usize>) {
+        for line in lines {
+            let rows = self.rows.entry(self.owner_of_new(line)).or_default();
+            match rows.last_mut() {
+                Some(Row::Skipped(count)) => *count += 1,
+                _ => rows.push(Row::Skipped(1)),
             }
-            return;
-        }
-        let pairs: Vec<[Vec<Piece>; 2]> =
-            op.old_range().zip(op.new_range()).map(|(before, after)| pieces([old[before], new[after]])).collect();
-        let (mut before, mut after): (Vec<_>, Vec<_>) =
-            pairs.into_iter().map(|[before, after]| (before, after)).unzip();
-        before.extend(old[op.old_range()].iter().skip(before.len()).map(|line| whole(line)));
-        after.extend(new[op.new_range()].iter().skip(after.len()).map(|line| whole(line)));
-        for (line, pieces) in op.old_range().zip(before) {
-            self.change(self.owner_of_old(line), Row::Gone(line + 1, pieces));
-        }
-        for (line, pieces) in op.new_range().zip(after) {
-            self.change(self.owner_of_new(line), Row::New(line + 1, pieces));
         }
     }
 
-    fn change(&mut self, owner: Owner, row: Row) {
-        if self.changed.insert(owner) {
+    fn push(&mut self, row: Row) {
+        let owner = match &row {
+            Row::Gone(line, _) => self.owner_of_old(line - 1),
+            Row::Same(line, _) | Row::New(line, _) => self.owner_of_new(line - 1),
+            Row::Skipped(_) | Row::Omitted(_) => return,
+        };
+        if !matches!(row, Row::Same(..)) && self.changed.insert(owner) {
             self.order.push(owner);
         }
         self.rows.entry(owner).or_default().push(row);
@@ -301,7 +294,7 @@ impl<'s, 't> Blocks<'s, 't> {
             let names = self.names(owner, old);
             let shown = match hides {
                 true => Shown::Fields(self.fields(&names, &rows, types)),
-                false => Shown::Lines(trimmed(rows)),
+                false => Shown::Lines(limited(rows)),
             };
             Block { names, fate, shown }
         });
@@ -347,95 +340,75 @@ impl<'s, 't> Blocks<'s, 't> {
     }
 }
 
-/// The rows of changed lines and of the lines around them. Other rows become a count.
-fn trimmed(rows: Vec<Row>) -> Vec<Row> {
-    let changed: Vec<usize> = (0..rows.len()).filter(|at| matches!(rows[*at], Row::Gone(..) | Row::New(..))).collect();
-    let mut out = Vec::new();
-    let mut skipped = 0;
-    for (at, row) in rows.into_iter().enumerate() {
-        let next = changed.partition_point(|changed| *changed < at);
-        let near = [next.checked_sub(1).and_then(|before| changed.get(before)), changed.get(next)];
-        if near.into_iter().flatten().any(|changed| changed.abs_diff(at) <= CONTEXT) {
-            if skipped > 0 {
-                out.push(Row::Skipped(std::mem::take(&mut skipped)));
-            }
-            out.push(row);
-        } else {
-            skipped += 1;
-        }
-    }
-    if skipped > 0 {
-        out.push(Row::Skipped(skipped));
-    }
-    if out.len() > HEIGHT {
-        let omitted = out.split_off(HEIGHT);
+/// As many rows as are shown, and a count of the others.
+fn limited(mut rows: Vec<Row>) -> Vec<Row> {
+    if rows.len() > HEIGHT {
+        let omitted = rows.split_off(HEIGHT);
         let count = |row: &Row| if let Row::Skipped(count) = row { *count } else { 1 };
-        out.push(Row::Omitted(omitted.iter().map(count).sum()));
+        rows.push(Row::Omitted(omitted.iter().map(count).sum()));
     }
-    out
+    rows
+}
+
+/// The lines of a part of the diff. A line and the one that replaces it show what lies between the words that they share at both ends.
+fn rows(diff: &TextDiff<'_, '_, str>, op: &DiffOp) -> Vec<Row> {
+    let lines = |tag: ChangeTag| -> Vec<&str> {
+        diff.iter_changes(op).filter(|change| change.tag() == tag).map(|change| change.value()).collect()
+    };
+    let (old, new) = (lines(ChangeTag::Delete), lines(ChangeTag::Insert));
+    let row = |change: similar::Change<&str>| {
+        let number = |index: Option<usize>| index.unwrap_or_default() + 1;
+        let partner = |own: Option<usize>, first: usize, others: &[&str]| {
+            let other = others.get(own.unwrap_or_default() - first);
+            pieces(change.value(), other.copied())
+        };
+        match change.tag() {
+            ChangeTag::Equal => Row::Same(number(change.new_index()), cut(bare(change.value()).to_owned(), WIDTH)),
+            ChangeTag::Delete => {
+                Row::Gone(number(change.old_index()), partner(change.old_index(), op.old_range().start, &new))
+            }
+            ChangeTag::Insert => {
+                Row::New(number(change.new_index()), partner(change.new_index(), op.new_range().start, &old))
+            }
+        }
+    };
+    diff.iter_changes(op).map(row).collect()
 }
 
 /// A line without its break.
 fn bare(line: &str) -> &str {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    line.strip_suffix('\r').unwrap_or(line)
+    line.trim_end_matches(['\r', '\n'])
 }
 
-/// A changed line as one piece, because no words of it are marked.
-fn whole(line: &str) -> Vec<Piece> {
-    vec![Piece { text: cut(bare(line).to_owned(), 2 * WIDTH), differs: false }]
-}
-
-/// Compares a line with the line that replaces it, word by word. If they have no word in common, no words are marked.
-fn pieces(lines: [&str; 2]) -> [Vec<Piece>; 2] {
-    let [old, new] = match lines.map(bare) {
-        // If only the line breaks differ, they are shown.
-        [old, new] if old == new => lines.map(|line| if line.ends_with('\n') { line } else { bare(line) }),
-        bare => bare,
-    };
-    if old.len().max(new.len()) > COMPARED {
-        return by_ends([old, new]);
+/// The parts of a line, compared with its partner. If they share no word, nothing is marked. A break is shown only if it alone differs.
+fn pieces(line: &str, other: Option<&str>) -> Vec<Piece> {
+    let piece = |text: &str, differs: bool, width: usize| Piece { text: cut(text.to_owned(), width), differs };
+    let whole = vec![piece(bare(line), false, 2 * WIDTH)];
+    let Some(other) = other else { return whole };
+    let is_break = bare(line) == bare(other);
+    let [line, other] = [line, other].map(|line| if is_break { line } else { bare(line) });
+    let [before, after] = shared(line, other);
+    if line[..before].trim().is_empty() && line[after..].trim().is_empty() {
+        return whole;
     }
-    let diff = TextDiff::from_words(old, new);
-    let equal = |change: &similar::Change<&str>| change.tag() == ChangeTag::Equal && !change.value().trim().is_empty();
-    let common: usize = diff.iter_all_changes().filter(equal).map(|change| change.value().len()).sum();
-    if common == 0 {
-        return [old, new].map(whole);
-    }
-    let side = |not: ChangeTag, own: ChangeTag| {
-        let mut out: Vec<Piece> = Vec::new();
-        for change in diff.iter_all_changes().filter(|change| change.tag() != not) {
-            push(&mut out, change.value(), change.tag() == own);
-        }
-        out.into_iter().map(shortened).collect()
-    };
-    [side(ChangeTag::Insert, ChangeTag::Delete), side(ChangeTag::Delete, ChangeTag::Insert)]
+    let parts = [(&line[..before], false), (&line[before..after], true), (bare(&line[after..]), false)];
+    parts.into_iter().filter(|(text, _)| !text.is_empty()).map(|(text, differs)| piece(text, differs, WIDTH)).collect()
 }
 
-/// Compares two long lines by characters: only their common beginning and end count as unchanged.
-fn by_ends([old, new]: [&str; 2]) -> [Vec<Piece>; 2] {
+/// Where the words end in a line that another line begins with, too, and where those begin that both end with.
+fn shared(line: &str, other: &str) -> [usize; 2] {
     let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
-    let start: usize = old.chars().zip(new.chars()).map_while(length).sum();
-    let end: usize = old[start..].chars().rev().zip(new[start..].chars().rev()).map_while(length).sum();
-    [old, new].map(|line| {
-        let mut out = Vec::new();
-        push(&mut out, &line[..start], false);
-        push(&mut out, &line[start..line.len() - end], true);
-        push(&mut out, &line[line.len() - end..], false);
-        out.into_iter().map(shortened).collect()
-    })
-}
-
-fn push(out: &mut Vec<Piece>, text: &str, differs: bool) {
-    match out.last_mut() {
-        _ if text.is_empty() => {}
-        Some(last) if last.differs == differs => last.text.push_str(text),
-        _ => out.push(Piece { text: text.to_owned(), differs }),
+    let begins_word = |text: &str| text.starts_with(|c: char| !c.is_whitespace());
+    let mut before: usize = line.chars().zip(other.chars()).map_while(length).sum();
+    if begins_word(&line[before..]) || begins_word(&other[before..]) {
+        before = line[..before].rfind([' ', '\t']).map_or(0, |at| at + 1);
     }
-}
-
-fn shortened(piece: Piece) -> Piece {
-    Piece { text: cut(piece.text, WIDTH), ..piece }
+    let after: usize = line[before..].chars().rev().zip(other[before..].chars().rev()).map_while(length).sum();
+    let after = line.len() - after;
+    let is_cut = |text: &str, at: usize| text[..at].ends_with(|c: char| !c.is_whitespace());
+    let rest = &line[after..];
+    let is_inside = is_cut(line, after) || is_cut(other, other.len() - rest.len());
+    [before, if is_inside { after + rest.find(char::is_whitespace).unwrap_or(rest.len()) } else { after }]
 }
 
 #[cfg(test)]
@@ -490,7 +463,7 @@ mod tests {
             "Changed ConfigMap a, ConfigMap b\n-4   name: [a]\n+4   name: [b]\n"
         );
         assert_eq!(shown("a\r\nb\r\n", "a\r\nc\r\n"), "Changed \n-2 b\n+2 c\n");
-        assert_eq!(shown("a: b\r\n", "a: b\n"), "Changed \n-1 a: b[\r\n]\n+1 a: b[\n]\n");
+        assert_eq!(shown("a: b\r\n", "a: b\n"), "Changed \n-1 a: b[\r]\n+1 a: b\n");
     }
 
     #[test]
