@@ -1,9 +1,10 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, `cargo xtask release` makes a release, and `cargo xtask test` runs all tests.
+//! data of other projects, `cargo xtask release` makes a release, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
 mod atlas;
+mod pictures;
 mod release;
 mod table;
 mod test;
@@ -25,6 +26,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask atlas [--output FOLDER] [--repin] LISTS
        cargo xtask release VERSION [--dry-run]
        cargo xtask manifest ARCHIVES
+       cargo xtask pictures
        cargo xtask test [ARGUMENTS]
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
@@ -40,6 +42,8 @@ right one.
 
 release sets VERSION at every place, or with --dry-run does and checks in a copy what a release does. manifest prints the krew manifest with
 the digests of the archives in the folder ARCHIVES.
+
+pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH, as kubectl.
 
 test runs all tests, and says at the end what they skipped. `cargo test` gets the ARGUMENTS, too.";
 
@@ -59,6 +63,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("atlas") => atlas(args),
         Some("release") => release::run(args),
         Some("manifest") => release::manifest(args),
+        Some("pictures") => pictures::run(args),
         Some("test") => test::run(args),
         _ => Err(USAGE.into()),
     }
