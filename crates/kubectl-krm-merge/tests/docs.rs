@@ -193,6 +193,86 @@ fn walk(page: &str, terminal: &mut Terminal) -> usize {
     tested
 }
 
+/// A table of rules, with what each row begins with: `<!-- rows MODE APIVERSION KIND FIELD -->` or `<!-- rows MODE files -->`.
+struct Rows<'a> {
+    mode: &'a str,
+    what: Vec<&'a str>,
+    rows: Vec<&'a str>,
+}
+
+fn tables(text: &str) -> Vec<Rows<'_>> {
+    let mut tables = Vec::new();
+    for part in text.split("<!-- rows ").skip(1) {
+        let (head, rest) = part.split_once(" -->\n").expect("a table");
+        let (mode, what) = head.split_once(' ').expect("a mode");
+        let rows = rest.lines().take_while(|line| line.starts_with('|')).skip(2).collect();
+        tables.push(Rows { mode, what: what.split(' ').collect(), rows });
+    }
+    tables
+}
+
+/// The code spans of a cell, with line breaks.
+fn examples(cell: &str) -> Vec<String> {
+    cell.split('`').skip(1).step_by(2).map(|code| code.replace("\\|", "|").replace('⏎', "\n")).collect()
+}
+
+/// The files of an example, each with its text.
+fn files_of(what: &[&str], example: &str) -> Vec<(String, String)> {
+    let [api_version, kind, field] = what else {
+        let of_file = |file: &str| {
+            let (name, resources) = file.split_once(": {").expect("a file");
+            let of = |resource: &str| {
+                let (name, value) = resource.split_once(": ").expect("a resource");
+                format!(
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  of: x\n  a: b\n  c: d\n  v: '{value}'\n"
+                )
+            };
+            (name.to_owned(), resources.split(", ").map(of).collect::<Vec<_>>().join("---\n"))
+        };
+        let inside = example.strip_prefix('{').and_then(|rest| rest.strip_suffix("}}")).expect("files");
+        return inside.split("}, ").map(of_file).collect();
+    };
+    let head = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: x\n{field}:");
+    let is_flow = example.starts_with('{');
+    let body = if is_flow { format!(" {example}\n") } else { format!("\n{}\n", indent(example, 2)) };
+    vec![("a.yaml".to_owned(), (head + &body).replace("\n\n", "\n"))]
+}
+
+#[test]
+fn each_rule_of_merging_has_an_example_that_is_true() {
+    let text = read("docs/src/merging.md");
+    let (mut checked, mut wrong, folder) = (0, Vec::new(), scratch("merging"));
+    for Rows { mode, what, rows } in tables(&text) {
+        for row in rows {
+            let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+            let [rule, sides, result] = cells[..] else { panic!("{row}") };
+            let sides = examples(sides);
+            let folder = folder.join(checked.to_string());
+            let names: &[&str] = if mode == "two-way" { &["source", "dest"] } else { &["original", "updated", "dest"] };
+            assert_eq!(sides.len(), names.len(), "{row}");
+            let mut plugin = Command::new(env!("CARGO_BIN_EXE_kubectl-krm_merge"));
+            plugin.args([mode, "--in-place"]).current_dir(&folder);
+            for (name, side) in names.iter().zip(&sides) {
+                for (file, text) in files_of(&what, side) {
+                    write(&folder.join(name).join(file), &text);
+                }
+                plugin.arg(format!("--{name}")).arg(name);
+            }
+            let ran = run(&mut plugin).passes();
+            let found = run::files(&folder.join("dest"));
+            let want: std::collections::BTreeMap<String, String> =
+                files_of(&what, &examples(result)[0]).into_iter().collect();
+            let is_conflict = ran.shown().contains("conflict") && !ran.shown().contains("; 0 conflicts");
+            if found != want || result.contains("and a conflict") != is_conflict {
+                wrong.push(format!("{rule}: {found:#?}\n{}", ran.shown()));
+            }
+            checked += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 30, "{checked}");
+}
+
 /// Whether these lines are among those that were printed, one after the other.
 fn is_in(block: &str, printed: &str) -> bool {
     let is_same = |(want, line): (&str, &str)| match (want.strip_prefix('…'), want.strip_suffix('…')) {
