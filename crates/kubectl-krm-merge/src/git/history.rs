@@ -22,6 +22,9 @@ use commits::{Replay, Replays};
 use counts::{Counts, Outcome, ReplayedFile};
 use scratch::{Merged, Merger, Scratch, lines_in_conflict};
 
+/// How many commits that are left out are told one by one. In a partial clone, it may be all of them.
+const MOST_TOLD: usize = 3;
+
 /// Replays a history, and prints what came of it.
 ///
 /// # Errors
@@ -42,7 +45,9 @@ pub fn history(args: &GitHistory) -> Result<End> {
         let merged = match merged {
             Ok(merged) => merged,
             Err(e) => {
-                screen::tell(&format!("warning: {} is left out: {}", replay.commit, told::chain(&e)));
+                if counts.left_out < MOST_TOLD {
+                    screen::tell(&format!("warning: {} is left out: {}", replay.commit, told::chain(&e)));
+                }
                 counts.left_out += 1;
                 continue;
             }

@@ -67,8 +67,8 @@ impl Replays {
         range.extend(args.all.then(|| "--all".to_owned()));
         range.push("--end-of-options".to_owned());
         range.extend(args.range.iter().cloned());
-        let commits = log(&range)?;
-        let everything = log(&["--all".to_owned(), "HEAD".to_owned()])?;
+        let commits = log(&range, "%B")?;
+        let everything = log(&["--all".to_owned(), "HEAD".to_owned()], "%s")?;
         let known: HashMap<&str, &Commit> = everything.iter().map(|commit| (&*commit.name, commit)).collect();
         let mut alike: HashMap<&str, Vec<&Commit>> = HashMap::new();
         everything.iter().for_each(|commit| alike.entry(&commit.made).or_default().push(commit));
@@ -150,10 +150,10 @@ fn names_after<'m>(message: &'m str, words: &'m str) -> impl Iterator<Item = &'m
     })
 }
 
-/// The commits of a range, newest first.
-fn log(range: &[String]) -> Result<Vec<Commit>> {
-    let format = "--format=%H%n%P%n%ct%n%ae %at%n%B";
-    let told = run(git(None).args(["log", "-z", "--no-show-signature", format]).args(range).arg("--"), &[])?;
+/// The commits of a range, newest first, with as much of their messages as this format has.
+fn log(range: &[String], message: &str) -> Result<Vec<Commit>> {
+    let format = format!("--format=%H%n%P%n%ct%n%ae %at%n{message}");
+    let told = run(git(None).args(["log", "-z", "--no-show-signature", &format]).args(range).arg("--"), &[])?;
     let told = String::from_utf8_lossy(&told);
     Ok(told.split('\0').filter_map(Commit::read).collect())
 }

@@ -173,8 +173,11 @@ impl Merged {
     }
 }
 
-/// Whether the driver is for a file.
+/// Whether the driver is for a file, and `git cat-file` can be asked for it.
 fn is_meant(path: &str) -> bool {
+    if path.contains('\n') {
+        return false;
+    }
     let name = path.rsplit('/').next().unwrap_or(path);
     PATTERNS.iter().any(|pattern| pattern.strip_prefix('*').map_or(name == *pattern, |end| name.ends_with(end)))
 }
