@@ -645,7 +645,7 @@ pub struct GitHistory {
 /// How the counts of a history are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HistoryOutput {
-    /// The counts, and the files in which git and the driver differ
+    /// The counts, and the files in which git and the driver differ, or that are not as committed
     Text,
     /// The counts and every file that both sides changed, for programs
     Json,

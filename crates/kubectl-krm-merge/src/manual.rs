@@ -270,9 +270,8 @@ fn documentation(command: &str) -> Section {
         "three-way" | "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
-        "git-install" | "git-driver" | "git-history" => {
-            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md"
-        }
+        "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
+        "git-history" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git-history.md",
         "resolve" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/conflicts.md",
         _ => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/plugin.md",
     };
