@@ -464,6 +464,8 @@ mod tests {
         );
         assert_eq!(shown("a\r\nb\r\n", "a\r\nc\r\n"), "Changed \n-2 b\n+2 c\n");
         assert_eq!(shown("a: b\r\n", "a: b\n"), "Changed \n-1 a: b[\r]\n+1 a: b\n");
+        assert_eq!(shown("a: é\u{a0}x é\n", "a: è\u{a0}x é\n"), "Changed \n-1 a: [é]\u{a0}x é\n+1 a: [è]\u{a0}x é\n");
+        assert_eq!(shown("a: one.two\n", "a: one.three\n"), "Changed \n-1 a: [one.two]\n+1 a: [one.three]\n");
     }
 
     #[test]
