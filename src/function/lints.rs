@@ -13,12 +13,11 @@ mod unknown;
 
 use krm_merge::documents::Item;
 use krm_merge::mode::Mode;
-use krm_merge::package::{After, Effect, MergedList, MergedResource};
+use krm_merge::package::{After, Disputed, Effect, MergedList, MergedResource};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::Sides;
 use krm_merge::tree::Tree;
-use krm_merge::yaml::NodeRef;
 
 use super::output::Verdict;
 use crate::config::Config;
@@ -72,10 +71,8 @@ pub(super) struct Subject<'p, 'a> {
     pub sources: &'p [&'p Resource<'a>],
     /// What the package then has of it, if anything.
     pub after: Option<&'p After<'p, 'a>>,
-    /// The nodes that a conflict or upstream's text replaced. Nobody misses a comment there.
-    pub replaced: &'p [NodeRef<'a>],
-    /// Its merge; a list without its items has none here.
-    pub merged: Option<&'p MergedResource<'p, 'a>>,
+    /// Its merge, and what that replaced; a list without its items has none here.
+    pub merged: Option<(&'p MergedResource<'p, 'a>, &'p Disputed<'a>)>,
 }
 
 /// What was found in what the merge made.
@@ -109,8 +106,7 @@ impl<'p, 'a> Subject<'p, 'a> {
             sides: merged.member.sides,
             sources: &merged.sources,
             after: after.as_ref(),
-            replaced,
-            merged: Some(merged),
+            merged: Some((merged, replaced)),
         }
     }
 
@@ -122,6 +118,6 @@ impl<'p, 'a> Subject<'p, 'a> {
 
     /// A list without its items.
     pub fn of_list(merged: &'p MergedList<'a>, after: Option<&'p After<'p, 'a>>) -> Self {
-        Self { sides: Sides::of(|side| Some(&merged.sides[side])), sources: &[], after, replaced: &[], merged: None }
+        Self { sides: Sides::of(|side| Some(&merged.sides[side])), sources: &[], after, merged: None }
     }
 }

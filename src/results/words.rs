@@ -163,6 +163,11 @@ fn of_conflict(
             let Sides { updated, dest, .. } = names;
             format!("{dest} and {updated} put elements of {place} in different orders ({})", listed(&moved))
         }
+        Taking::Comments(texts) => {
+            let (place, texts) = (conflict.path.shown(), Sides::of(|side| texts[side].as_str()));
+            // A comment next to a secret value may hold an older value.
+            if is_secret { at_comment(names, &place, texts) } else { contradicting(names, &place, texts) }
+        }
         Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap | Taking::Both(_) => {
             let values = Sides { original: original.as_ref(), updated: updated.as_ref(), dest: dest.as_ref() };
             let did = Sides::of(|side| did(values.original, values[side]));
@@ -185,7 +190,8 @@ fn of_conflict(
         current_value: in_dest.and_then(Tree::view).map(|view| value_of(view, budget)),
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
-    let field = (!conflict.path.is_empty()).then_some(field);
+    let is_of_value = !matches!(conflict.taking, Taking::Comments(_));
+    let field = (is_of_value && !conflict.path.is_empty()).then_some(field);
     let settled = ruling.treatment.settled(&conflict.taking);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };

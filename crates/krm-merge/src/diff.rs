@@ -14,7 +14,7 @@ use std::hash::Hash;
 
 use fields::FieldsByName;
 pub use lists::kind_of_list;
-use notes::{changed_remarks, notes_of_added, notes_of_new, of_gap, remarks};
+use notes::{changed_remarks, notes_of_new, of_gap};
 use placed::{LinesFit, Placed, is_left_alone, lines_of_same};
 use renamed::{NamedChild, RenamedChild};
 
@@ -376,8 +376,7 @@ impl<'a> Differ<'a> {
         }
         let notes = match (was, in_dest) {
             (Some(was), _) => changed_remarks(was, in_dest, is, sides.updated),
-            (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
-            (None, None) => notes_of_new(is, sides.firsts(), sides.updated),
+            (None, _) => notes_of_new(is, in_dest, sides.firsts(), sides.updated),
         };
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));

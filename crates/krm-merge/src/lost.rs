@@ -22,6 +22,8 @@ pub struct Comments<'d, 'a> {
     pub edits: &'d TextEdits,
     /// The nodes in conflict, of dest and of updated. The comments of the losing side go, as the conflict says.
     pub disputed: &'d [NodeRef<'d>],
+    /// The lines of comments in conflict.
+    pub told: &'d [String],
 }
 
 impl<'a> Comments<'_, 'a> {
@@ -34,7 +36,7 @@ impl<'a> Comments<'_, 'a> {
         let mut lost: Vec<Comment<'a>> =
             removed.map(|(start, end)| (start, trim_end(&doc.source()[start..end]))).collect();
         let upstream = upstream.iter().flat_map(|node| comments_of(*node)).map(|(_, text)| text);
-        without(&mut lost, upstream.chain(self.written()));
+        without(&mut lost, upstream.chain(self.written()).chain(self.told.iter().map(String::as_str)));
         self.search(self.dest, self.edits, &lost, Notice::CommentsLost, cursor)
     }
 
@@ -51,7 +53,7 @@ impl<'a> Comments<'_, 'a> {
         let top = gap.filter(|gap| holds_no_value(&doc.source()[..gap.start])).map_or(0, |gap| gap.end);
         let mut new: Vec<Comment<'a>> = comments_of(updated).filter(|(at, _)| *at >= top).collect();
         let old = comments_of(original).map(|(_, text)| text);
-        without(&mut new, old.chain(self.written()));
+        without(&mut new, old.chain(self.written()).chain(self.told.iter().map(String::as_str)));
         if new.is_empty() {
             return Vec::new();
         }
@@ -224,7 +226,7 @@ mod tests {
         let edits = TextEdits::of(edits.collect()).expect("disjoint");
         let disputed: Vec<_> = disputed.iter().filter_map(|name| root.get(name)).collect();
         let types = Types::default();
-        let comments = Comments { dest: root, edits: &edits, disputed: &disputed };
+        let comments = Comments { dest: root, edits: &edits, disputed: &disputed, told: &[] };
         let found = comments.lost(&[was], || types.root("v1", "Pod", Mode::ThreeWay));
         let shown = |warning: Warning<'_>| match warning.notice {
             Notice::CommentsLost(texts) => format!("{}: {}", warning.path.shown(), texts.join(" ")),

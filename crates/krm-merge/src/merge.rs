@@ -17,10 +17,10 @@ use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::{Remarks, gap_of};
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
+use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
-use comments::comments_of_sides;
+use comments::{comments_of_sides, conflict_of, contested};
 pub(crate) use comments::{contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
@@ -502,23 +502,31 @@ impl<'a> Walk<'a> {
         // The comments at the end of a block come with the block that replaces it.
         let is_inside = !is_replaced && has_room();
         let note_below = notes.below.filter(|_| is_inside);
-        for (note, written, asked) in
-            [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)]
-        {
-            if let Some(notice) = note.and_then(|note| contradiction(note, asked.unwrap_or(written), stays)) {
-                self.warn(notice, None, None);
+        let slots =
+            [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)];
+        let conflict = match stays {
+            CommentOf::Dest => {
+                let contested = slots.map(|(note, written, asked)| contested(note, asked.unwrap_or(written)));
+                conflict_of(contested, || self.trail.path())
             }
-        }
+            CommentOf::Winner => {
+                for (note, written, asked) in slots {
+                    let notice = note.and_then(|note| contradiction(note, asked.unwrap_or(written), stays));
+                    notice.into_iter().for_each(|notice| self.warn(notice, None, None));
+                }
+                None
+            }
+        };
         // The comments on the line stay, even if the value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.was.is_none();
-        entry.comments = Comments {
+        let comments = Comments {
             gap: notes.gap.filter(|_| !child.change.removes()).or(asked.gap),
             above: wanted(notes.above, above, asked.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, asked.behind).or_else(|| stays(behind)),
             below: wanted(note_below, below, asked.below).filter(|_| is_inside),
-        }
-        .into();
+        };
+        entry.comments = Asked::contested(comments, conflict);
     }
 
     /// Removes the children without a request that `others` does not let stay. Takes their marks, which begin at `outer`.

@@ -36,7 +36,9 @@ pub use fault::{Fault, Why};
 pub use file::{EditedFile, edited, extents};
 pub use files::{FileChange, FileMerge, FilePart};
 pub use groups::{Group, Groups, Hit};
-pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree, Sourced};
+pub use merged::{
+    Conflict, Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree, Sourced,
+};
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};

@@ -166,7 +166,9 @@ impl OnConflict {
     /// The result of a conflict; `taking` is the change that is made if updated wins.
     pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
-            (Self::TakeUpdated, Taking::Value | Taking::Order(_) | Taking::Both(_)) => Settled::Updated,
+            (Self::TakeUpdated, Taking::Value | Taking::Order(_) | Taking::Both(_) | Taking::Comments(_)) => {
+                Settled::Updated
+            }
             (Self::TakeUpdated, Taking::Delta) => Settled::Delta,
             (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
             (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,

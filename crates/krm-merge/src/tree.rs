@@ -112,6 +112,8 @@ pub enum Taking<'a> {
     Overlap,
     /// Updated's elements are added in the place of those that dest added there. This is the list with both additions, dest's first.
     Both(Tree<'a>),
+    /// Updated's comments at the place are taken, whoever wins its value. These are the comments of each side; empty if it has none.
+    Comments(Sides<String>),
 }
 
 /// The side that wins a conflict.

@@ -8,12 +8,9 @@ use crate::report::Report;
 
 /// A warning for each place that loses comments.
 pub(super) fn comments<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    let all = package
-        .subjects
-        .iter()
-        .filter_map(|subject| Some((subject, subject.merged?, subject.about(subject.sides.dest?))));
-    let all = all.flat_map(|(subject, merged, about)| {
-        let warnings = package::lost(merged, package.items, subject.replaced, package.rules).into_iter();
+    let all = package.subjects.iter().filter_map(|subject| Some((subject.merged?, subject.about(subject.sides.dest?))));
+    let all = all.flat_map(|((merged, replaced), about)| {
+        let warnings = package::lost(merged, package.items, replaced, package.rules).into_iter();
         warnings.map(move |warning| Report::Warning { about, warning, side: Role::Updated })
     });
     all.collect()

@@ -1,6 +1,6 @@
 //! Lists compared: element by element where they have keys, value by value where they are sets, and otherwise as one value.
 
-use super::notes::{changed_remarks, notes_of_added, notes_of_new, of_gap, remarks};
+use super::notes::{changed_remarks, notes_of_new, of_gap};
 use super::placed::{is_left_alone, same_child};
 use super::{DiffChildren, Differ, Names, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
@@ -226,8 +226,7 @@ impl<'a> Differ<'a> {
         }
         let notes = match (was, there, is) {
             (Some(was), _, Some(is)) => changed_remarks(was, there, is, sides.updated),
-            (None, Some(there), Some(is)) => notes_of_added(remarks(there), remarks(is)),
-            (None, None, Some(is)) => notes_of_new(is, sides.firsts(), sides.updated),
+            (None, there, Some(is)) => notes_of_new(is, there, sides.firsts(), sides.updated),
             _ => Notes::default(),
         };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));

@@ -24,27 +24,37 @@ pub(super) fn changed_remarks<'a>(
     Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
 }
 
-/// The comments of a child that only updated has, and the lines above it. `first` is the first child of the map or list on each side. Where
-/// both sides put a child at the top, the comments at the top came with each of them. They are dest's, and are not written a second time.
+/// The comments of a child that is new in updated, and the lines above it. `there` is the child in dest, if dest added it, too; `first` is the
+/// first child of the map or list on each side.
 pub(super) fn notes_of_new<'a>(
     new: Placed<'a>,
+    there: Option<Placed<'a>>,
     first: Sides<Option<Placed<'a>>>,
     container: Option<NodeRef<'a>>,
 ) -> Notes<'a> {
+    let header = header(new, first).filter(|_| there.is_none_or(|there| first.dest.is_some_and(|f| !f.1.is(there.1))));
+    let own = remarks(new);
+    let own = Remarks { above: &own.above[header.unwrap_or(0)..], ..own };
+    match there {
+        Some(there) => notes_of_added(remarks(there), own),
+        None => {
+            let above = header.map(|_| NoteChange { expects: None, wants: own.above });
+            Notes { gap: gap::taken(None, None, new, container), above, ..Notes::default() }
+        }
+    }
+}
+
+/// How long the comments at the top are that a new child has above it, if dest has put another child at the top. The comments at the top came
+/// with each of the two. They are dest's, and are not written a second time.
+fn header<'a>(new: Placed<'a>, first: Sides<Option<Placed<'a>>>) -> Option<usize> {
     let above = |(place, value): Placed<'a>| comments_above(&place, value.document());
-    let own = above(new);
-    let is_first = |side: Option<Placed<'a>>| side.is_some_and(|first| first.1.is(new.1));
     let key = |(place, value): Placed<'a>| &value.document().source()[place.lead..place.open];
-    let others = first
-        .original
-        .zip(first.dest)
-        .filter(|(was, here)| !own.is_empty() && is_first(first.updated) && key(*was) != key(*here));
-    let [was, here] = others.map_or(["", ""], |(was, here)| [above(was), above(here)]);
-    let lines = own.split_inclusive('\n').zip(was.lines()).zip(here.lines());
+    let (was, here) = first.original.zip(first.dest)?;
+    let is_first = first.updated.is_some_and(|first| first.1.is(new.1)) && key(was) != key(here);
+    let lines = above(new).split_inclusive('\n').zip(above(was).lines()).zip(above(here).lines());
     let header = lines.take_while(|((own, was), here)| own.trim() == was.trim() && own.trim() == here.trim());
     let header: usize = header.map(|((own, _), _)| own.len()).sum();
-    let above = (header > 0).then(|| NoteChange { expects: None, wants: &own[header..] });
-    Notes { gap: gap::taken(None, None, new, container), above, ..Notes::default() }
+    (is_first && header > 0).then_some(header)
 }
 
 /// A change that also asks for other lines above a child.
@@ -53,7 +63,7 @@ pub(super) fn of_gap<'a>(wants: Wants<'a>, gap: Option<&'a str>) -> Change<'a> {
 }
 
 /// The comments of a node that both sides added: upstream's, where it has one. Dest takes it unless it has another one, which is told.
-pub(super) fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
+fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
     let added = |wants: &'a str| (!wants.is_empty()).then_some(NoteChange { expects: Some(""), wants });
     Notes {
         gap: None,

@@ -383,8 +383,8 @@ fn comments_at_the_end_of_a_block_are_merged() {
         ["m:\n  a: 1\n  # was", "m:\n  a: 1\n  # is", "m:\n  a: 2\n  # was", "m:\n  a: 2\n  # is"],
         // It comes with the list that wins.
         ["m: 1\n", "m:\n  - 1\n  # is\n", "m:\n  - 2\n  - 3\n   # of 3\n", "m:\n  - 1\n  # is\n"],
-        // What dest wrote there stays.
-        ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2\n  # own\n", "m:\n  a: 2\n  # own\n"],
+        // What dest wrote there is in conflict.
+        ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2\n  # own\n", "m:\n  a: 2\n  # is\n"],
         // A block that is replaced brings its own.
         ["m: 1\nz: 1\n", "m:\n  a: 1\n  # is\nz: 1\n", "m: 1\nz: 2\n", "m:\n  a: 1\n  # is\nz: 2\n"],
         [
@@ -549,7 +549,6 @@ fn the_lines_above_a_child_are_merged_as_git_merges_them() {
         ["# of all\n\n", "", "# of all\n\n", ""],
         ["# of all\n\n# own\n", "# of none\n\n# own\n", "# of all\n\n# mine\n", "# of none\n\n# mine\n"],
         ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# own\n", "# of none\n\n# new\n"],
-        ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# mine\n", "# of all\n\n# mine\n"],
         ["# of all\n\n", "# of none\n\n", "# mine\n\n", "# mine\n\n"],
         ["# of all\n\n", "# of all\n\n", "# mine\n\n", "# mine\n\n"],
         // A comment that is deeper than the field belongs to the one above.
@@ -566,6 +565,26 @@ fn the_lines_above_a_child_are_merged_as_git_merges_them() {
             let (once, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
             assert_eq!((&once, conflicts.len()), (&text("y", want, b), 0), "{texts:?}");
             assert_eq!(merged([original, updated, &once], OnConflict::TakeUpdated).0, once, "again: {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn comments_in_conflict_are_decided_as_values_are() {
+    for [original, updated, dest, taken] in [
+        ["# own\n", "# new\n", "# mine\n", "# new\n"],
+        // The lines that are set apart stay: who wins is asked for the comment of the field.
+        ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# mine\n", "# of all\n\n# new\n"],
+        ["# own\n", "", "# mine\n", ""],
+        ["", "# new\n", "# mine\n", "# new\n"],
+    ] {
+        let text = |a: &str, above: &str| format!("a: {a}\n{above}b: x\n");
+        let texts = [text("x", original), text("x", updated), text("y", dest)];
+        let [original, updated, dest] = &texts;
+        for (policy, want) in [(OnConflict::TakeUpdated, text("y", taken)), (OnConflict::KeepDest, dest.clone())] {
+            let (once, conflicts) = merged([original, updated, dest], policy);
+            assert_eq!((&once, conflicts.len()), (&want, 1), "{texts:?}");
+            assert_eq!(merged([original, updated, &once], policy).0, once, "again: {texts:?}");
         }
     }
 }

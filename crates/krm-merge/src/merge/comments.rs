@@ -1,9 +1,10 @@
 //! Which comments a child gets: those that a change asks for, or those that come with the winner of a conflict.
 
 use crate::change::{NoteChange, Notes};
+use crate::path::FieldPath;
 use crate::remarks::{Remarks, stands_in};
-use crate::sides::Sides;
-use crate::tree::Comments;
+use crate::sides::{Side, Sides};
+use crate::tree::{Comments, Conflict, Taking};
 use crate::warning::{CommentOf, Notice};
 use crate::yaml::{NodeRef, same_comment, same_words};
 
@@ -17,13 +18,53 @@ pub(crate) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
     }
 }
 
-/// The notice for a comment that both sides changed in different ways.
-pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
+/// The texts of a comment that both sides changed in different ways.
+pub(super) fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n str>> {
+    let note = note?;
     // Where only blank lines differ, nothing is lost.
     let differs = |was: &&str| !same_comment(was, has) && !same_words(note.wants, has) && !same_words(note.wants, was);
     let original = note.expects.filter(differs)?;
-    let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
+    Some(Sides { original, updated: note.wants, dest: has })
+}
+
+/// The notice for a comment that both sides changed in different ways.
+pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
+    let Sides { original, updated, dest } = contested(Some(note), has)?.map(str::to_owned);
     Some(Notice::Contradiction { original, updated, dest, stays })
+}
+
+/// The conflict about the comments of a child, if both sides changed some: above it, on its line, and at the end of its block. They are in
+/// conflict as one, so that a person decides once.
+pub(super) fn conflict_of<'a>(
+    slots: [Option<Sides<&'a str>>; 3],
+    path: impl FnOnce() -> FieldPath<'a>,
+) -> Option<Conflict<'a>> {
+    let texts = Sides::of(|side| {
+        let all = slots.iter().flatten().map(|slot| slot[side].trim()).filter(|text| !text.is_empty());
+        all.collect::<Vec<_>>().join("\n")
+    });
+    let [above, behind, below] = slots;
+    let asked = |side: Side| Comments {
+        gap: None,
+        above: above.map(|slot| slot[side]),
+        behind: behind.map(|slot| slot[side]),
+        below: below.map(|slot| slot[side]),
+    };
+    slots.iter().any(Option::is_some).then(|| Conflict {
+        path: path(),
+        original: None,
+        updated: None,
+        dest: None,
+        taken: None,
+        key: None,
+        comments: Some(Sides {
+            original: asked(Side::Original),
+            updated: asked(Side::Updated),
+            dest: Comments::default(),
+        }),
+        taking: Taking::Comments(texts),
+        required: None,
+    })
 }
 
 /// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own, and `gap` is what

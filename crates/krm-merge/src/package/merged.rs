@@ -253,13 +253,22 @@ pub enum Decided<'r, 'a> {
     Absent,
 }
 
+/// What the conflicts of a resource tell, so that nobody misses a comment there.
+#[derive(Debug, Default)]
+pub struct Disputed<'a> {
+    /// The nodes of dest and of updated in conflict.
+    pub nodes: Vec<NodeRef<'a>>,
+    /// The lines of comments in conflict.
+    pub comments: Vec<String>,
+}
+
 /// A tree whose conflicts are decided.
 #[derive(Debug)]
 pub struct SettledTree<'a> {
     /// The tree; `None` if nothing stays.
     pub tree: Option<Tree<'a>>,
-    /// The nodes of dest and of updated that were in conflict.
-    pub disputed: Vec<NodeRef<'a>>,
+    /// What was in conflict.
+    pub disputed: Disputed<'a>,
     /// Whether nothing was merged into dest's resource.
     pub is_same: bool,
 }
@@ -549,12 +558,16 @@ fn settled<'r, 'a>(
     dest: &Resource<'a>,
     decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
 ) -> SettledTree<'a> {
-    let mut disputed = Vec::new();
+    let mut disputed = Disputed::default();
     let is_same = tree.as_ref().is_some_and(|tree| tree.is(dest.node()));
     let tree = tree.and_then(|tree| {
         settle(tree, &mut |conflict| {
-            disputed.extend(conflict.dest.as_ref().and_then(Tree::like));
-            disputed.extend(conflict.updated);
+            disputed.nodes.extend(conflict.dest.as_ref().and_then(Tree::like));
+            disputed.nodes.extend(conflict.updated);
+            if let Taking::Comments(texts) = &conflict.taking {
+                let lines = texts.iter().flat_map(|(_, text)| text.lines());
+                disputed.comments.extend(lines.map(|line| line.trim().to_owned()));
+            }
             decide(Conflict::Place { sides, dest, conflict }).pick()
         })
     });

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::fault::{Fault, Why};
 use super::file::without_header;
-use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
+use super::merged::{Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
@@ -56,8 +56,8 @@ pub struct Effect<'r, 'a> {
     pub after: Option<After<'r, 'a>>,
     /// What happened to it.
     pub happened: Happened,
-    /// The nodes of dest that a conflict or upstream's text replaced. Nobody misses a comment there.
-    pub replaced: Vec<NodeRef<'a>>,
+    /// What a conflict or upstream's text replaced. Nobody misses a comment there.
+    pub replaced: Disputed<'a>,
 }
 
 /// A resource after the merge.
@@ -205,16 +205,15 @@ impl<'r, 'a> Merged<'r, 'a> {
 }
 
 /// Warns of the comments of a resource that the merge loses: those that only dest has and that it removes, and those that upstream added and
-/// that it does not take. `items` says what happens to each item. Nobody misses a comment at the nodes in `replaced`; see
-/// [`Effect::replaced`].
+/// that it does not take. `items` says what happens to each item. For `replaced` see [`Effect::replaced`].
 pub fn lost<'a>(
     resource: &MergedResource<'_, 'a>,
     items: &[Item],
-    replaced: &[NodeRef<'_>],
+    replaced: &Disputed<'_>,
     rules: Rules<'a>,
 ) -> Vec<Warning<'a>> {
     let sides = resource.member.sides;
-    let Some(dest) = sides.dest.filter(|dest| !replaced.iter().any(|node| node.is(dest.node()))) else {
+    let Some(dest) = sides.dest.filter(|dest| !replaced.nodes.iter().any(|node| node.is(dest.node()))) else {
         return Vec::new();
     };
     let (none, all);
@@ -231,7 +230,7 @@ pub fn lost<'a>(
     };
     let [original, updated] = [sides.original, sides.updated].map(|side| side.map(Resource::node));
     let upstream: Vec<_> = original.into_iter().chain(updated).collect();
-    let comments = Comments { dest: dest.node(), edits, disputed: replaced };
+    let comments = Comments { dest: dest.node(), edits, disputed: &replaced.nodes, told: &replaced.comments };
     let mut found = comments.lost(&upstream, || rules.cursor(dest));
     if let (Becomes::Merged(_, Upstream::Changed | Upstream::Unknown), Some(original), Some(updated)) =
         (&resource.becomes, original, updated)
@@ -295,7 +294,8 @@ impl<'r, 'a> Writer<'r, 'a> {
             self.written.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name]);
         }
         // In conflict, the whole resource is told.
-        let replaced = member.sides.dest.filter(|_| resource.is_disputed()).map(Resource::node).into_iter().collect();
+        let whole = member.sides.dest.filter(|_| resource.is_disputed()).map(Resource::node);
+        let replaced = Disputed { nodes: whole.into_iter().collect(), comments: Vec::new() };
         let effect = |after, happened| Ok(Effect { after, happened, replaced });
         match (decided, member.sides.updated, member.sides.dest) {
             (Decided::Kept, _, Some(dest)) => {
@@ -375,7 +375,11 @@ impl<'r, 'a> Writer<'r, 'a> {
         let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };
         let after = self.carry_out(dest, member.sides.updated, fate)?;
         // What takes upstream's text had original's, so it has no comments of its own.
-        let replaced = if text == TextOf::Own { settled.disputed } else { vec![dest.node()] };
+        let replaced = if text == TextOf::Own {
+            settled.disputed
+        } else {
+            Disputed { nodes: vec![dest.node()], comments: Vec::new() }
+        };
         let happened = if is_unchanged { Happened::Unchanged } else { Happened::Changed };
         Ok(Effect { after: after.map(|tree| after_of(dest, tree)), happened, replaced })
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::Tree;
+use super::{Conflict, Tree};
 use crate::child::ChildId;
 use crate::yaml::{NodeRef, WrittenChild};
 
@@ -56,20 +56,40 @@ pub struct Comments<'a> {
     pub below: Option<&'a str>,
 }
 
-/// The comments of an entry. They are in a box, because few entries ask for any, and a tree has many entries.
+/// The comments of an entry, and the conflict about them, if both sides changed them. They are in a box, because few entries ask for any,
+/// and a tree has many entries.
 #[derive(Clone, Debug, Default)]
-pub struct Asked<'a>(Option<Box<Comments<'a>>>);
+pub struct Asked<'a>(Option<Box<Wanted<'a>>>);
 
-impl Asked<'_> {
+#[derive(Clone, Debug)]
+struct Wanted<'a> {
+    comments: Comments<'a>,
+    contested: Option<Conflict<'a>>,
+}
+
+impl<'a> Asked<'a> {
+    /// Comments of which some are in conflict.
+    pub fn contested(comments: Comments<'a>, contested: Option<Conflict<'a>>) -> Self {
+        let is_any = comments != Comments::NONE || contested.is_some();
+        Self(is_any.then(|| Box::new(Wanted { comments, contested })))
+    }
+
     /// Whether all comments stay as they are.
     pub fn is_nothing(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// Takes the conflict out of it.
+    pub fn take_conflict(&mut self) -> Option<Conflict<'a>> {
+        let conflict = self.0.as_mut()?.contested.take()?;
+        *self = (**self).into();
+        Some(conflict)
     }
 }
 
 impl<'a> From<Comments<'a>> for Asked<'a> {
     fn from(comments: Comments<'a>) -> Self {
-        Self((comments != Comments::NONE).then(|| Box::new(comments)))
+        Self::contested(comments, None)
     }
 }
 
@@ -77,12 +97,23 @@ impl<'a> Deref for Asked<'a> {
     type Target = Comments<'a>;
 
     fn deref(&self) -> &Comments<'a> {
-        self.0.as_deref().unwrap_or(&Comments::NONE)
+        self.0.as_ref().map_or(&Comments::NONE, |wanted| &wanted.comments)
     }
 }
 
 impl Comments<'_> {
     const NONE: Self = Self { gap: None, above: None, behind: None, below: None };
+
+    /// These comments; where `other` asks for one, that.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            gap: other.gap.or(self.gap),
+            above: other.above.or(self.above),
+            behind: other.behind.or(self.behind),
+            below: other.below.or(self.below),
+        }
+    }
 }
 
 impl<'a> Key<'a> {

@@ -1,6 +1,6 @@
 //! [`settle()`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
 
-use super::{Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, fields_in};
+use super::{Asked, Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, fields_in};
 use crate::child::{By, ChildId};
 use crate::hashed::{HashMap, HashSet};
 
@@ -46,8 +46,28 @@ fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pic
 }
 
 impl<'a> Entry<'a> {
-    /// Sets a value whose conflicts are decided, with the comments of the side that wins. Returns whether updated lost any conflict.
+    /// Sets a value whose conflicts are decided, and decides the conflict about comments. Returns whether updated lost any conflict of values.
     fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
+        let contested = self.comments.take_conflict();
+        let has_lost = self.settle_value(value, pick);
+        if let Some(conflict) = contested {
+            self.settle_comments(conflict, pick);
+        }
+        has_lost
+    }
+
+    fn settle_comments(&mut self, conflict: Conflict<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) {
+        let own = *self.comments;
+        self.comments = match (pick(&conflict), conflict.comments) {
+            (None, _) => Asked::contested(own, Some(conflict)),
+            (Some(Pick::Updated | Pick::Both), Some(comments)) => own.with(comments.updated).into(),
+            (Some(Pick::Original), Some(comments)) => own.with(comments.original).into(),
+            (Some(Pick::Dest), _) | (Some(_), None) => own.into(),
+        };
+    }
+
+    /// Sets a value whose conflicts are decided, with the comments of the side that wins. Returns whether updated lost any conflict.
+    fn settle_value(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
         let Tree::Conflict(conflict) = value else {
             let (value, has_lost) = settled(value, pick);
             self.value = value;

@@ -14,7 +14,7 @@ use krm_merge::rules::Rules;
 use krm_merge::secret::Secret;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{self, Unwritable, WriteFault};
-use krm_merge::tree::{Taking, Tree};
+use krm_merge::tree::{Pick, Taking, Tree};
 use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
@@ -452,6 +452,10 @@ impl<'r, 'a> Merged<'r, 'a> {
     fn of(merged: MergedResource<'r, 'a>, rules: Rules<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
         let merged = merged.decide(&mut |conflict| {
+            // The comments are merged line by line: see `git/comments.rs`.
+            if matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Comments(_))) {
+                return Some(Pick::Dest);
+            }
             let clash = Clash::of(&conflict, rules).ok()?;
             let ruling = decisions.of(&clash);
             let policy = ruling.treatment.policy();

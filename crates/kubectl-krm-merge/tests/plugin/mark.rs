@@ -45,6 +45,27 @@ fn steps(more: &str) -> String {
 }
 
 #[test]
+fn a_comment_that_both_sides_changed_stands_between_markers_and_resolve_decides_it() {
+    let text = |comment: &str, size: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  # {comment}\n  size: '1'\n  more: '{size}'\n"
+        )
+    };
+    let texts = [text("old", "1"), text("upstream", "2"), text("ours", "1")];
+    let folder = upgrade("map.yaml", texts.each_ref().map(String::as_str));
+    let (code, told) = mark(&folder, &[]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("both sides changed the comment at `data.size`"), "{told}");
+    let marked =
+        "<<<<<<< dest (here)\n  # ours\n||||||| original (v1)\n  # old\n=======\n  # upstream\n>>>>>>> updated (v2)\n";
+    assert_eq!(folder.read("here/map.yaml"), text("ours", "2").replace("  # ours\n", marked));
+    folder.write("answers", "here/map.yaml:6 ours\n");
+    let ran = folder.run(&["resolve", "--answers", "answers", "here/map.yaml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(folder.read("here/map.yaml"), text("ours", "2"));
+}
+
+#[test]
 fn additions_of_both_sides_stand_between_markers_and_resolve_takes_both() {
     let [ours, theirs] = ["  - run: sign # ours\n    with: [c]\n", "  - run: test\n    with: [b]\n"];
     let texts = [steps(""), steps(theirs), steps(ours)];
