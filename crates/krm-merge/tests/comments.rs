@@ -3,7 +3,8 @@
 //!
 //! A small universe: each side has some of three comments at each of two elements, and may have an element of its own.
 
-use krm_merge::{Merge, Package, Pick};
+use krm_merge::tree::Taking;
+use krm_merge::{Conflict, Merge, Package, Pick};
 
 /// Where the comment of an element is.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +62,8 @@ fn merged(original: &str, updated: &str, dest: &str) -> (String, usize) {
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
     let mut conflicts = 0;
-    merged.conflicts(|_| conflicts += 1);
+    let is_of_comments = |conflict: &Conflict<'_, '_, '_>| matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Comments(_)));
+    merged.conflicts(|conflict| conflicts += usize::from(!is_of_comments(conflict)));
     (merged.text(Pick::Updated).expect("within the limit"), conflicts)
 }
 
@@ -86,7 +88,8 @@ fn a_comment_that_only_upstream_changed_arrives() {
                     seen += 1;
                     for letter in ['a', 'b'] {
                         let [was, is, own] = [&original, &updated, &dest].map(|side| comment(side, letter));
-                        let want = if own == was { is } else { own };
+                        // Where both changed it, updated wins.
+                        let want = if is == was { own } else { is };
                         let element = list.element((letter, want), at);
                         // An element without a comment follows another element, or the head of the list.
                         let is_alone =

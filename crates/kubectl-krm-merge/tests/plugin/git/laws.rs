@@ -245,7 +245,8 @@ fn check([original, ours, theirs]: [&str; 3], style: &str) {
         // It is the merge's own text, with lines of theirs that differ in comments and free comments at most; or git's.
         if !by_git.status.success() || by_git.stdout != text.as_bytes() {
             assert_eq!(Some(&halves[0]), values(&kept).as_ref(), "{}", shown());
-            assert_eq!(kept, taken, "{}", shown());
+            // Only a comment can be in conflict, of which the driver keeps what a side changed.
+            assert_eq!(values(&kept), values(&taken), "{}", shown());
             // A list that is taken from theirs has ours' layout: a dash may stand on the line of the next one.
             fn bare(line: &str) -> &str {
                 line.trim_start_matches(['-', ' ']).trim_end()
