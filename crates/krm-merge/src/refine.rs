@@ -7,12 +7,12 @@
 
 mod additions;
 mod again;
-mod both;
 mod compared;
 mod document;
 mod elements;
 mod lines;
 mod moved;
+mod named;
 mod partners;
 pub mod three;
 mod written;
@@ -26,7 +26,7 @@ use crate::merge::Walked;
 use crate::parts::Composed;
 use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
-use crate::schema::Cursor;
+use crate::schema::{Cursor, Names};
 use crate::sides::Sides;
 use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
@@ -228,7 +228,8 @@ fn name_of_field<'c>(conflict: &'c Conflict<'_>) -> Option<&'c str> {
 
 /// The kind of value that is in conflict, if its place says that it has parts.
 fn composed(conflict: &Conflict<'_>, cursor: Cursor<'_>) -> Option<Composed> {
-    Composed::of_place(&conflict.path).filter(|kind| *kind == Composed::Image || cursor.additive().is_some())
+    Composed::of_place(&conflict.path)
+        .filter(|kind| *kind == Composed::Image || matches!(cursor.names(), Some(Names::Reference(_))))
 }
 
 struct Refiner<'a, 'b> {

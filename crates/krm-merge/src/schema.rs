@@ -20,9 +20,9 @@ use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::path::ElementKey;
-use crate::tree::{Branch, Entry, Tree};
+use crate::tree::{Branch, Entry, Tree, View};
 use crate::yaml::NodeRef;
-pub use additive::Names;
+pub use additive::{Named, Names};
 pub use basis::Basis;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
@@ -240,6 +240,7 @@ impl<'t> Types<'t> {
             metadata: object_meta(),
             atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
             additive: additive::root(api_version, kind),
+            named: None,
             inference: self.inference,
             mode,
             // Strategic replaces these lists only because kubectl does so, and kubectl knows only its own types, not the user's.
@@ -284,8 +285,10 @@ pub struct Cursor<'t> {
     metadata: Option<builtin::FieldRef>,
     /// The place in the atlas, for a type that no other source knows.
     atlas: Option<atlas::Place>,
-    /// The additive lists at this place and below it.
+    /// The lists with names at this place and below it, in a custom type.
     additive: Option<&'static additive::AdditivePlace>,
+    /// How the elements of the list here are named, in a built-in type.
+    named: Option<Names>,
     inference: Inference,
     mode: Mode,
     mode_of_openapi: Mode,
@@ -304,6 +307,7 @@ impl<'t> Cursor<'t> {
             metadata: None,
             atlas: None,
             additive: None,
+            named: None,
             inference,
             mode: Mode::ThreeWay,
             mode_of_openapi: Mode::ThreeWay,
@@ -373,14 +377,20 @@ impl<'t> Cursor<'t> {
         let metadata = if schemas().any(Schema::is_embedded_resource) { object_meta() } else { None };
         let atlas = self.atlas.and_then(|place| place.field(name));
         let additive = self.additive.and_then(|place| place.field(name));
-        Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, ..self }
+        let named = self.below.and_then(|of| additive::of_built_in(of, name));
+        Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, named, ..self }
     }
 
-    /// How the elements of the list here are named, if the list is additive: both sides may add to it, although no merge key identifies its
-    /// elements.
-    pub fn additive(self) -> Option<Names> {
+    /// How the elements of the list here are named, although no merge key identifies them. A rule of the user for the list speaks first.
+    pub fn names(self) -> Option<Names> {
         let is_said = self.rules.is_some_and(|rules| rules.list.is_some());
-        self.additive.filter(|_| !is_said)?.list()
+        if is_said { None } else { self.additive.and_then(additive::AdditivePlace::list).or(self.named) }
+    }
+
+    /// The same, for a list with these elements on the sides. They may show what names them.
+    pub fn names_of(self, sides: &[&[View<'_, '_>]]) -> Option<Names> {
+        let is_said = self.rules.is_some_and(|rules| rules.list.is_some());
+        self.names().or_else(|| if is_said { None } else { additive::shown(sides) })
     }
 
     /// Whether the map here is replaced whole: a schema says that it is atomic, or in Strategic it has the patch strategy `replace`, which

@@ -135,9 +135,11 @@ fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
 fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: Option<&str>) -> [String; 3] {
     let how = match (&list.list, of_patch.map(|patch| &patch.list)) {
         // If both sides changed the list, a three-way merge still merges it element by element (`conflictLevel`).
-        (ListKind::Atomic, Some(ListKind::Atomic) | None) => "replaced; three-way: element by element".to_owned(),
-        (ListKind::Atomic, Some(patch)) => {
-            format!("replaced; three-way: element by element; in a patch: {}", how(patch))
+        (ListKind::Atomic, patch) => {
+            let named = list.names.as_ref().map(|names| format!(", named by {names}")).unwrap_or_default();
+            let patch = patch.filter(|patch| **patch != ListKind::Atomic);
+            let patch = patch.map(|patch| format!("; in a patch: {}", how(patch))).unwrap_or_default();
+            format!("replaced; three-way: element by element{named}{patch}")
         }
         (list, Some(patch)) if patch != list => format!("{}; in a patch: {}", how(list), how(patch)),
         (list, _) => how(list),

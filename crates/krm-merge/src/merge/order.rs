@@ -144,6 +144,19 @@ pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, en
     sides.whole(dest)
 }
 
+/// Dest's elements, numbered in dest's order, and updated's new ones, in the order if dest wins and if updated wins. `places` has those of
+/// original and of updated.
+pub(crate) fn in_both_orders(
+    known: usize,
+    [original, updated]: [Vec<usize>; 2],
+    is_gone: impl Fn(usize) -> bool,
+    end: NewElements,
+) -> [Vec<usize>; 2] {
+    let sides = SideOrders::new(known, original, updated, is_gone, end);
+    let [dest, taken, _] = sides.merged();
+    [dest, taken].map(|order| sides.whole(order))
+}
+
 /// The orders of the three sides, as places among the entries. Dest's order is the order of the places themselves.
 struct SideOrders {
     known: usize,

@@ -1,23 +1,16 @@
-//! Elements that both sides added at one place of an additive list, kept together.
+//! Elements that both sides added at one place of a list without keys.
 //!
-//! diff3 cannot know whether two such additions exclude each other. For some lists the schema does (`schema/additive.rs`). There, both
-//! additions stay if their names differ: dest's first, unless updated's takes the place of an element that updated removed. A conflict
-//! remains if both sides may have changed the same: both have an element of one name, both replaced an element, or both changed the order.
+//! diff3 cannot know whether two such additions exclude each other. Additions are never lost: both stay, dest's first, and a conflict tells
+//! it. What both sides added alike is there once. Where one side added elements and the other one replaced what stood before them, the
+//! additions stay, too, whoever wins.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
-use super::partners::{FeaturesOf, add_changed};
-use super::three::{Matches, matches};
-use crate::hashed::HashSet;
+use super::partners::{FeaturesOf, any_is_one};
+use super::three::{Changed, Hunk, Matches, matches};
+use crate::hashed::{Empty, HashMap, HashSet};
 use crate::schema::Names;
 use crate::tree::View;
-
-/// An additive list: the names of its elements, and the additions of dest.
-pub(super) struct Additions {
-    names: Names,
-    /// The numbers of the elements that dest added.
-    of_dest: HashSet<u32>,
-}
 
 /// An element of the result, by its index in the part of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,122 +23,206 @@ pub(super) enum MergedElement {
     New(usize),
 }
 
-impl Additions {
-    /// The additions among dest's elements with these numbers; `in_dest` has the elements that original has, too.
-    pub(super) fn of(names: Names, dest: &[u32], in_dest: &Matches) -> Self {
-        let matched: HashSet<usize> = in_dest.iter().flatten().copied().collect();
-        let added = dest.iter().enumerate().filter(|(place, _)| !matched.contains(place));
-        Self { names, of_dest: added.map(|(_, number)| *number).collect() }
-    }
+/// The elements of a hunk that both sides changed, if at least one of them added some.
+pub(super) enum BothAdded {
+    /// Every addition has a place of its own, or one side has all that the other one has.
+    Apart(Vec<MergedElement>),
+    /// Both sides added elements at one place: both additions.
+    Together(Vec<MergedElement>),
+    /// One side added elements, and the other one replaced those before them: the elements if dest wins, and if updated wins.
+    Beside([Vec<MergedElement>; 2]),
+}
 
-    /// Whether dest added an element with this number, so that updated's would be a second one.
-    pub(super) fn has(&self, number: u32) -> bool {
-        self.of_dest.contains(&number)
-    }
+/// What updated and dest have in a list that original lacks.
+pub(super) struct NewElements<'v, 'a> {
+    original: FeaturesOf<'v, 'a>,
+    sides: [SideWithNew<'v, 'a>; 2],
+    /// How often original has each number.
+    counts: HashMap<u32, usize>,
+    /// How elements are named, if they are.
+    names: Option<Names>,
+}
 
-    /// The elements of a part that both sides changed; `None` if their changes may exclude each other.
-    pub(super) fn united<'v, 'a>(
-        &self,
+struct SideWithNew<'v, 'a> {
+    elements: FeaturesOf<'v, 'a>,
+    /// How often it has each number.
+    counts: HashMap<u32, usize>,
+    /// The elements of original that it lacks.
+    lacks: Vec<View<'v, 'a>>,
+}
+
+impl<'v, 'a> NewElements<'v, 'a> {
+    /// `places` has the places of original's elements in updated and in dest.
+    pub(super) fn of(
         original: FeaturesOf<'v, 'a>,
-        updated: FeaturesOf<'v, 'a>,
-        dest: FeaturesOf<'v, 'a>,
-    ) -> Option<Vec<MergedElement>> {
-        let [was, is, there] = [original.0, updated.0, dest.0].map(unique);
-        let (was, is, there) = (was?, is?, there?);
-        let common = |numbers: &[u32], other: &HashSet<u32>| -> Vec<u32> {
-            numbers.iter().copied().filter(|number| other.contains(number)).collect()
-        };
-        if common(updated.0, &there) != common(dest.0, &is) {
-            return None;
-        }
-        let new = |numbers: &[u32], other: &HashSet<u32>| -> Vec<usize> {
-            let is_new = |number: &u32| !was.contains(number) && !other.contains(number);
-            (0..numbers.len()).filter(|at| is_new(&numbers[*at])).collect()
-        };
-        let (of_updated, of_dest) = (new(updated.0, &there), new(dest.0, &is));
-        let are_dropped = |at: &usize| !is.contains(&original.0[*at]) && !there.contains(&original.0[*at]);
-        let dropped: Vec<View<'_, '_>> = (0..original.0.len()).filter(are_dropped).map(|at| original.1[at]).collect();
-        let added = |version: FeaturesOf<'v, 'a>, places: &[usize]| -> Vec<View<'v, 'a>> {
-            places.iter().map(|at| version.1[*at]).collect()
-        };
-        let [new, own] = [added(updated, &of_updated), added(dest, &of_dest)];
-        let are_two = !new.is_empty() && !own.is_empty();
-        if are_two && !dropped.is_empty()
-            || self.are_rivals(&new, &own)
-            || self.are_rivals(&dropped, &[new, own].concat())
-        {
-            return None;
-        }
-        let kept = |(at, number)| match was.contains(number) && !is.contains(number) {
-            true => MergedElement::Removed(at),
-            false => MergedElement::Kept(at),
-        };
-        let of_dest: Vec<MergedElement> = dest.0.iter().enumerate().map(kept).collect();
-        let is_shared =
-            |element: &MergedElement| matches!(element, MergedElement::Kept(at) if is.contains(&dest.0[*at]));
-        let mut out: Vec<MergedElement> = Vec::with_capacity(dest.0.len() + of_updated.len());
-        // Dest's own elements come first, but a new element of updated takes the place of one that updated removed.
-        let mut ahead = &of_dest[..];
-        let mut takes_place = false;
-        for (at, number) in updated.0.iter().enumerate() {
-            let own = ahead.iter().position(is_shared).unwrap_or(ahead.len());
-            if was.contains(number) || there.contains(number) {
-                takes_place = false;
-            }
-            if there.contains(number) {
-                let (before, rest) = ahead.split_at((own + 1).min(ahead.len()));
-                out.extend_from_slice(before);
-                ahead = rest;
-            } else if !was.contains(number) && !self.has(*number) {
-                let removed = ahead[..own].iter().position(|element| matches!(element, MergedElement::Removed(_)));
-                let end = removed.map_or(if takes_place { 0 } else { own }, |removed| removed + 1);
-                takes_place |= removed.is_some();
-                let (before, rest) = ahead.split_at(end);
-                out.extend_from_slice(before);
-                ahead = rest;
-                out.push(MergedElement::New(at));
-            }
-        }
-        out.extend_from_slice(ahead);
-        Some(out)
+        sides: [FeaturesOf<'v, 'a>; 2],
+        places: [&Matches; 2],
+        names: Option<Names>,
+    ) -> Self {
+        let [updated, dest] = [0, 1].map(|side: usize| SideWithNew {
+            elements: sides[side],
+            counts: counted(sides[side].0),
+            lacks: original.1.iter().zip(places[side]).filter(|(_, place)| place.is_none()).map(|(e, _)| *e).collect(),
+        });
+        Self { original, sides: [updated, dest], counts: counted(original.0), names }
     }
 
-    /// Whether an element of one side may be the same as one of the other side.
-    fn are_rivals(&self, updated: &[View<'_, '_>], dest: &[View<'_, '_>]) -> bool {
-        let is_named = |element: &View<'_, '_>| self.names.of(*element).is_some();
-        let (updated, unnamed): (Vec<_>, Vec<_>) = updated.iter().copied().partition(is_named);
-        let (dest, unnamed_in_dest): (Vec<_>, Vec<_>) = dest.iter().copied().partition(is_named);
-        let names: HashSet<Cow<'_, str>> = updated.into_iter().filter_map(|element| self.names.of(element)).collect();
-        let mut alike = vec![None; unnamed.len()];
-        add_changed(&unnamed, &unnamed_in_dest, &mut alike);
-        dest.into_iter().filter_map(|element| self.names.of(element)).any(|name| names.contains(&name))
-            || alike.iter().any(Option::is_some)
+    /// What becomes of a hunk; `None` if not both sides changed it, if a side did not only add, or if it moved an element there.
+    pub(super) fn in_hunk(&self, hunk: &Hunk) -> Option<BothAdded> {
+        let original = self.original.part(&hunk.original);
+        let [updated, dest] = [(&self.sides[0], &hunk.updated), (&self.sides[1], &hunk.dest)];
+        let parts = [updated, dest].map(|(side, range)| side.elements.part(range));
+        if Changed::of(original.0, parts[0].0, parts[1].0) != Changed::Apart {
+            return None;
+        }
+        let has_moved = [updated, dest].into_iter().any(|(side, range)| self.has_moved(side, range, original.0));
+        if has_moved || self.has_rivals(parts) { None } else { BothAdded::of(original, parts[0], parts[1]) }
+    }
+
+    /// Whether the sides have different elements of one name.
+    fn has_rivals(&self, parts: [FeaturesOf<'v, 'a>; 2]) -> bool {
+        let Some(names) = self.names else { return false };
+        let [of_updated, of_dest] = parts.map(|part| -> HashMap<_, _> {
+            part.0.iter().zip(part.1).filter_map(|(number, element)| Some((names.of(*element)?, *number))).collect()
+        });
+        of_updated.iter().any(|(name, number)| of_dest.get(name).is_some_and(|other| other != number))
+    }
+
+    /// Whether a side has an element of original in a range in which original has only these: another one, which the side moved there and
+    /// perhaps changed. The words of a command may repeat, so there only more of one are new.
+    fn has_moved(&self, side: &SideWithNew<'v, 'a>, range: &Range<usize>, here: &[u32]) -> bool {
+        let own = side.elements.part(range);
+        let new = own.0.iter().zip(own.1).filter(|(number, _)| !here.contains(number));
+        let (known, unknown): (Vec<_>, Vec<_>) = new.partition(|(number, _)| self.counts.contains_key(number));
+        let is_old = |number| !is_command(own.1) || side.counts.get(number) <= self.counts.get(number);
+        known.into_iter().any(|(number, _)| is_old(number))
+            || any_is_one(&side.lacks, &unknown.into_iter().map(|(_, element)| *element).collect::<Vec<_>>())
     }
 }
 
-/// Replaces the elements of dest by those of updated; elements that both have stay. In an additive list, an element that dest added
-/// elsewhere is not added a second time.
-pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additions>) -> Vec<MergedElement> {
-    let is_there = |at: &usize| additions.is_some_and(|additions| additions.has(updated[*at]));
-    let added = |at: usize| Some(at).filter(|at| !is_there(at)).map(MergedElement::New);
+fn counted(numbers: &[u32]) -> HashMap<u32, usize> {
+    let mut counts = HashMap::with_capacity(numbers.len());
+    numbers.iter().for_each(|number| *counts.entry(*number).or_default() += 1);
+    counts
+}
+
+impl BothAdded {
+    /// `None` if a side did not only add.
+    fn of(original: FeaturesOf<'_, '_>, updated: FeaturesOf<'_, '_>, dest: FeaturesOf<'_, '_>) -> Option<Self> {
+        match original.0.is_empty() {
+            true if updated.0.is_empty() || dest.0.is_empty() => None,
+            true if is_command(updated.1) || is_command(dest.1) => Some(Self::words(updated.0, dest.0)),
+            true => Some(Self::elements(updated.0, dest.0)),
+            false => Self::after(original, updated, dest),
+        }
+    }
+
+    /// Additions in which each element stands for itself.
+    fn elements(updated: &[u32], dest: &[u32]) -> Self {
+        let known = matches(dest, updated);
+        let shared = known.iter().flatten().count();
+        if shared == updated.len() {
+            return Self::Apart(kept(0..dest.len()).collect());
+        }
+        if shared == dest.len() {
+            return Self::Apart(replaced(updated, dest));
+        }
+        let has = |of: &[u32], number: &u32| of.contains(number);
+        let is_in_line = dest.iter().filter(|number| has(updated, number)).count() == shared
+            && are_unique(updated)
+            && are_unique(dest);
+        if !is_in_line {
+            let new = (0..updated.len()).filter(|at| !has(dest, &updated[*at])).map(MergedElement::New);
+            return Self::Together(kept(0..dest.len()).chain(new).collect());
+        }
+        let mut out = Vec::with_capacity(dest.len() + updated.len());
+        let (mut from, mut of_dest, mut is_crowded) = (0, 0, false);
+        let shared = known.iter().enumerate().filter_map(|(own, at)| Some((own, (*at)?)));
+        for (own, at) in shared.chain([(dest.len(), updated.len())]) {
+            is_crowded |= of_dest < own && from < at;
+            out.extend(kept(of_dest..own));
+            out.extend((from..at).map(MergedElement::New));
+            out.extend(kept(own..(own + 1).min(dest.len())));
+            (of_dest, from) = (own + 1, at + 1);
+        }
+        if is_crowded { Self::Together(out) } else { Self::Apart(out) }
+    }
+
+    /// Additions to a command: an element may mean something only behind the one before it.
+    fn words(updated: &[u32], dest: &[u32]) -> Self {
+        let starts = |all: &[u32], part: &[u32]| all.windows(part.len()).position(|window| window == part);
+        if starts(dest, updated).is_some() {
+            return Self::Apart(kept(0..dest.len()).collect());
+        }
+        let new = |range: Range<usize>| range.map(MergedElement::New);
+        match starts(updated, dest) {
+            Some(at) => {
+                Self::Apart(new(0..at).chain(kept(0..dest.len())).chain(new(at + dest.len()..updated.len())).collect())
+            }
+            None => Self::Together(kept(0..dest.len()).chain(new(0..updated.len())).collect()),
+        }
+    }
+
+    /// Elements that one side added after those of original, which the other side replaced.
+    fn after(original: FeaturesOf<'_, '_>, updated: FeaturesOf<'_, '_>, dest: FeaturesOf<'_, '_>) -> Option<Self> {
+        let count = original.0.len();
+        if updated.0.is_empty() || dest.0.is_empty() {
+            return None;
+        }
+        if dest.0.starts_with(original.0) && are_others(dest.part(&(count..dest.0.len())), updated) {
+            let taken = replaced(updated.0, &dest.0[..count]);
+            let stay = kept(0..dest.0.len()).collect();
+            return Some(Self::Beside([stay, taken.into_iter().chain(kept(count..dest.0.len())).collect()]));
+        }
+        if updated.0.starts_with(original.0) && are_others(updated.part(&(count..updated.0.len())), dest) {
+            let added = (count..updated.0.len()).map(MergedElement::New);
+            let stay = kept(0..dest.0.len()).chain(added).collect();
+            return Some(Self::Beside([stay, replaced(updated.0, dest.0)]));
+        }
+        // Both sides replaced the elements alike.
+        if dest.0.starts_with(updated.0) && are_others(dest.part(&(updated.0.len()..dest.0.len())), original) {
+            return Some(Self::Apart(kept(0..dest.0.len()).collect()));
+        }
+        if updated.0.starts_with(dest.0) && are_others(updated.part(&(dest.0.len()..updated.0.len())), original) {
+            return Some(Self::Apart(replaced(updated.0, dest.0)));
+        }
+        None
+    }
+}
+
+fn kept(places: Range<usize>) -> impl Iterator<Item = MergedElement> {
+    places.map(MergedElement::Kept)
+}
+
+/// Whether elements are of a command line, so that a flag may have its value behind it.
+fn is_command(elements: &[View<'_, '_>]) -> bool {
+    elements.iter().any(|element| element.text().is_some_and(|text| text.starts_with('-')))
+}
+
+/// Whether none of the added elements may be one of the others.
+fn are_others(added: FeaturesOf<'_, '_>, others: FeaturesOf<'_, '_>) -> bool {
+    !added.0.iter().any(|number| others.0.contains(number)) && !any_is_one(added.1, others.1)
+}
+
+/// Replaces the elements of dest by those of updated; elements that both have stay.
+pub(super) fn replaced(updated: &[u32], dest: &[u32]) -> Vec<MergedElement> {
     let mut new = 0..updated.len();
     let mut out = Vec::new();
     for (own, stays) in matches(dest, updated).into_iter().enumerate() {
         match stays {
             Some(at) => {
-                out.extend((new.start..at).filter_map(added));
+                out.extend((new.start..at).map(MergedElement::New));
                 new.start = at + 1;
                 out.push(MergedElement::Kept(own));
             }
             None => out.push(MergedElement::Removed(own)),
         }
     }
-    out.extend(new.filter_map(added));
+    out.extend(new.map(MergedElement::New));
     out
 }
 
-/// The numbers as a set; `None` if one repeats.
-pub(super) fn unique(numbers: &[u32]) -> Option<HashSet<u32>> {
-    let all: HashSet<u32> = numbers.iter().copied().collect();
-    (all.len() == numbers.len()).then_some(all)
+/// Whether no number repeats.
+fn are_unique(numbers: &[u32]) -> bool {
+    numbers.iter().collect::<HashSet<_>>().len() == numbers.len()
 }

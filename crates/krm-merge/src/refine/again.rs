@@ -5,8 +5,7 @@
 //! second run would then add elements twice or drop some. A pipeline merges at each run, so such a list must stay one conflict. The second
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
-use super::additions::{Additions, MergedElement, replaced};
-use super::both::{BothAdded, NewElements};
+use super::additions::{BothAdded, MergedElement, NewElements, replaced};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
@@ -29,7 +28,7 @@ pub(super) struct AgainOutcome<'v, 'a> {
     pub ways: &'v Ways<'v, 'a>,
     /// For each element that may be merged from three versions, how, and the places of these.
     pub from: &'v [Option<(MergedFrom, Anchor)>],
-    /// How elements are named, if the list is additive.
+    /// How elements are named, if they are.
     pub names: Option<Names>,
     /// The side that won.
     pub winner: Side,
@@ -66,8 +65,7 @@ impl<'a> AgainOutcome<'_, 'a> {
         if !parts.iter().any(is_apart) && any_strays([original.0, other.elements().0, this.0], this.0) {
             return false;
         }
-        let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));
-        let again = Again { outcome: self, original, side, other: other.elements(), additions, new: &new };
+        let again = Again { outcome: self, original, side, other: other.elements(), new: &new };
         parts.iter().all(|part| match part {
             Part::Anchor(at) => again.keeps_element(*at),
             Part::Hunk(hunk) => again.keeps_hunk(hunk),
@@ -82,7 +80,6 @@ struct Again<'v, 'a> {
     side: Side,
     /// The elements of the side.
     other: FeaturesOf<'v, 'a>,
-    additions: Option<Additions>,
     new: &'v NewElements<'v, 'a>,
 }
 
@@ -101,12 +98,8 @@ impl Again<'_, '_> {
         let own = self.outcome.ways.elements().part(&hunk.dest);
         match Changed::of(old.0, new.0, own.0) {
             Changed::Nowhere | Changed::Dest | Changed::Alike => true,
-            Changed::Updated => are_kept(&replaced(new.0, own.0, self.additions.as_ref())),
+            Changed::Updated => are_kept(&replaced(new.0, own.0)),
             Changed::Apart => {
-                let united = self.additions.as_ref().and_then(|additions| additions.united(old, new, own));
-                if let Some(elements) = united {
-                    return are_kept(&elements);
-                }
                 let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
                 let was_merged = |n| self.was_merged(MergedFrom::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
                 match self.new.in_hunk(hunk) {
@@ -115,7 +108,7 @@ impl Again<'_, '_> {
                     // It is in conflict again, and the outcome has what won.
                     _ if self.side != self.outcome.winner => true,
                     Some(BothAdded::Beside([_, updated])) => are_kept(&updated),
-                    Some(BothAdded::Together(_)) => are_kept(&replaced(new.0, own.0, self.additions.as_ref())),
+                    Some(BothAdded::Together(_)) => are_kept(&replaced(new.0, own.0)),
                     None => is_one_by_one && (0..old.0.len()).all(was_merged),
                 }
             }

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::additions::{Additions, MergedElement, replaced};
+use super::additions::{BothAdded, MergedElement, NewElements, replaced};
 use super::again::{AgainOutcome, Kept, MergedFrom};
-use super::both::{BothAdded, NewElements};
 use super::compared::{Compared, Ways, any_strays, compared};
+use super::named::{Fate, NamedMerge};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
@@ -17,9 +17,9 @@ use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::hashed::{Empty, HashMap, HashSet};
 use crate::merge::merge_at;
-use crate::path::Step;
+use crate::path::{FieldPath, Step};
 use crate::remarks::{Remarks, gap_of};
-use crate::schema::{Cursor, ListKind};
+use crate::schema::{Cursor, ListKind, Names};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
@@ -40,14 +40,6 @@ impl<'a> Version<'a> {
     fn all(&self) -> FeaturesOf<'_, 'a> {
         FeaturesOf(&self.numbers, &self.views)
     }
-}
-
-/// What is known about the elements that sides added.
-#[derive(Clone, Copy)]
-struct HowAdded<'v, 'a> {
-    /// The names of the elements, if the list is additive.
-    additive: Option<&'v Additions>,
-    new: &'v NewElements<'v, 'a>,
 }
 
 /// All versions of a list.
@@ -79,13 +71,15 @@ impl<'a> Refiner<'a, '_> {
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let (versions, mut numbering) = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
+        let names = cursor.names_of(&[&original.views, &updated.views, &dest.views]);
+        if let Some(named) = names.and_then(|names| self.by_name(conflict, &versions, &mut numbering, (names, cursor)))
+        {
+            return Some(named);
+        }
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
-        let names = cursor.additive();
-        let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
         let new = NewElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], names);
-        let hows = HowAdded { additive: additions.as_ref(), new: &new };
-        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, hows), cursor)?;
+        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, &new), cursor)?;
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
@@ -125,10 +119,14 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (parts, hows): (&[Part], HowAdded<'_, 'a>),
+        (parts, new): (&[Part], &NewElements<'_, 'a>),
         cursor: Cursor<'a>,
     ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
-        let own = self.paired(conflict, versions, parts, cursor)?;
+        let changed = parts.iter().filter_map(|part| match part {
+            Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
+            _ => None,
+        });
+        let own = self.paired(conflict, versions, changed.collect(), cursor)?;
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
         let mut is_finer = false;
@@ -147,21 +145,18 @@ impl<'a> Refiner<'a, '_> {
                     ListPiece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
-                    let added = hows.new.in_hunk(hunk);
-                    let united = versions.united(hunk, hows.additive, &own).or_else(|| match &added {
-                        Some(BothAdded::Apart(elements)) => Some(versions.entries(hunk, elements.clone(), &own)),
-                        _ => None,
-                    });
-                    if let Some(entries) = united {
+                    let added = new.in_hunk(hunk);
+                    if let Some(BothAdded::Apart(elements)) = added {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);
-                        pieces.push(ListPiece::Settled(entries));
+                        pieces.push(ListPiece::Settled(versions.entries(hunk, elements, &own)));
                         continue;
                     }
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, versions, (hunk, hows, &own), cursor);
-                    is_finer |= added.is_some()
-                        || versions.hunk(hunk) == Changed::Apart && matches!(piece, ListPiece::Settled(_));
+                    let is_added = added.is_some();
+                    let piece = self.hunk(conflict, versions, (hunk, added, &own), cursor);
+                    is_finer |=
+                        is_added || versions.hunk(hunk) == Changed::Apart && matches!(piece, ListPiece::Settled(_));
                     piece
                 }
             };
@@ -170,19 +165,15 @@ impl<'a> Refiner<'a, '_> {
         (sources.is_finer() || is_finer).then_some((pieces, sources))
     }
 
-    /// Dest's elements. Elements that upstream changed are merged inside, and so are the comments of those that nobody changed.
+    /// Dest's elements. These elements, which upstream changed, are merged inside, and so are the comments of those that nobody changed.
     fn paired(
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        parts: &[Part],
+        changed: Vec<Anchor>,
         cursor: Cursor<'a>,
     ) -> Option<Vec<Entry<'a>>> {
-        let changed = parts.iter().filter_map(|part| match part {
-            Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
-            _ => None,
-        });
-        let mut pairs: Vec<Anchor> = changed.collect();
+        let mut pairs = changed;
         // Updated may have dest's value elsewhere, where it is another element.
         let is_merged: HashSet<usize> = pairs.iter().map(|at| at.dest).collect();
         pairs.extend(versions.unchanged().into_iter().filter(|at| !is_merged.contains(&at.dest)));
@@ -201,21 +192,92 @@ impl<'a> Refiner<'a, '_> {
         Some(tree.into_branch(&By::Index, 0)?.entries)
     }
 
+    /// The list merged by the names of its elements; `None` if it has none, or if a second run would change it.
+    fn by_name(
+        &mut self,
+        conflict: &Conflict<'a>,
+        versions: &Versions<'a>,
+        numbering: &mut ElementNumbers<'a>,
+        (names, cursor): (Names, Cursor<'a>),
+    ) -> Option<Tree<'a>> {
+        let (original, updated) = (versions.original.all(), versions.updated.all());
+        let end = self.policy.new_elements;
+        let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, end)?;
+        let told = (self.finer.len(), self.warnings.len());
+        let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match fate {
+            Fate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
+            _ => None,
+        });
+        let own = self.paired(conflict, versions, changed.collect(), cursor)?;
+        let mut entries = Vec::with_capacity(merge.fates.len());
+        for (at, fate) in merge.fates.iter().enumerate() {
+            entries.push(match *fate {
+                Fate::Stays | Fate::Merges(..) => own[at].clone(),
+                Fate::Goes => Entry { value: None, ..own[at].clone() },
+                Fate::Comes(place) => Entry::new(None, Tree::Node(versions.updated.elements[place])),
+                Fate::Open(original, updated) => {
+                    let places = Sides { original, updated, dest: (at < merge.of_dest).then_some(at) };
+                    let index = places.dest.or(updated).unwrap_or_default();
+                    self.element(conflict, versions, (places, index, &own), cursor)
+                }
+            });
+        }
+        let ordered = |pick: Pick| merge.order(pick).iter().map(|at| entries[*at].clone()).collect::<Vec<_>>();
+        let stays = |pick: Pick| {
+            let elements: Vec<Tree<'a>> =
+                ordered(pick).into_iter().filter_map(|entry| settle(entry.value?, &mut |_| pick)).collect();
+            let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
+            let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
+            let outcome = FeaturesOf(&numbers, &views);
+            let stays = |updated, pick| {
+                let again = NamedMerge::of(names, Sides { original, updated, dest: outcome }, end);
+                again.is_some_and(|again| again.changes_nothing(pick))
+            };
+            !is_keyed(cursor, [&versions.original, &versions.updated], &views)
+                && stays(updated, pick)
+                && stays(versions.dest.all(), Pick::Dest)
+        };
+        if ![Pick::Updated, Pick::Dest].into_iter().all(stays) {
+            self.finer.truncate(told.0);
+            self.warnings.truncate(told.1);
+            return None;
+        }
+        let is_changed = merge.fates.iter().enumerate().any(|(at, fate)| match fate {
+            Fate::Goes | Fate::Comes(_) => true,
+            Fate::Merges(..) => !matches!(own[at].value, Some(Tree::Conflict(_))),
+            Fate::Stays | Fate::Open(..) => false,
+        });
+        let sources = Sources {
+            updated: is_changed || !merge.order(Pick::Dest).is_sorted(),
+            dest: versions.original.numbers != versions.dest.numbers,
+            apart: false,
+        };
+        let tree = |pick| Branch::with(versions.dest.list, By::Index, ordered(pick)).into_tree();
+        let moved = merge.moved();
+        if moved.is_empty() {
+            self.tell(&conflict.path, sources, Combined::Elements);
+            return Some(tree(Pick::Dest));
+        }
+        let paths = moved.into_iter().map(|at| FieldPath::from(Step::Index(at))).collect();
+        let (dest, taken, taking) = (Some(tree(Pick::Dest)), Some(tree(Pick::Updated)), Taking::Order(paths));
+        Some(Conflict { dest, taken, comments: None, taking, ..conflict.clone() }.into())
+    }
+
     fn hunk(
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (hunk, hows, own): (&Hunk, HowAdded<'_, 'a>, &[Entry<'a>]),
+        (hunk, added, own): (&Hunk, Option<BothAdded>, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> ListPiece<'a> {
         let kept = || own[hunk.dest.clone()].to_vec();
         match versions.hunk(hunk) {
-            Changed::Updated => ListPiece::Settled(versions.replaced(hunk, hows.additive, own)),
+            Changed::Updated => ListPiece::Settled(versions.replaced(hunk, own)),
             Changed::Nowhere | Changed::Dest | Changed::Alike => ListPiece::Settled(kept()),
             Changed::Apart => {
                 let entries = |elements| versions.entries(hunk, elements, own);
-                let replaced = || versions.replaced(hunk, hows.additive, own);
-                match hows.new.in_hunk(hunk) {
+                let replaced = || versions.replaced(hunk, own);
+                match added {
                     Some(BothAdded::Apart(elements)) => ListPiece::Settled(entries(elements)),
                     Some(BothAdded::Beside(outcomes)) => ListPiece::Open(outcomes.map(entries)),
                     Some(BothAdded::Together(both)) => {
@@ -223,7 +285,14 @@ impl<'a> Refiner<'a, '_> {
                     }
                     None if versions.is_one_by_one(hunk) => {
                         let count = hunk.dest.len().max(hunk.updated.len());
-                        let element = |n| self.element(conflict, versions, (hunk, n, own), cursor);
+                        let at = |range: &Range<usize>, n| range.clone().nth(n);
+                        let places = |n| Sides {
+                            original: at(&hunk.original, n),
+                            updated: at(&hunk.updated, n),
+                            dest: at(&hunk.dest, n),
+                        };
+                        let element =
+                            |n| self.element(conflict, versions, (places(n), hunk.dest.start + n, own), cursor);
                         ListPiece::Settled((0..count).map(element).collect())
                     }
                     None => ListPiece::Open([kept(), replaced()]),
@@ -232,24 +301,24 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    /// The n-th element of a hunk in which each side has its own version of it: a conflict, unless both versions mean the same.
+    /// An element of which each side has its own version at these places: a conflict, unless both versions mean the same. `index` is for its
+    /// path.
     fn element(
         &mut self,
         whole: &Conflict<'a>,
         versions: &Versions<'a>,
-        (hunk, n, own): (&Hunk, usize, &[Entry<'a>]),
+        (places, index, own): (Sides<Option<usize>>, usize, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> Entry<'a> {
-        let at = |range: &Range<usize>, version: &Version<'a>| range.clone().nth(n).map(|i| version.elements[i]);
-        let original = at(&hunk.original, &versions.original);
-        let updated = at(&hunk.updated, &versions.updated);
-        let dest = at(&hunk.dest, &versions.dest);
-        let place = hunk.dest.clone().nth(n);
-        let index = hunk.dest.start + n;
-        if let (Some(updated), Some(dest)) = (updated, dest)
+        let at = |place: Option<usize>, version: &Version<'a>| place.map(|i| version.elements[i]);
+        let original = at(places.original, &versions.original);
+        let updated = at(places.updated, &versions.updated);
+        let dest = at(places.dest, &versions.dest);
+        let place = places.dest;
+        if let (Some(updated), Some(dest), Some(place)) = (updated, dest, place)
             && same(updated, dest)
         {
-            return own[index].clone();
+            return own[place].clone();
         }
         let mut path = whole.path.clone();
         path.push(Step::Index(index), place);
@@ -398,20 +467,10 @@ impl<'a> Versions<'a> {
         }
     }
 
-    /// The elements of a hunk with the additions of both sides, if the list is additive and both changed the hunk without excluding each
-    /// other.
-    fn united(&self, hunk: &Hunk, additions: Option<&Additions>, own: &[Entry<'a>]) -> Option<Vec<Entry<'a>>> {
-        let additions = additions.filter(|_| self.hunk(hunk) == Changed::Apart)?;
-        let original = self.original.all().part(&hunk.original);
-        let (updated, dest) = (self.updated.all().part(&hunk.updated), self.dest.all().part(&hunk.dest));
-        let elements = additions.united(original, updated, dest)?;
-        Some(self.entries(hunk, elements, own))
-    }
-
     /// Dest's elements of a hunk, replaced by updated's.
-    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
+    fn replaced(&self, hunk: &Hunk, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let (updated, dest) = (&self.updated.numbers[hunk.updated.clone()], &self.dest.numbers[hunk.dest.clone()]);
-        self.entries(hunk, replaced(updated, dest, additions), own)
+        self.entries(hunk, replaced(updated, dest), own)
     }
 
     /// Updated's elements of a hunk, each in the place of one of dest's, as far as there are any.

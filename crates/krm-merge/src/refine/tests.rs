@@ -560,7 +560,7 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[a]", "[x, a]", "[y, a]", Some("[y, x, a]")),
         ("resources", "[]", "[x]", "[y]", Some("[y, x]")),
         ("resources", "[a]", "[a, x, z]", "[a, y, z]", Some("[a, y, x, z]")),
-        ("resources", "[a]", "[a, x, z]", "[a, z, x, y]", None),
+        ("resources", "[a]", "[a, x, z]", "[a, z, x, y]", Some("[a, z, x, y]")),
         // A new element takes the place of one that its side removed.
         ("resources", "[a, b]", "[a, x]", "[a, b, y]", Some("[a, x, y]")),
         ("resources", "[a, b]", "[a, b, x]", "[a, y]", Some("[a, y, x]")),
@@ -568,7 +568,7 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[a, b, c]", "[a, x, c]", "[a, y, b, c]", Some("[a, y, x, c]")),
         ("resources", "[a, b]", "[x, b]", "[a, y]", Some("[x, y]")),
         ("resources", "[a, b]", "[a, y]", "[x, b]", Some("[x, y]")),
-        ("resources", "[a, b]", "[x, b, z]", "[a, y]", Some("[x, y, z]")),
+        ("resources", "[a, b]", "[x, b, z]", "[a, y]", Some("[x, z, y]")),
         ("resources", "[a]", "[x, z]", "[a, y]", Some("[x, z, y]")),
         // An element that the other side added elsewhere is not added twice.
         ("resources", "[a, b]", "[x, a, b]", "[a, b, x]", Some("[a, b, x]")),
@@ -605,6 +605,199 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         let (_, swapped) = of_kustomization(field, [original, dest, updated]);
         assert_eq!(swapped.is_empty(), conflicts.is_empty(), "swapped: {field} {original} {updated} {dest}");
     }
+}
+
+/// The rules of a group of a PrometheusRule, or the words of a container, merged: the result if dest wins and if updated wins, and the
+/// places in conflict.
+fn of_type(
+    [before, indent]: [&str; 2],
+    [api_version, kind]: [&str; 2],
+    versions: [&str; 3],
+) -> (String, String, Vec<String>) {
+    let types = Types::default();
+    let cursor = types.root(api_version, kind, Mode::ThreeWay);
+    let texts = versions.map(|value| format!("{before}{indent}{value}\n"));
+    let found = found_at(cursor, texts.each_ref().map(String::as_str), ConflictLevel::Line);
+    let value = |text: &str| text.trim_end().rsplit_once(indent.trim_start()).map(|(_, text)| text.to_owned());
+    (value(&found.dest).expect("a list"), value(&found.updated).expect("a list"), found.conflicts)
+}
+
+fn alerts(versions: [&str; 3]) -> (String, String, Vec<String>) {
+    of_type(
+        ["spec:\n  groups:\n  - name: g\n", "    rules: "],
+        ["monitoring.coreos.com/v1", "PrometheusRule"],
+        versions,
+    )
+}
+
+fn words(versions: [&str; 3]) -> (String, String, Vec<String>) {
+    of_type(["spec:\n  containers:\n  - name: c\n    image: i\n", "    args: "], ["v1", "Pod"], versions)
+}
+
+#[test]
+fn elements_with_names_are_merged_by_them() {
+    let [a, b] = ["{alert: A, expr: 1, for: 1m}", "{alert: B, expr: 1, for: 1m}"];
+    let (list, one) = (format!("[{a}, {b}]"), format!("[{a}]"));
+    for (original, updated, dest, if_dest, if_updated, conflicts) in [
+        // Both added one.
+        (
+            &*one,
+            "[{alert: A, expr: 1, for: 1m}, {alert: X, expr: 1}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: Y, expr: 1}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: Y, expr: 1}, {alert: X, expr: 1}]",
+            "",
+            0,
+        ),
+        // Both changed it: inside.
+        (
+            &one,
+            "[{alert: A, expr: 2, for: 1m}]",
+            "[{alert: A, expr: 1, for: 9m}]",
+            "[{alert: A, expr: 2, for: 9m}]",
+            "",
+            0,
+        ),
+        // Nothing in common but the name.
+        (
+            "[{alert: A, expr: 1}]",
+            "[{alert: A, expr: 2, x: 1}]",
+            "[{alert: A, expr: 1, y: 1, z: 1}]",
+            "[{alert: A, expr: 2, y: 1, z: 1, x: 1}]",
+            "",
+            0,
+        ),
+        // Updated removed one and added one in its place, and dest changed the one.
+        (
+            &list,
+            "[{alert: A, expr: 1, for: 1m}, {alert: X, v: 1}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: B, expr: 1, for: 9m}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: B, expr: 1, for: 9m}, {alert: X, v: 1}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: X, v: 1}]",
+            1,
+        ),
+        // Dest removed one that updated changed, and updated added one beside it.
+        (
+            &list,
+            "[{alert: A, expr: 1, for: 1m}, {alert: B, expr: 2, for: 1m}, {alert: X, v: 1}]",
+            "[{alert: A, expr: 1, for: 1m}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: X, v: 1}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: B, expr: 2, for: 1m}, {alert: X, v: 1}]",
+            1,
+        ),
+        // Updated moved one that dest changed.
+        (
+            &list,
+            "[{alert: B, expr: 1, for: 1m}, {alert: A, expr: 1, for: 1m}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: B, expr: 2, for: 1m}]",
+            "[{alert: B, expr: 2, for: 1m}, {alert: A, expr: 1, for: 1m}]",
+            "",
+            0,
+        ),
+        // Both added one of this name.
+        ("[]", "[{alert: X, expr: 1}]", "[{alert: X, expr: 2}]", "[{alert: X, expr: 2}]", "[{alert: X, expr: 1}]", 1),
+    ] {
+        let if_updated = if if_updated.is_empty() { if_dest } else { if_updated };
+        let found = alerts([original, updated, dest]);
+        assert_eq!(
+            (&*found.0, &*found.1, found.2.len()),
+            (if_dest, if_updated, conflicts),
+            "{original} {updated} {dest}"
+        );
+        assert_eq!(alerts([original, updated, if_dest]).0, if_dest, "again");
+        assert_eq!(alerts([original, updated, if_updated]).1, if_updated, "again");
+        assert_eq!(alerts([original, dest, updated]).2.len(), conflicts, "swapped: {original} {updated} {dest}");
+    }
+}
+
+#[test]
+fn flags_are_told_apart_by_their_names() {
+    for (original, updated, dest, want, conflicts) in [
+        (
+            "[s, --a=1, --b=1, --c=1]",
+            "[s, --a=2, --b=1, --c=2, --u]",
+            "[s, --a=1, --b=2, --c=1, --d=1]",
+            "[s, --a=2, --b=2, --c=2, --d=1, --u]",
+            0,
+        ),
+        ("[--a=1, --b=1]", "[--a=2, --b=1]", "[--a=3, --b=2]", "[--a=2, --b=2]", 1),
+        ("[--a, x, --b, y]", "[--a, X, --b, y]", "[--a, x, --b, Y]", "[--a, X, --b, Y]", 0),
+        ("[--a, x]", "[--a, x, --u, 1]", "[--a, x, --d, 1]", "[--a, x, --d, 1, --u, 1]", 0),
+        // A flag may come with its value, and both go.
+        ("[--a, x, --b, y]", "[--b, y]", "[--a, x, --b, Y]", "[--b, Y]", 0),
+        ("[-c, \"a\\nb\\nc\\n\"]", "[-c, \"A\\nb\\nc\\n\"]", "[-c, \"a\\nb\\nC\\n\"]", "[-c, \"A\\nb\\nC\\n\"]", 0),
+        // Nobody knows whether `x` is the value of `--a`.
+        ("[--a, x]", "[--a, --u, x]", "[--a, y]", "[--a, --u, x]", 1),
+        // The flag that both replaced may have another name now.
+        ("[-Xmx1g]", "[-Xmx2g]", "[-Xmx3g]", "[-Xmx2g]", 1),
+        // A flag repeats, so the list has no names: both additions stay, and it is told.
+        ("[--s, a]", "[--s, a, --s, b]", "[--s, a, --s, c]", "[--s, a, --s, b]", 1),
+    ] {
+        let found = words([original, updated, dest]);
+        assert_eq!((&*found.1, found.2.len()), (want, conflicts), "{original} {updated} {dest}: {found:?}");
+        assert_eq!(words([original, updated, want]).1, want, "again: {original} {updated} {dest}");
+        assert_eq!(words([original, dest, updated]).2.len(), conflicts, "swapped: {original} {updated} {dest}");
+    }
+}
+
+#[test]
+fn random_lists_with_names_hold_the_laws() {
+    let mut random = Random(23);
+    let (mut clean, mut all) = (0, 0);
+    for case in 0..1500 {
+        let of_flags = case % 2 == 0;
+        let element = |name: &str, value: usize| match of_flags {
+            true => format!("--{name}={value}"),
+            false => format!("{{alert: {name}, expr: {value}}}"),
+        };
+        let original: Vec<(String, usize)> = (0..=random.below(5)).map(|n| (format!("o{n}"), 0)).collect();
+        let mut side = |name: &str, value: usize| {
+            let mut list = Vec::new();
+            for known in &original {
+                match random.below(8) {
+                    0 => {}
+                    1 => list.push((known.0.clone(), value)),
+                    2 => list.insert(0, known.clone()),
+                    _ => list.push(known.clone()),
+                }
+            }
+            for n in 0..random.below(3) {
+                list.insert(random.below(list.len() + 1), (format!("{name}{n}"), 0));
+            }
+            if random.below(4) == 0 {
+                list.insert(random.below(list.len() + 1), ("both".to_owned(), 0));
+            }
+            list
+        };
+        let [updated, dest] = [side("u", 1), side("d", 2)];
+        let shown = |list: &[(String, usize)]| {
+            format!("[{}]", list.iter().map(|(name, value)| element(name, *value)).collect::<Vec<_>>().join(", "))
+        };
+        let [o, u, d] = [&original, &updated, &dest].map(|list| shown(list));
+        let merged = |versions: [&str; 3]| if of_flags { words(versions) } else { alerts(versions) };
+        if [&o, &u, &d].into_iter().any(|list| list == "[]") {
+            continue;
+        }
+        let (if_dest, if_updated, conflicts) = merged([&o, &u, &d]);
+        if [&if_dest, &if_updated].into_iter().any(|list| list.ends_with("[]")) {
+            continue;
+        }
+        let names = |side: &[(String, usize)], outcome: &str| {
+            for (name, _) in side.iter().filter(|(name, _)| !name.starts_with('o')) {
+                let times = outcome.matches(&element(name, 0)).count();
+                assert_eq!(times, 1, "{case}: {name} in {outcome}: {o} {u} {d}");
+            }
+        };
+        if !conflicts.iter().any(|place| place.ends_with("rules") || place.ends_with("args")) {
+            [&if_dest, &if_updated]
+                .into_iter()
+                .for_each(|outcome| [&updated, &dest].into_iter().for_each(|side| names(side, outcome)));
+        }
+        assert_eq!(merged([&o, &u, &if_dest]).0, if_dest, "dest wins: {o} {u} {d}");
+        assert_eq!(merged([&o, &u, &if_updated]).1, if_updated, "updated wins: {o} {u} {d}");
+        assert_eq!(merged([&o, &d, &u]).2.len(), conflicts.len(), "swapped: {o} {u} {d}");
+        (all, clean) = (all + 1, clean + usize::from(conflicts.is_empty()));
+    }
+    assert!(clean * 3 > all, "{clean} of {all}");
 }
 
 /// Numbers below a limit, the same in each run.

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Basis, ByType, Cursor, ListKind, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
+use super::{Basis, ByType, Cursor, ListKind, Names, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
 use crate::mode::Mode;
+use crate::tree::View;
 use crate::yaml::NodeRef;
 
 /// A list of a type.
@@ -18,6 +19,8 @@ pub struct Explained {
     pub list: ListKind<String>,
     /// The source that says so; `None` if no source does.
     pub basis: Option<Basis>,
+    /// What names its elements in a three-way merge, if it has no merge keys; in words.
+    pub names: Option<String>,
 }
 
 /// How many levels of a type the walk enters.
@@ -87,12 +90,16 @@ impl<'s> Explanation<'s> {
     fn list(&self, cursor: Cursor<'s>, values: &[NodeRef<'s>]) -> Option<Explained> {
         let lists = values.iter().filter(|value| value.resolve().is_list());
         let sides: Vec<Vec<NodeRef<'_>>> = lists.map(|list| list.elements().collect()).collect();
-        if sides.is_empty() && cursor.answers().next().is_none() {
+        if sides.is_empty() && cursor.answers().next().is_none() && cursor.names().is_none() {
             return None;
         }
         let list = list_kind(cursor, &sides).unwrap_or(ListKind::Atomic);
         let list = list.with_keys(|key| key.name.to_owned());
-        Some(Explained { path: self.path.join("."), list, basis: list_basis(cursor, &sides) })
+        let views: Vec<Vec<View<'_, '_>>> =
+            sides.iter().map(|side| side.iter().copied().map(View::Node).collect()).collect();
+        let views: Vec<&[View<'_, '_>]> = views.iter().map(Vec::as_slice).collect();
+        let names = cursor.names_of(&views).filter(|_| list == ListKind::Atomic).map(Names::shown);
+        Some(Explained { path: self.path.join("."), list, basis: list_basis(cursor, &sides), names })
     }
 
     fn is_within_itself(&self, cursor: Cursor<'s>) -> bool {
@@ -127,6 +134,7 @@ fn names<'s>(cursor: Cursor<'s>, values: &[NodeRef<'s>]) -> BTreeSet<&'s str> {
     names.extend([cursor.openapi, cursor.definition].into_iter().flatten().flat_map(Schema::names));
     names.extend(cursor.below.into_iter().flat_map(builtin::TypeRef::names).map(shorter));
     names.extend(cursor.atlas.into_iter().flat_map(atlas::Place::fields).map(|(name, _)| shorter(name)));
+    names.extend(cursor.additive.into_iter().flat_map(|place| place.fields).map(|(name, _)| shorter(name)));
     names.extend(cursor.metadata.map(|_| "metadata"));
     if !names.contains("*") {
         names.extend(values.iter().flat_map(|value| value.fields()).map(|(name, _)| name.string()));
@@ -203,6 +211,22 @@ mod tests {
         assert_eq!(named("rollout"), ["argoproj.io/v1alpha1"]);
         assert!(named("deployment").contains(&"apps/v1".to_owned()));
         assert!(named("nothing").is_empty());
+        let named = |api_version: &str, kind: &str| -> Vec<String> {
+            let lists = types.explain(api_version, kind, Mode::ThreeWay, &[]);
+            lists.into_iter().filter_map(|list| Some(format!("{}: {}", list.path, list.names?))).collect()
+        };
+        assert_eq!(named("loki.grafana.com/v1", "AlertingRule"), ["spec.groups.rules: alert or record"]);
+        assert_eq!(
+            named("rbac.authorization.k8s.io/v1", "Role"),
+            [
+                "rules: all but verbs",
+                "rules.apiGroups: the whole element",
+                "rules.nonResourceURLs: the whole element",
+                "rules.resourceNames: the whole element",
+                "rules.resources: the whole element",
+                "rules.verbs: the whole element"
+            ]
+        );
         let lines = told(&types, "argoproj.io/v1alpha1", "Rollout", "{}");
         assert!(lines.contains(&"spec.template.spec.containers Map([\"name\"]) Some(Atlas)".to_owned()), "{lines:?}");
     }

@@ -242,6 +242,31 @@ fn conflicts(original: &str, ours: &str, theirs: &str) -> String {
 }
 
 #[test]
+fn additions_with_names_and_parts_merge_where_git_stops() {
+    if !has("git") {
+        return;
+    }
+    let role = |more: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: a\nrules:\n- apiGroups: [a]\n  resources: [b]\n  verbs: [get]\n{more}"
+        )
+    };
+    let rule = |group: &str| format!("- apiGroups: [{group}]\n  resources: [b]\n  verbs: [get]\n");
+    let out = merges(&role(""), &role(&rule("ours")), &role(&rule("theirs")));
+    assert_eq!(out, role(&(rule("ours") + &rule("theirs"))));
+    let web = |image: &str| WEB.replace("web:1", image);
+    let out = merges(&web("g.io/a/web:1"), &web("m.io/a/web:1"), &web("g.io/a/web:2"));
+    assert_eq!(out, web("m.io/a/web:2"));
+    // Nobody knows whether two additions without names exclude each other.
+    let thing = |more: &str| format!("apiVersion: a.b/v1\nkind: Thing\nmetadata:\n  name: a\nsteps:\n- run: a\n{more}");
+    let out = conflicts(&thing(""), &thing("- run: ours\n"), &thing("- run: theirs\n"));
+    assert!(
+        out.starts_with(&thing("<<<<<<< ")) && out.contains("- run: ours\n") && out.contains("- run: theirs\n"),
+        "{out}"
+    );
+}
+
+#[test]
 fn the_order_that_they_gave_stays_where_git_can_merge_the_lines() {
     if !has("git") {
         return;
