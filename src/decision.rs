@@ -2,6 +2,7 @@
 
 use krm_merge::child::{Value as _, find};
 use krm_merge::package::Conflict;
+use krm_merge::parts::Composed;
 use krm_merge::path::{FieldPath, PathPattern};
 use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::Resource;
@@ -143,7 +144,7 @@ impl<'c, 'a> Clash<'c, 'a> {
     /// Compares the value that a side has at a place on the way to the conflict.
     fn compared(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> Compared {
         let compared = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
-            Some(value) if value.same(wanted) => Compared::Same,
+            Some(value) if value.same(wanted) || has_parts(value, place, wanted) => Compared::Same,
             None if wanted.is_null() => Compared::Same,
             Some(value) if value.kind() == Kind::Scalar && value.string() == View::Node(wanted).string() => {
                 Compared::OtherType
@@ -160,6 +161,34 @@ impl<'c, 'a> Clash<'c, 'a> {
             return compared(whole.and_then(Tree::view));
         }
         compared(whole.and_then(Tree::like).and_then(|root| find(root, place)).map(View::Node))
+    }
+}
+
+/// Whether an image or a remote base has the parts that `when` names: a text with `*` for any text, or a map of parts by their names. Such a
+/// value has no `*` of its own, and is no map.
+fn has_parts(value: View<'_, '_>, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> bool {
+    let (Some(kind), Some(text)) = (Composed::of_place(place), value.text()) else { return false };
+    let Some(parts) = kind.parts(&text) else { return false };
+    if wanted.is_map() {
+        let has = |(name, wanted): (NodeRef<'_>, NodeRef<'_>)| {
+            parts.named(name.string()).is_some_and(|part| fits(part, wanted.string()))
+        };
+        return wanted.fields().next().is_some() && wanted.fields().all(has);
+    }
+    wanted.as_str().is_some_and(|wanted| wanted.contains('*') && fits(&text, wanted))
+}
+
+/// Whether a text fits a pattern in which each `*` stands for any text.
+fn fits(text: &str, pattern: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return text == pattern };
+    let Some(text) = text.strip_prefix(start) else { return false };
+    // The first place of each piece leaves the most for those behind it.
+    match rest.split_once('*') {
+        None => text.ends_with(rest),
+        Some((piece, _)) => match text.find(piece) {
+            Some(at) => fits(&text[at + piece.len()..], &rest[piece.len()..]),
+            None => false,
+        },
     }
 }
 
@@ -313,6 +342,33 @@ mod tests {
             assert_eq!(decisions.idle().count(), usize::from(!is_decided), "the conflict has other values");
             is_decided
         })
+    }
+
+    #[test]
+    fn a_rule_may_name_a_part_of_an_image() {
+        for (wanted, value, field, want) in [
+            ("'m.io/*'", "m.io/a/b:1", "image", true),
+            ("'m.io/*'", "g.io/a/b:1", "image", false),
+            ("'*'", "m.io/a/b:1", "image", true),
+            ("'m.io/*/b:*'", "m.io/a/b:1", "image", true),
+            ("'m.io/*/b:*'", "m.io/a/c:1", "image", false),
+            ("'*:1'", "m.io/a:1:1", "image", false),
+            ("{registry: m.io}", "m.io/a/b:1", "image", true),
+            ("{registry: m.io, repository: 'a/*', tag: '1*'}", "m.io/a/b:1.2", "image", true),
+            ("{registry: m.io, tag: '2*'}", "m.io/a/b:1.2", "image", false),
+            ("{host: m.io}", "m.io/a/b:1", "image", false),
+            ("{}", "m.io/a/b:1", "image", false),
+            // Another field is no image, and a schedule is written with signs of its own.
+            ("'m.io/*'", "m.io/a/b:1", "name", false),
+            ("'*'", "x", "image", false),
+        ] {
+            let document = Document::parse(format!("[{wanted}, '{value}']")).expect("valid");
+            let mut nodes = document.roots().next().expect("a root").elements();
+            let (wanted, value) = (nodes.next().expect("wanted"), nodes.next().expect("a value"));
+            let place = FieldPath::from(Step::Field(field.into()));
+            let found = has_parts(View::Node(value), &place, wanted);
+            assert_eq!(found, want, "{value:?} {wanted:?}");
+        }
     }
 
     #[test]
