@@ -734,6 +734,7 @@ pub fn how_of(how: Combined) -> Cow<'static, str> {
     match how {
         Combined::Elements => "element by element".into(),
         Combined::Lines => "line by line".into(),
+        Combined::Keys => "key by key".into(),
         Combined::Document => "as the document that it holds".into(),
         Combined::Parts(kind, side) => {
             let other = if side == Side::Dest { Side::Updated } else { Side::Dest };

@@ -10,6 +10,7 @@ mod again;
 mod compared;
 mod document;
 mod elements;
+mod keys;
 mod lines;
 mod moved;
 mod named;
@@ -167,8 +168,11 @@ impl RefinedText {
             return document;
         }
         let document = document.map(|document| document.settled_again([original, updated]));
-        let lines::Lines { dest, updated, sources } = lines::merged(original, updated, dest);
-        let lines = Self { dest, updated, how: Combined::Lines, places: Vec::new(), sources };
+        let lines = lines::merged(original, updated, dest);
+        let keys = if lines.sources.apart { keys::merged(original, updated, dest) } else { None };
+        let how = if keys.is_some() { Combined::Keys } else { Combined::Lines };
+        let lines::Lines { dest, updated, sources } = keys.unwrap_or(lines);
+        let lines = Self { dest, updated, how, places: Vec::new(), sources };
         match document {
             // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.
             Some(document) if !document.is_in_conflict() => {

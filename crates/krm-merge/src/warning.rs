@@ -83,6 +83,8 @@ pub enum Combined {
     Elements,
     /// A text, by line.
     Lines,
+    /// A text of keys and values, by key.
+    Keys,
     /// A text, as the document that it holds.
     Document,
     /// A text of this kind, by its two parts. The side is the one whose place it has.
