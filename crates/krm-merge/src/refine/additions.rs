@@ -127,12 +127,11 @@ impl BothAdded {
         if shared == dest.len() {
             return Self::Apart(replaced(updated, dest));
         }
-        let has = |of: &[u32], number: &u32| of.contains(number);
-        let is_in_line = dest.iter().filter(|number| has(updated, number)).count() == shared
-            && are_unique(updated)
-            && are_unique(dest);
+        let [is_new, is_own] = [updated, dest].map(|side| side.iter().copied().collect::<HashSet<u32>>());
+        let are_unique = is_new.len() == updated.len() && is_own.len() == dest.len();
+        let is_in_line = are_unique && is_new.intersection(&is_own).count() == shared;
         if !is_in_line {
-            let new = (0..updated.len()).filter(|at| !has(dest, &updated[*at])).map(MergedElement::New);
+            let new = (0..updated.len()).filter(|at| !is_own.contains(&updated[*at])).map(MergedElement::New);
             return Self::Together(kept(0..dest.len()).chain(new).collect());
         }
         let mut out = Vec::with_capacity(dest.len() + updated.len());
@@ -220,9 +219,4 @@ pub(super) fn replaced(updated: &[u32], dest: &[u32]) -> Vec<MergedElement> {
     }
     out.extend(new.map(MergedElement::New));
     out
-}
-
-/// Whether no number repeats.
-fn are_unique(numbers: &[u32]) -> bool {
-    numbers.iter().collect::<HashSet<_>>().len() == numbers.len()
 }

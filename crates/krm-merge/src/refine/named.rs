@@ -13,6 +13,9 @@ use crate::schema::{Named, Names};
 use crate::sides::{Side, Sides};
 use crate::tree::{Pick, View};
 
+/// How many pairs of a dropped element and an added one are looked at. In a list with more, nobody knows what changed its name.
+const MOST_RIVALS: usize = 20_000;
+
 /// What becomes of an element of dest, or of one that only updated has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -176,6 +179,12 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     /// Whether an element may have changed its name.
     fn has_rivals(&self) -> bool {
         let [of_updated, of_dest] = [Side::Updated, Side::Dest].map(|side| self.added(side));
+        let count = |added: &HashMap<Option<usize>, Vec<usize>>| added.values().map(Vec::len).sum::<usize>();
+        let mut dropped = 0_usize;
+        self.each_in_gap(Side::Original, |_, _| dropped += 1);
+        if dropped.saturating_mul(count(&of_updated) + count(&of_dest)) > MOST_RIVALS {
+            return true;
+        }
         let none = Vec::new();
         let mut found = false;
         let is_of_both = |id: &usize| {
@@ -242,14 +251,23 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     fn merged(&self) -> NamedMerge {
         let mut fates = Vec::with_capacity(self.ids.of.dest.len());
         let mut entries: HashMap<usize, usize> = HashMap::new();
+        let renamed = self.renamed();
         for id in &self.ids.of.dest {
             entries.insert(*id, fates.len());
-            fates.push(self.of_dest(*id));
+            let new = renamed.get(id).and_then(|new| self.at(Side::Updated, *new));
+            fates.push(match (self.at(Side::Original, *id), new) {
+                (Some(original), Some(updated)) => Fate::Merges(original, updated),
+                _ => self.of_dest(*id),
+            });
+        }
+        for (old, new) in &renamed {
+            entries.extend(entries.get(old).copied().map(|at| (*new, at)));
         }
         let of_dest = fates.len();
         for (place, id) in self.ids.of.updated.iter().enumerate() {
             let fate = match (self.at(Side::Original, *id), self.at(Side::Dest, *id)) {
                 (_, Some(_)) => continue,
+                (None, None) if entries.contains_key(id) => continue,
                 (None, None) => Fate::Comes(place),
                 (Some(_), None) if !self.is_changed(Side::Updated, *id) => continue,
                 (Some(original), None) => Fate::Open(Some(original), Some(place)),
@@ -259,22 +277,43 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         }
         let places = |ids: &[usize]| -> Vec<usize> { ids.iter().filter_map(|id| entries.get(id).copied()).collect() };
         let is_gone = |at: usize| fates[at] == Fate::Goes;
-        let places = [places(&self.ids.of.original), places(&self.upstream())];
+        let places = [places(&self.ids.of.original), places(&self.upstream(&renamed))];
         let [order, taken] = in_both_orders(of_dest, places, is_gone, self.end);
         // The order of files and bases means little.
         let taken = if matches!(self.names, Names::Reference(_)) { order.clone() } else { taken };
         NamedMerge { fates, of_dest, orders: [order, taken] }
     }
 
+    /// The elements that dest left alone and updated gave another name, each with the one that updated has: the only one that is like it, in
+    /// its place. So dest's comments stay, and its layout.
+    fn renamed(&self) -> HashMap<usize, usize> {
+        let added = self.added(Side::Updated);
+        let (mut found, mut taken) = (HashMap::new(), HashMap::<usize, usize>::new());
+        self.each_in_gap(Side::Original, |id, gap| {
+            let is_dropped = self.at(Side::Updated, id).is_none() && self.at(Side::Dest, id).is_some();
+            if !is_dropped || self.is_changed(Side::Dest, id) {
+                return;
+            }
+            let new = added.get(&gap).into_iter().flatten().copied().filter(|new| self.at(Side::Dest, *new).is_none());
+            let like: Vec<usize> = new.filter(|new| self.is_like(id, Side::Updated, &[*new])).collect();
+            like.iter().for_each(|new| *taken.entry(*new).or_default() += 1);
+            if let [only] = like[..] {
+                found.insert(id, only);
+            }
+        });
+        found.retain(|_, new| taken.get(new) == Some(&1));
+        found
+    }
+
     /// The elements of updated, with those that it removed in their places, so that what it put there comes there. What dest added elsewhere
     /// is no neighbour.
-    fn upstream(&self) -> Vec<usize> {
+    fn upstream(&self, renamed: &HashMap<usize, usize>) -> Vec<usize> {
         let mut removed: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         let mut last = None;
         for id in &self.ids.of.original {
             match self.at(Side::Updated, *id) {
                 Some(_) => last = Some(*id),
-                None if self.is_changed(Side::Dest, *id) => {}
+                None if self.is_changed(Side::Dest, *id) || renamed.contains_key(id) => {}
                 None => removed.entry(last).or_default().push(*id),
             }
         }
