@@ -16,7 +16,7 @@ use crate::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
 use crate::side::Side;
-use crate::spot::{Spot, spots};
+use crate::spot::{Finder, Spot};
 use crate::told::counted;
 use crate::walk::c_quoted;
 
@@ -46,14 +46,15 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     if change.old.as_deref().unwrap_or_default() == change.new.as_deref().unwrap_or_default() {
         return;
     }
-    let [Some(old), Some(new)] = texts(change) else {
+    let [Some(old_text), Some(new_text)] = texts(change) else {
         // Without an index line, git and patch skip the file without a message.
         page.painted(Paint::Bold, "index 0000000..0000000");
         return page.painted(Paint::Bold, &format!("Binary files {} and {} differ", names[0], names[1]));
     };
-    let documents = [old, new].map(|text| Document::parse(text).ok());
-    let starts = [old, new].map(line_starts);
-    let [old, new] = [old, new].map(lines);
+    let documents = [old_text, new_text].map(|text| Document::parse(text).ok());
+    let finders = documents.each_ref().map(|document| document.as_ref().map(|document| Finder::new(document, types)));
+    let starts = [old_text, new_text].map(line_starts);
+    let [old, new] = [old_text, new_text].map(lines);
     let diff = aligned([&old, &new]);
     // A name with a space is followed by a tab, as in GNU diff and git. Without the tab, patch ends the name at the space.
     for (mark, name) in ["---", "+++"].into_iter().zip(&names) {
@@ -63,7 +64,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
         }
     }
     for hunk in diff.grouped_ops(CONTEXT) {
-        page.painted(Paint::Cyan, header(&hunk, &starts, &documents, types).trim_end());
+        page.painted(Paint::Cyan, header(&hunk, &starts, [old_text, new_text], &finders).trim_end());
         for piece in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = piece.value();
             let bare = text.strip_suffix('\n').unwrap_or(text);
@@ -121,12 +122,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-fn header(
-    hunk: &[DiffOp],
-    starts: &[Vec<usize>; 2],
-    documents: &[Option<Document<'_>>; 2],
-    types: &Types<'_>,
-) -> String {
+fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], texts: [&str; 2], finders: &[Option<Finder<'_>>; 2]) -> String {
     let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return String::new() };
     let span = |start: usize, end: usize| match end - start {
         0 => format!("{start},0"),
@@ -136,7 +132,6 @@ fn header(
     let old = span(first.old_range().start, last.old_range().end);
     let new = span(first.new_range().start, last.new_range().end);
     let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
-    let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
     let mut ranges: [Vec<Range<usize>>; 2] = Default::default();
     let mut pieces = Vec::new();
     for changed in hunk.split(|op| op.tag() == DiffTag::Equal) {
@@ -148,7 +143,7 @@ fn header(
         pieces.push(changed);
     }
     let of_side = |side: usize, ranges: &[Range<usize>]| -> Vec<Spot> {
-        documents[side].iter().flat_map(|d| spots(d, ranges, types)).collect()
+        finders[side].iter().flat_map(|finder| finder.spots(ranges)).collect()
     };
     let all: Vec<Spot> = [1, 0].into_iter().flat_map(|side| of_side(side, &ranges[side])).collect();
     // A place that only a single piece of the hunk names is inside of a place that the whole hunk names. So it is left out.

@@ -182,7 +182,8 @@ impl OpenConflicts<'_> {
                 "stdin and stdout must be a terminal, or `--take` or `--answers` must be given; stdout has the list of conflicts"
             );
         }
-        let cases: Vec<Case> = self.spots.iter().map(|spot| self.case(*spot)).collect();
+        let cases: Vec<Case> =
+            self.spots.iter().zip(self.abouts()).map(|(spot, about)| self.case(*spot, about)).collect();
         let edit = |number: usize| {
             let spot = self.spots[number];
             let marked = &self.marked[spot.file];
@@ -240,13 +241,14 @@ impl OpenConflicts<'_> {
         nested
     }
 
-    fn case(&self, spot: ConflictNumber) -> Case {
+    /// What each conflict is about, if that is known.
+    fn abouts(&self) -> Vec<Option<String>> {
+        self.marked.iter().flat_map(about).collect()
+    }
+
+    fn case(&self, spot: ConflictNumber, about: Option<String>) -> Case {
         let marked = &self.marked[spot.file];
-        Case {
-            place: self.place(spot),
-            about: about(marked, spot.conflict),
-            changes: changes(marked, &marked.conflicts[spot.conflict]),
-        }
+        Case { place: self.place(spot), about, changes: changes(marked, &marked.conflicts[spot.conflict]) }
     }
 
     /// The place of a conflict, in the form that editors accept.
@@ -373,8 +375,8 @@ fn fault(text: Vec<u8>) -> Option<String> {
 /// The list of conflicts: number, place, and resource and field.
 fn list(run: &OpenConflicts<'_>) -> Page {
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
-    for (i, spot) in run.spots.iter().enumerate() {
-        let about = about(&run.marked[spot.file], spot.conflict).map(|about| format!(" {about}")).unwrap_or_default();
+    for (i, (spot, about)) in run.spots.iter().zip(run.abouts()).enumerate() {
+        let about = about.map(|about| format!(" {about}")).unwrap_or_default();
         page.line(&format!("{} {}{about}", i + 1, run.place(*spot)));
     }
     page

@@ -19,7 +19,7 @@ use crate::difference::{Difference, What, differences};
 use crate::held::parse;
 use crate::pairs::{Pair, pairs};
 use crate::side::{Side, SidePart};
-use crate::spot::spots;
+use crate::spot::Finder;
 
 /// A remaining difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,6 +316,7 @@ impl LeftTexts<'_> {
     fn layout(&self, types: &Types<'_>, told: &[Range<usize>], all: &mut Vec<Left>) {
         let [made, dest] = [self.made, self.dest].map(|d| d.source().split_inclusive('\n').collect::<Vec<_>>());
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&made, &dest);
+        let finder = Finder::new(self.dest, types);
         for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
             let (old, new) = (op.old_range(), op.new_range());
             // Lines are counted from 1. A comment is next to its field, so lines next to a reported difference belong to it.
@@ -333,7 +334,7 @@ impl LeftTexts<'_> {
             let start = dest[..new.start].iter().map(|line| line.len()).sum::<usize>();
             let end = start + dest[new.clone()].iter().map(|line| line.len()).sum::<usize>();
             let range = start..end;
-            let spot = spots(self.dest, std::slice::from_ref(&range), types).into_iter().next();
+            let spot = finder.spots(std::slice::from_ref(&range)).into_iter().next();
             let (resource, path) = spot.map(|spot| (spot.resource, spot.path)).unwrap_or_default();
             all.push(Left { file: self.name.to_owned(), line: Some(new.start + 1), resource, path, why });
         }

@@ -370,6 +370,10 @@ fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
+/// The most bytes of all versions that are merged by line with the algorithm of `git merge`. For files of many documents, its time grows with
+/// the square of their size: 16,000 ConfigMaps take 13 seconds, and 0.03 with git's other algorithm.
+const MOST: u64 = 1 << 20;
+
 /// Runs git's merge by line with the algorithm of `git merge`. An old git knows only another one here, and refuses the option.
 fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
     /// git's exit code for an option that it does not know.
@@ -387,6 +391,11 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
             .output()
             .context("git must be on PATH")
     };
+    let sizes =
+        [&args.ours, &args.original, &args.theirs].map(|file| fs::metadata(file).map_or(0, |found| found.len()));
+    if sizes.iter().sum::<u64>() > MOST {
+        return run(&[]);
+    }
     let output = run(&["--diff-algorithm=histogram"])?;
     if output.status.code() == Some(USAGE) { run(&[]) } else { Ok(output) }
 }

@@ -17,7 +17,7 @@ use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;
 use crate::diff::{CONTEXT, aligned};
-use crate::spot::spots;
+use crate::spot::Finder;
 
 /// The most lines of a resource that are shown.
 const HEIGHT: usize = 400;
@@ -333,7 +333,7 @@ impl<'s, 't> Blocks<'s, 't> {
             let at = |line: usize| text.starts.get(line).copied();
             let ranges: Vec<Range<usize>> =
                 lines(side).filter_map(|line| Some(at(line)?..at(line + 1).unwrap_or(at(line)? + 1))).collect();
-            let found = text.document.iter().flat_map(|document| spots(document, &ranges, types));
+            let found = text.document.iter().flat_map(|document| Finder::new(document, types).spots(&ranges));
             fields.extend(found.filter(|spot| called.contains(&spot.resource)).map(|spot| spot.path));
         }
         fields

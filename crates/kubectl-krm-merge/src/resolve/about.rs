@@ -6,46 +6,62 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge::yaml::Document;
 
 use super::marked::{Answer, Marked};
-use crate::spot::{Spot, spots};
+use crate::spot::{Finder, Spot};
 
-/// The resource and field of a conflict: `Deployment web spec.replicas`.
+/// The resource and field of each conflict of a text: `Deployment web spec.replicas`.
 ///
-/// The text is read with ours in the place of every conflict. If that gives nothing, it is read with theirs. Only the YAML documents that
-/// the conflict touches are read, because others may not be YAML.
-pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
-    if marked.is_of_whole_file(&marked.conflicts[number]) {
-        return Some("the whole file, which one side deleted".to_owned());
+/// The text is read with ours in the place of every conflict. What this does not tell is read with theirs. Only the YAML documents that a
+/// conflict touches are read, because others may not be YAML, and each is read once.
+pub fn about(marked: &Marked<'_>) -> Vec<Option<String>> {
+    let whole =
+        |conflict| marked.is_of_whole_file(conflict).then(|| "the whole file, which one side deleted".to_owned());
+    let mut found: Vec<Option<String>> = marked.conflicts.iter().map(whole).collect();
+    for answer in [Answer::Ours, Answer::Theirs] {
+        if found.iter().any(Option::is_none) {
+            look(marked, &answer, &mut found);
+        }
     }
-    [Answer::Ours, Answer::Theirs].into_iter().find_map(|answer| {
-        let (text, range) = taken(marked, number, &answer)?;
-        let around = around(&text, &range);
-        let document = Document::parse(&text[around.clone()]).ok()?;
-        let range = range.start - around.start..range.end - around.start;
-        listed(&spots(&document, &[range], &Types::new([], Inference::On)))
-    })
+    found
 }
 
-/// The text with one answer in the place of all conflicts, and the range of this conflict in it.
-fn taken(marked: &Marked<'_>, number: usize, answer: &Answer) -> Option<(String, Range<usize>)> {
-    let (mut out, mut at, mut range) = (Vec::new(), 0, 0..0);
-    for (i, conflict) in marked.conflicts.iter().enumerate() {
+/// Looks for what is not found yet in the text with one answer in the place of all conflicts.
+fn look(marked: &Marked<'_>, answer: &Answer, found: &mut [Option<String>]) {
+    let Some((text, ranges)) = taken(marked, answer) else { return };
+    let ends: Vec<usize> = text.match_indices("\n---").map(|(at, _)| at).collect();
+    let all: Vec<(usize, Range<usize>)> =
+        ranges.into_iter().enumerate().filter(|(number, _)| found[*number].is_none()).collect();
+    let types = Types::new([], Inference::On);
+    for group in all.chunk_by(|a, b| around(&text, &ends, &a.1) == around(&text, &ends, &b.1)) {
+        let around = around(&text, &ends, &group[0].1);
+        let Ok(document) = Document::parse(&text[around.clone()]) else { continue };
+        let finder = Finder::new(&document, &types);
+        for (number, range) in group {
+            let own = range.start - around.start..range.end - around.start;
+            found[*number] = listed(&finder.spots(std::slice::from_ref(&own)));
+        }
+    }
+}
+
+/// The text with one answer in the place of all conflicts, and the range of each conflict in it.
+fn taken(marked: &Marked<'_>, answer: &Answer) -> Option<(String, Vec<Range<usize>>)> {
+    let (mut out, mut at, mut ranges) = (Vec::new(), 0, Vec::new());
+    for conflict in &marked.conflicts {
         out.extend_from_slice(marked.bytes(&(at..conflict.range.start)));
         let start = out.len();
         out.extend_from_slice(&marked.answer(conflict, answer));
-        if i == number {
-            range = start..out.len();
-        }
+        ranges.push(start..out.len());
         at = conflict.range.end;
     }
     out.extend_from_slice(marked.bytes(&(at..marked.text.len())));
-    Some((String::from_utf8(out).ok()?, range))
+    Some((String::from_utf8(out).ok()?, ranges))
 }
 
-/// The range of the documents that a range touches.
-fn around(text: &str, range: &Range<usize>) -> Range<usize> {
-    let start = text[..range.start].rfind("\n---").map_or(0, |at| at + 1);
-    let end = text[range.end..].find("\n---").map_or(text.len(), |at| range.end + at + 1);
-    start..end
+/// The range of the documents that a range touches. `ends` are the offsets at which documents end.
+fn around(text: &str, ends: &[usize], range: &Range<usize>) -> Range<usize> {
+    let before = ends.partition_point(|end| end + "\n---".len() <= range.start);
+    let start = before.checked_sub(1).map_or(0, |before| ends[before] + 1);
+    let after = ends.partition_point(|end| *end < range.end);
+    start..ends.get(after).map_or(text.len(), |end| end + 1)
 }
 
 fn listed(spots: &[Spot]) -> Option<String> {
@@ -60,8 +76,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Vec<Option<String>> {
-        let marked = Marked::read(text.as_bytes());
-        (0..marked.conflicts.len()).map(|number| about(&marked, number)).collect()
+        about(&Marked::read(text.as_bytes()))
     }
 
     fn conflict(ours: &str, theirs: &str) -> String {

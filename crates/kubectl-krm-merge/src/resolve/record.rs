@@ -5,7 +5,7 @@
 //! The value that a place has now shows the decision: ours, theirs, or a value that the user wrote. A rule cannot write a value. So a value
 //! of the user is recorded as dest's, for a dest that has this value.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_merge::child::find;
@@ -83,11 +83,13 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     let Some(mut places) = texts.places(sides, is_exact) else { return nothing() };
     leave_out_contradictions(&mut places);
     let mut recorded = Recorded::default();
+    let mut whys: Vec<Vec<Option<WhyNoRule>>> = vec![Vec::new(); answers.len()];
+    for place in &places {
+        texts.touched(&place.spans).into_iter().for_each(|number| whys[number].push(place.why));
+    }
     for number in answered() {
-        let own = places.iter().filter(|place| touches(&place.spans, &texts.blocks[number]));
-        let mut whys: Vec<Option<WhyNoRule>> = own.map(|place| place.why).collect();
-        whys.sort_by_key(|why| why.is_none());
-        match whys.first() {
+        whys[number].sort_by_key(|why| why.is_none());
+        match whys[number].first() {
             None => recorded.told.push((number, WhyNoRule::NoPlace)),
             Some(Some(WhyNoRule::OfNoSide)) if matches!(answers[number], Some(Answer::Ours | Answer::Theirs)) => {
                 recorded.told.push((number, WhyNoRule::Mixed));
@@ -96,8 +98,9 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
             Some(None) => {}
         }
     }
-    let numbers =
-        |place: &DecidedPlace| answered().filter(|number| touches(&place.spans, &texts.blocks[*number])).collect();
+    let numbers = |place: &DecidedPlace| {
+        texts.touched(&place.spans).into_iter().filter(|number| answers[*number].is_some()).collect()
+    };
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     recorded
 }
@@ -167,14 +170,24 @@ impl<'s> AnsweredTexts<'s> {
     /// The side that all answers to the conflicts at a place take; `None` if an answer is missing, or takes anything else. `spans` are those of
     /// the place.
     fn taken(&self, spans: &Spans) -> Option<Take> {
-        let own = self.blocks.iter().zip(self.answers).filter(|(block, _)| touches(spans, block));
-        let mut takes = own.map(|(_, answer)| match answer {
+        let mut takes = self.touched(spans).into_iter().map(|number| match &self.answers[number] {
             Some(Answer::Ours) => Some(Take::Dest),
             Some(Answer::Theirs) => Some(Take::Updated),
             Some(Answer::Both | Answer::Edited(_)) | None => None,
         });
         let first = takes.next()??;
         takes.all(|take| take == Some(first)).then_some(first)
+    }
+
+    /// The numbers of the conflicts that a place is in.
+    fn touched(&self, spans: &Spans) -> BTreeSet<usize> {
+        let of_side = |side: usize| {
+            let span = spans[side].as_ref()?;
+            let first = self.blocks.partition_point(|block| block[side].end <= span.start);
+            let count = self.blocks[first..].partition_point(|block| block[side].start < span.end);
+            Some(first..first + count)
+        };
+        [0, 1].into_iter().filter_map(of_side).flatten().collect()
     }
 
     /// The decided places between these versions; `None` if the engine cannot merge them.
@@ -189,12 +202,18 @@ impl<'s> AnsweredTexts<'s> {
         let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
         let secrets = resources.iter().flat_map(|(_, side)| side).filter(|resource| resource.secret == Secret::All);
         let secrets = secrets.filter_map(|secret| secret.identity.map(|i| (i.namespace, i.name))).collect();
+        let found = Found {
+            ours: by_identity(&self.ours),
+            theirs: by_identity(&self.theirs),
+            low: by_identity(&self.low),
+            high: by_identity(&self.high),
+        };
         let has_original = sides.original.is_some();
         let mut places = Vec::new();
         for member in members(Sides::of(|side| &resources[side][..]), Policy::default().renames).ok()? {
             let becomes = member.merged(&rules).ok()?;
-            let judge =
-                Judge { texts: self, budget: &budget, member: &member, secrets: &secrets, has_original, is_exact };
+            let (budget, secrets) = (&budget, &secrets);
+            let judge = Judge { texts: self, found: &found, budget, member: &member, secrets, has_original, is_exact };
             places.extend(judge.places(becomes));
         }
         budget.check(krm_merge::limit::Kind::Text).ok()?;
@@ -216,12 +235,6 @@ fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
 /// The range of a place in the text with ours and in the text with theirs.
 type Spans = [Option<Range<usize>>; 2];
 
-/// Whether a place is in a conflict.
-fn touches(spans: &Spans, block: &[Range<usize>; 2]) -> bool {
-    let touch = |span: &Range<usize>, block: &Range<usize>| span.start < block.end && block.start < span.end;
-    spans.iter().zip(block).any(|(span, block)| span.as_ref().is_some_and(|span| touch(span, block)))
-}
-
 /// A decided place, with its rule.
 struct DecidedPlace {
     spans: Spans,
@@ -229,27 +242,48 @@ struct DecidedPlace {
     why: Option<WhyNoRule>,
 }
 
+/// The numbers of the places whose rule contradicts another one.
+fn contradicted(places: &[DecidedPlace]) -> Vec<usize> {
+    let mut takes: HashMap<_, BTreeSet<Take>> = HashMap::new();
+    let rules = || places.iter().enumerate().filter_map(|(at, place)| Some((at, place.rule.as_ref()?)));
+    rules().for_each(|(_, rule)| _ = takes.entry(rule.case()).or_default().insert(rule.take()));
+    let all = rules().filter(|(_, rule)| takes.get(&rule.case()).is_some_and(|takes| takes.len() > 1));
+    all.map(|(at, _)| at).collect()
+}
+
 /// Removes rules that contradict each other for the same values of the same place. Such places are elements that no key tells apart.
 fn leave_out_contradictions(places: &mut [DecidedPlace]) {
-    let is_contradicted = |place: &DecidedPlace| {
-        let rule = place.rule.as_ref();
-        rule.is_some_and(|rule| {
-            places
-                .iter()
-                .filter_map(|other| other.rule.as_ref())
-                .any(|other| other.case() == rule.case() && other.take() != rule.take())
-        })
-    };
-    let out: Vec<usize> = (0..places.len()).filter(|at| is_contradicted(&places[*at])).collect();
-    for at in out {
+    for at in contradicted(places) {
         places[at].rule = None;
         places[at].why = Some(WhyNoRule::Mixed);
     }
 }
 
+/// The first resource of each identity in a text, with its number.
+type ByIdentity<'t> = HashMap<Identity<'t>, (usize, NodeRef<'t>)>;
+
+fn by_identity(held: &Held) -> ByIdentity<'_> {
+    let mut found = HashMap::new();
+    for (number, resource) in held.resources().enumerate() {
+        if let Some(identity) = resource.identity {
+            found.entry(identity).or_insert((number, resource.node()));
+        }
+    }
+    found
+}
+
+/// The resources of the possible results.
+struct Found<'t> {
+    ours: ByIdentity<'t>,
+    theirs: ByIdentity<'t>,
+    low: ByIdentity<'t>,
+    high: ByIdentity<'t>,
+}
+
 /// Finds the decisions for the places of one resource.
 struct Judge<'t, 'r, 'a> {
     texts: &'t AnsweredTexts<'t>,
+    found: &'t Found<'t>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     /// The namespaces and names of all Secrets. The text has what came without a conflict on each side, so it does not tell whether a resource
@@ -293,17 +327,17 @@ impl<'a> Judge<'_, '_, 'a> {
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<DecidedPlace> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
-        let AnsweredTexts { ours, theirs, low, high, .. } = self.texts;
+        let Found { ours, theirs, low, high } = self.found;
         let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let is_aligned = self.is_aligned(path, values);
         let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
-        let [ours, theirs] = [ours, theirs].map(|held| self.at(held, &compared));
+        let [ours, theirs] = [ours, theirs].map(|text| self.at(text, &compared));
         let spans = [span(ours), span(theirs)];
         // If an answer elsewhere changes how many elements the list has, only the answers here tell what this element becomes.
         let is_moved = is_aligned && !self.is_level(path, [low, high]);
         let taken = self.texts.taken(&spans).filter(|_| is_moved);
         let (compared, is_of_index) = if is_moved { keyed(path) } else { (compared, is_of_index) };
-        let [low, high] = [low, high].map(|held| self.at(held, &compared));
+        let [low, high] = [low, high].map(|text| self.at(text, &compared));
         if is_same(ours, theirs) || (taken.is_none() && !is_same(low, high)) {
             return None;
         }
@@ -343,19 +377,19 @@ impl<'a> Judge<'_, '_, 'a> {
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
     /// have equal lengths, and that ours and theirs have the merged values at the path.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
-        let AnsweredTexts { ours, theirs, .. } = self.texts;
+        let Found { ours, theirs, .. } = self.found;
         self.is_level(path, [ours, theirs])
             && is_same(self.at(ours, path), values.dest)
             && is_same(self.at(theirs, path), values.updated)
     }
 
     /// Whether the lists without keys on a path have the same lengths in these texts as with ours.
-    fn is_level(&self, path: &FieldPath<'a>, texts: [&Held; 2]) -> bool {
+    fn is_level(&self, path: &FieldPath<'a>, texts: [&ByIdentity<'_>; 2]) -> bool {
         let mut whole = FieldPath::default();
         for step in path.steps() {
             if matches!(step, Step::Index(_)) {
-                let count = |held: &Held| self.at(held, &whole).map(|list| list.elements().count());
-                if texts.into_iter().any(|held| count(held) != count(&self.texts.ours)) {
+                let count = |text: &ByIdentity<'_>| self.at(text, &whole).map(|list| list.elements().count());
+                if texts.into_iter().any(|text| count(text) != count(&self.found.ours)) {
                     return false;
                 }
             }
@@ -365,10 +399,10 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// The value at a place of the resource in a text.
-    fn at<'h>(&self, held: &'h Held, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
-        let own: Vec<Identity<'_>> = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity).collect();
-        let resource = held.resources().find(|resource| resource.identity.is_some_and(|i| own.contains(&i)))?;
-        find(resource.node(), path).filter(|node| !node.is_null())
+    fn at<'h>(&self, text: &ByIdentity<'h>, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
+        let own = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity);
+        let (_, resource) = own.filter_map(|identity| text.get(&identity)).min_by_key(|(number, _)| *number)?;
+        find(*resource, path).filter(|node| !node.is_null())
     }
 }
 

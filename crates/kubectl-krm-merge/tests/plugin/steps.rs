@@ -65,3 +65,47 @@ fn differences_of_long_lists() {
         check(1000, &args, code, |n| vec![("a.yaml", thing(n, "a")), ("b.yaml", thing(n, "b"))]);
     }
 }
+
+/// A document for each number below `n`.
+fn documents(n: usize, value: &str) -> String {
+    each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\ndata:\n  x: {value}\n"))
+}
+
+fn conflict(key: &str) -> String {
+    format!("<<<<<<< ours\n  {key}: '3'\n=======\n  {key}: '2'\n>>>>>>> theirs\n")
+}
+
+#[test]
+fn documents_in_conflict_in_one_file_of_git() {
+    if !has("git") {
+        return;
+    }
+    check(40, &["git-driver", "o", "a", "b", "m.yaml"], 1, |n| {
+        vec![("o", documents(n, "o")), ("a", documents(n, "a")), ("b", documents(n, "b"))]
+    });
+}
+
+#[test]
+fn conflicts_between_markers() {
+    let many = |n: usize| documents(n, "X").replace("  x: X\n", &conflict("x"));
+    let wide = |n: usize| map(0, "") + &each(n, |i| conflict(&format!("k{i}")) + &format!("  m{i}: x\n"));
+    for text in [&many as &dyn Fn(usize) -> String, &wide] {
+        let files = |n| vec![("m.yaml", text(n))];
+        check(150, &["resolve", "m.yaml"], 2, files);
+        check(100, &["resolve", "--take", "ours", "--record", "r.yaml", "m.yaml"], 0, files);
+    }
+}
+
+#[test]
+fn hunks_in_a_wide_map() {
+    let seventh = |n: usize| {
+        let lines = map(n, "o");
+        lines
+            .lines()
+            .enumerate()
+            .map(|(i, line)| if i % 20 == 7 { format!("{line}x\n") } else { format!("{line}\n") })
+            .collect()
+    };
+    let args = ["three-way", "--original", "o", "--updated", "b", "--dest", "a", "-o", "diff"];
+    check(1000, &args, 0, |n| vec![("o", map(n, "o")), ("a", map(n, "o")), ("b", seventh(n))]);
+}
