@@ -39,7 +39,7 @@ impl ConfigFile {
     /// # Errors
     /// A file cannot be read or is not YAML; or the path of the OpenAPI document leads out of the folder.
     pub fn read(name: String, file: &Path) -> Result<Self> {
-        let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+        let document = parse(&name, regular::read(file).with_context(|| name.clone())?)?;
         let mut read = Self { name, document, openapi: None };
         let path = read.root()?.at(&["spec", "openapi"]).and_then(path_of);
         let found = path.map(|path| {

@@ -5,13 +5,14 @@
 //! Original may be empty, because a package may have no earlier release. Dest may be empty, too.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
 use crate::cores;
 use crate::held::Held;
+use crate::regular;
 use crate::release;
 use crate::side::{Root, Side};
 use crate::walk::{Tree, shown};
@@ -26,8 +27,7 @@ pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read o
 /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
 pub fn side(of: &str, path: &str) -> Result<Side> {
     if path == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
+        let bytes = regular::read_stream(io::stdin().lock()).context("stdin must be readable")?;
         return Side::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
     }
     let disk = Path::new(path);
@@ -36,7 +36,7 @@ pub fn side(of: &str, path: &str) -> Result<Side> {
         Err(e) => return release::side_at(of, path, e),
     };
     if !found.is_dir() {
-        let bytes = fs::read(disk).with_context(|| shown(disk))?;
+        let bytes = regular::read(disk).with_context(|| shown(disk))?;
         // A pipe has no path on disk, and neither has the file of a here-document.
         let canonical = if found.is_file() { fs::canonicalize(disk).ok() } else { None };
         let Some(canonical) = canonical else {

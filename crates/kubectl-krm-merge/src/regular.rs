@@ -1,8 +1,10 @@
-//! Checks a file of rules that came with a package before it is opened. It must be a regular file of limited size.
+//! Checks a file of rules that came with a package before it is opened. It must be a regular file of limited size. And reads what the user
+//! names, which may be a stream without end.
 //!
 //! A FIFO never ends, and a device fills the memory. A symbolic link may bring in rules from elsewhere, or lead writes out of the package.
 
-use std::fs::{self, FileType};
+use std::fs::{self, File, FileType};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -49,6 +51,37 @@ pub fn itself(file: &Path) -> Result<()> {
 /// The errors of [`within`].
 pub fn own(file: &Path) -> Result<()> {
     if file.exists() { check(file, u64::MAX) } else { Ok(()) }
+}
+
+/// The most bytes of a file whose size nobody knows before its end.
+const MOST_OF_STREAM: u64 = 256 << 20;
+
+/// Reads a file that the user names. It may be a pipe or a device, and these may have no end.
+///
+/// # Errors
+/// It cannot be read; or it is larger than this program reads.
+pub fn read(file: &Path) -> Result<Vec<u8>> {
+    let file = File::open(file)?;
+    let found = file.metadata()?;
+    // No text may be longer.
+    read_at_most(file, if found.is_file() { u32::MAX.into() } else { MOST_OF_STREAM })
+}
+
+/// Reads a stream to its end.
+///
+/// # Errors
+/// The errors of [`read`].
+pub fn read_stream(stream: impl Read) -> Result<Vec<u8>> {
+    read_at_most(stream, MOST_OF_STREAM)
+}
+
+fn read_at_most(stream: impl Read, most: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let count = stream.take(most + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(count)? > most {
+        bail!("it must have at most {most} bytes; give a smaller file");
+    }
+    Ok(bytes)
 }
 
 const COPY: &str = "put a copy of what it leads to in its place, or remove it";

@@ -26,6 +26,7 @@ use krm_merge::yaml::{Document, NodeRef};
 use crate::End;
 use crate::cli::{Color, Resolve, Take};
 use crate::disk::{self, Replacement};
+use crate::regular;
 use crate::screen::{self, Page, Reader};
 use crate::signals::Signals;
 use crate::told::counted;
@@ -81,8 +82,10 @@ pub fn resolve(args: &Resolve) -> Result<End> {
         return Ok(End::Done);
     }
     let run = OpenConflicts { held: &held, marked: &marked, spots: &spots };
+    // A pipe may have no end, so signals end the program while it is read.
+    let given = args.answers.as_deref().map(read_answers).transpose()?;
     let signals = Signals::hold()?;
-    let answers = signals.asking(|| run.answers(args, &signals))?;
+    let answers = signals.asking(|| run.answers(args.take, given.as_ref(), &signals))?;
     let broken = run.broken(&answers);
     if let (Some(broken), Some(_)) = (broken.first(), &args.answers) {
         bail!("{broken}; nothing was written");
@@ -93,6 +96,13 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     more.iter().for_each(|told| screen::tell(&format!("error: {told}")));
     let is_all = answers.iter().all(Option::is_some) && !is_any_left && more.is_empty();
     Ok(if is_all { End::Done } else { End::Differs })
+}
+
+/// The name and the text of the file with answers.
+fn read_answers(file: &Path) -> Result<(String, String)> {
+    there("--answers", "a file", file)?;
+    let text = regular::read(file).and_then(|bytes| Ok(String::from_utf8(bytes)?)).with_context(|| shown(file))?;
+    Ok((shown(file), text))
 }
 
 /// The files that have markers.
@@ -156,18 +166,21 @@ struct OpenConflicts<'r> {
 }
 
 impl OpenConflicts<'_> {
-    /// The answer to each conflict; `None` if it has no answer.
-    fn answers(&self, args: &Resolve, signals: &Signals) -> Result<Vec<Option<Answer>>> {
-        if args.answers.is_none() && args.take.is_none() {
+    /// The answer to each conflict; `None` if it has no answer. `given` is the file with answers, by its name and its text.
+    fn answers(
+        &self,
+        take: Option<Take>,
+        given: Option<&(String, String)>,
+        signals: &Signals,
+    ) -> Result<Vec<Option<Answer>>> {
+        if given.is_none() && take.is_none() {
             return self.asked(signals);
         }
         let mut answers = vec![None; self.spots.len()];
-        if let Some(file) = &args.answers {
-            there("--answers", "a file", file)?;
-            let text = fs::read_to_string(file).with_context(|| shown(file))?;
-            answers = answers::read(&shown(file), &text, &self.places())?;
+        if let Some((name, text)) = given {
+            answers = answers::read(name, text, &self.places())?;
         }
-        let take = args.take.map(|take| match take {
+        let take = take.map(|take| match take {
             Take::Ours => Answer::Ours,
             Take::Theirs => Answer::Theirs,
         });

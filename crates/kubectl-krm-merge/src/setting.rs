@@ -1,6 +1,5 @@
 //! Turns the flags of a merge into a functionConfig, from a file or from the flags, and into sides that are files.
 
-use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -19,6 +18,7 @@ use crate::config_file::ConfigFile;
 use crate::given;
 use crate::held::{Held, parse};
 use crate::merge::Conflicts;
+use crate::regular;
 use crate::side::{Root, Side};
 use crate::walk::{shown, there};
 
@@ -218,7 +218,7 @@ pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
 pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
     there("--openapi", "a file", file)?;
     let name = shown(file);
-    let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+    let document = parse(&name, regular::read(file).with_context(|| name.clone())?)?;
     Ok((name, document))
 }
 

@@ -38,6 +38,7 @@ mod shown;
 mod signals;
 mod steps;
 mod strategic;
+mod streams;
 mod support;
 mod upgrade;
 mod upgrades;
