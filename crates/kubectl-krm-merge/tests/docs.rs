@@ -456,6 +456,31 @@ fn each_link_between_pages_leads_somewhere() {
     assert!(checked > 60, "{checked}");
 }
 
+/// What SECURITY.md says of what is not trusted is held by the tests that it names.
+#[test]
+fn each_test_that_the_security_policy_names_is_there() {
+    let sources = ["crates", "src", "tests"].into_iter().flat_map(|folder| {
+        let files = run::files(&root().join(folder)).into_keys().filter(|path| path.ends_with(".rs"));
+        files.map(move |path| read(format!("{folder}/{path}"))).collect::<Vec<_>>()
+    });
+    let sources: Vec<String> = sources.collect();
+    let policy = read("SECURITY.md");
+    let rows = policy.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 10, "{rows:?}");
+    for row in rows {
+        let named = row.split('|').nth(3).unwrap_or_default();
+        let names: Vec<&str> = named.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "{row}");
+        for name in names {
+            let is_there = |text: &String| {
+                text.contains(&format!("#[test]\nfn {name}()")) || text.contains(&format!("#[test]\n    fn {name}()"))
+            };
+            assert!(sources.iter().any(is_there), "{name}");
+        }
+    }
+}
+
 /// Links in sources, manifests and workflows: of what is printed, and of what registries show.
 #[test]
 fn each_link_from_outside_to_this_repository_leads_somewhere() {
