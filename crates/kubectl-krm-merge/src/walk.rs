@@ -128,9 +128,7 @@ impl Tree {
     }
 
     fn rules_of(&self, file: &Path) -> Result<Gitignore> {
-        let mut builder = GitignoreBuilder::new("");
-        builder.add(regular::within(&self.root, file)?).map_or(Ok(()), Err)?;
-        Ok(builder.build()?)
+        compiled(&fs::read(regular::within(&self.root, file)?)?)
     }
 
     /// Finds where a link leads. The link is not followed. A link that leads only to itself is an error, because it must be a mistake.
@@ -157,11 +155,8 @@ impl Tree {
         tree.packages =
             files.clone().filter(|(path, _)| is_called(path, "Kptfile")).filter_map(|(path, _)| folder(path)).collect();
         for (path, text) in files.filter(|(path, _)| is_called(path, ".krmignore")) {
-            let mut builder = GitignoreBuilder::new("");
-            for line in String::from_utf8_lossy(text).lines() {
-                builder.add_line(None, line).with_context(|| path.to_owned())?;
-            }
-            tree.rules.push((folder(path).unwrap_or_default(), builder.build()?));
+            let rules = compiled(text).with_context(|| path.to_owned())?;
+            tree.rules.push((folder(path).unwrap_or_default(), rules));
         }
         tree.rules.sort_by(|a, b| a.0.cmp(&b.0));
         tree.packages.sort();
@@ -189,6 +184,30 @@ impl Tree {
         }
         false
     }
+}
+
+/// The rules of a `.krmignore`.
+///
+/// # Errors
+/// A line is not a rule, or the rules up to a line are too large. The error names the line.
+fn compiled(text: &[u8]) -> Result<Gitignore> {
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+    let upto = |count: usize| {
+        let mut builder = GitignoreBuilder::new("");
+        for (at, line) in lines[..count].iter().enumerate() {
+            builder.add_line(None, line).with_context(|| format!("line {}", at + 1))?;
+        }
+        Ok::<_, Error>(builder.build()?)
+    };
+    let error = match upto(lines.len()) {
+        Err(error) if error.downcast_ref::<String>().is_none() => error,
+        done => return done,
+    };
+    // More lines never compile where fewer do not.
+    let counts: Vec<usize> = (1..=lines.len()).collect();
+    let line = counts.partition_point(|count| upto(*count).is_ok()) + 1;
+    Err(error.context(format!("line {line}")))
 }
 
 impl Unread {

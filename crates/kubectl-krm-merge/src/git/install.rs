@@ -46,15 +46,19 @@ pub fn install(args: &GitInstall) -> Result<End> {
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings();
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
-    if !missing.is_empty() {
+    let attributes_too = || {
+        if missing.is_empty() {
+            return Ok(());
+        }
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let new = format!("{text}{end}{}\n", missing.join("\n"));
-        replace(&attributes, old.as_deref(), Some(&new), args)?;
+        replace(&attributes, old.as_deref(), Some(&new), args)
+    };
+    match args.dry_run {
+        true => attributes_too()?,
+        false => configure(scope, &open, attributes_too)?,
     }
     for (key, value) in &open {
-        if !args.dry_run {
-            git(&["config", scope, key, value])?;
-        }
         page.line(&format!("git config {scope} {key} '{value}'"));
     }
     if open.is_empty() && missing.is_empty() {
@@ -82,6 +86,31 @@ pub fn settings() -> [(String, String); 5] {
 /// The line of `.gitattributes` that names the driver for the files of a pattern.
 pub fn attribute(pattern: &str) -> String {
     format!("{} merge={DRIVER}", quoted(pattern))
+}
+
+/// Writes settings of git, and then what belongs to them.
+///
+/// # Errors
+/// One of both cannot be written; then neither is.
+fn configure(scope: &str, open: &[&(String, String)], rest: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mut done = Vec::new();
+    let mut settings = open.iter().map(|(key, value)| {
+        let was = git(&["config", scope, "--get", key]).ok();
+        git(&["config", scope, key, value])?;
+        done.push((key, was));
+        Ok(())
+    });
+    let written = settings.by_ref().collect::<Result<()>>();
+    drop(settings);
+    let Err(e) = written.and_then(|()| rest()) else { return Ok(()) };
+    for (key, was) in done.iter().rev() {
+        let undone = match was {
+            Some(was) => git(&["config", scope, key, was]),
+            None => git(&["config", scope, "--unset-all", key]),
+        };
+        undone.with_context(|| format!("{key} could not be put back"))?;
+    }
+    Err(e)
 }
 
 /// Removes the driver from the configuration and the attributes, and reports what was removed.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::address::Address;
-use super::http::{Http, all, code, fields_of, found, without_words};
+use super::http::{Http, OtherAnswer, all, code, fields_of, found, without_words};
 use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
@@ -270,7 +270,12 @@ impl Cluster {
         // As with kubectl, a field that the type does not have is an error. The server would drop it silently.
         *request.uri_mut() = format!("{}&fieldValidation=Strict", request.uri()).parse()?;
         let sent = self.http.ask(request).await;
-        if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }
+        let answer = if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }?;
+        let object: Value = serde_json::from_str(&answer).context(OtherAnswer)?;
+        match is_another(&object, address) {
+            true => Err(OtherAnswer.into()),
+            false => Ok(answer),
+        }
     }
 }
 
@@ -289,24 +294,34 @@ fn segment(field: &str, part: &str) -> Result<()> {
     Ok(())
 }
 
+/// The fields that say which object an object is, each with its value and the value that an address says.
+fn who<'o>(object: &'o Value, address: &Address) -> [(&'static str, &'o Value, Option<String>); 4] {
+    let metadata = &object["metadata"];
+    [
+        ("apiVersion", &object["apiVersion"], Some(address.api_version())),
+        ("kind", &object["kind"], Some(address.kind.kind.clone())),
+        ("metadata.name", &metadata["name"], Some(address.name.clone())),
+        ("metadata.namespace", &metadata["namespace"], address.namespace.clone()),
+    ]
+}
+
+/// Whether an object says that it is not the one at an address.
+fn is_another(object: &Value, address: &Address) -> bool {
+    let differs =
+        |(_, found, wanted): &(_, &Value, Option<String>)| !found.is_null() && found.as_str() != wanted.as_deref();
+    !object.is_object() || who(object, address).iter().any(differs)
+}
+
 /// Checks that an object is the requested one and has a resourceVersion, and returns it.
 fn checked(object: Value, address: &Address) -> Result<Value> {
-    let metadata = &object["metadata"];
-    let api_version = address.api_version();
-    let fields = [
-        ("apiVersion", &object["apiVersion"], Some(api_version.as_str())),
-        ("kind", &object["kind"], Some(address.kind.kind.as_str())),
-        ("metadata.name", &metadata["name"], Some(address.name.as_str())),
-        ("metadata.namespace", &metadata["namespace"], address.namespace.as_deref()),
-    ];
-    for (field, found, wanted) in fields {
-        if found.as_str() != wanted {
+    for (field, found, wanted) in who(&object, address) {
+        if found.as_str() != wanted.as_deref() {
             let wanted = wanted.map_or_else(|| format!("no `{field}`"), |w| format!("the `{field}` \"{w}\""));
             let told: String = found.to_string().chars().take(100).collect();
             bail!("the cluster must answer with the object that it was asked for, of {wanted}, not {told}");
         }
     }
-    if metadata["resourceVersion"].as_str().is_none_or(str::is_empty) {
+    if object["metadata"]["resourceVersion"].as_str().is_none_or(str::is_empty) {
         bail!("the cluster must answer with an object that has `metadata.resourceVersion`");
     }
     Ok(object)

@@ -299,8 +299,22 @@ pub fn fields_of<'e>(error: &'e Error, reason: &str) -> Vec<&'e str> {
 /// Whether the cluster may have done what was asked, although the answer is an error: no answer came, or one of a server that could not
 /// wait for its own storage.
 pub fn may_be_done(error: &Error) -> bool {
-    error.downcast_ref::<Unanswered>().is_some() || matches!(code(error), Some(500 | 502 | 504))
+    error.downcast_ref::<Unanswered>().is_some()
+        || error.downcast_ref::<OtherAnswer>().is_some()
+        || matches!(code(error), Some(500 | 502 | 504))
 }
+
+/// The error for an answer to a change that is not the object that was sent.
+#[derive(Debug)]
+pub struct OtherAnswer;
+
+impl fmt::Display for OtherAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the cluster must answer with the object that was sent, but it answers with something else: look at the object")
+    }
+}
+
+impl std::error::Error for OtherAnswer {}
 
 /// Turns a 404 into `None`.
 ///

@@ -1319,3 +1319,13 @@ fn documents_of_comments_come_and_go_at_their_place() {
         assert_eq!(own(&folder.run(&upgrade(&[])).passed()), own(&text(want)), "{original} | {updated} | {dest}");
     }
 }
+
+#[test]
+fn an_ignore_file_that_cannot_be_compiled_names_the_line() {
+    for (line, why) in [("[z-a]", "invalid range"), (&*"*?".repeat(200_000), "NFA")] {
+        let folder = package();
+        folder.write("here/sub/.krmignore", format!("# first\nok\n{line}\nlast\n"));
+        let err = folder.run(&upgrade(&[])).failed(2);
+        assert!(err.contains("sub/.krmignore: line 3: ") && err.contains(why), "{err}");
+    }
+}

@@ -1067,3 +1067,29 @@ fn a_file_that_cannot_be_written_stays_whole_and_git_stops() {
         assert_eq!(folder.files(""), before);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn an_installation_has_both_halves_or_none() {
+    if !has("git") {
+        return;
+    }
+    let folder = Folder::new();
+    let git = |args: &[&str]| Command::new("git").args(args).current_dir(&folder.0).output().expect("git");
+    git(&["init", "-q"]);
+    let is_configured = || folder.read(".git/config").contains("krm-merge");
+    // git cannot write its configuration.
+    folder.write(".git/config.lock", "");
+    let err = folder.run(&["git-install"]).failed(2);
+    assert!(err.contains("config") && !folder.path(".gitattributes").exists() && !is_configured(), "{err}");
+    std::fs::remove_file(folder.path(".git/config.lock")).expect("removed");
+    // The attributes cannot be written.
+    folder.write(".gitattributes", "*.md text\n");
+    let only_read = std::fs::Permissions::from_mode(0o444);
+    std::fs::set_permissions(folder.path(".gitattributes"), only_read).expect("set");
+    let err = folder.run(&["git-install"]).failed(2);
+    assert!(err.contains("read-only") && !is_configured(), "{err}{}", folder.read(".git/config"));
+    std::fs::set_permissions(folder.path(".gitattributes"), std::fs::Permissions::from_mode(0o644)).expect("set");
+    folder.run(&["git-install"]).passed();
+    assert!(is_configured() && folder.read(".gitattributes").contains("merge=krm-merge"));
+}

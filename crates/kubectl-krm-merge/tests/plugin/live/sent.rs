@@ -289,3 +289,26 @@ fn a_kind_that_the_cluster_does_not_have_is_not_explained() {
         assert!(err.contains("the cluster must know the kind `") && err.contains("but it does not"), "{err}");
     }
 }
+
+/// A proxy, or another program on the port, answers 200 to all.
+#[test]
+fn an_answer_with_another_object_is_no_success() {
+    let object = |kind: &str, name: &str| json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "prod"}});
+    for other in [object("Deployment", "other"), object("Status", "web"), json!([]), json!("done")] {
+        for (when, sent) in [("PATCH", "it may have been sent: "), ("dry", "nothing was sent: ")] {
+            let mut answers = super::cluster(3, "web:1");
+            let path =
+                if when == "dry" { format!("PATCH {} dry", super::WEB) } else { format!("PATCH {}", super::WEB) };
+            answers.insert(format!("PATCH {} dry", super::WEB), super::Answer::Json(200, json!({})));
+            answers.insert(path, super::Answer::Json(200, other.clone()));
+            let server = super::Server::new(answers);
+            let folder = folder(&server, &[("web.yaml", &super::deployment(5, "web:1").to_string())]);
+            let err = run(&folder, &["-f", "web.yaml", "--apply"]).failed(2);
+            assert!(
+                err.contains(sent) && err.contains("the cluster must answer with the object that was sent"),
+                "{err}"
+            );
+            assert!(err.contains("prod/deployment.apps/web"), "{err}");
+        }
+    }
+}
