@@ -16,6 +16,9 @@ pub fn yaml(value: &Value) -> String {
     out
 }
 
+/// The longest key that can be written without a `?`, in characters. Source: YAML 1.2.2, "Implicit keys".
+const LONG: usize = 1000;
+
 fn is_block(value: &Value) -> bool {
     value.as_object().is_some_and(|map| !map.is_empty()) || value.as_array().is_some_and(|list| !list.is_empty())
 }
@@ -30,7 +33,12 @@ fn block(value: &Value, depth: usize, out: &mut String) {
     };
     for (key, value) in value.as_object().into_iter().flatten() {
         begin(out);
-        out.push_str(&plain_or_quoted(key));
+        let key = plain_or_quoted(key);
+        if key.chars().count() > LONG {
+            out.push_str(&format!("? {key}\n{}", "  ".repeat(depth)));
+        } else {
+            out.push_str(&key);
+        }
         out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
@@ -111,6 +119,16 @@ mod tests {
         let want = "a:\n  b:\n  - c: 1\n    d: []\n  - - true\n    - null\n  - \"yes\"\ne: |\n  x\n\n    y\nf:\n- |-\n  - z\n  z\ng: {}\n";
         assert_eq!(yaml(&value), want);
         check(&value);
+    }
+
+    /// A map of labels or of data may have such a key where nobody validates it, as in a custom resource.
+    #[test]
+    fn a_long_key_is_read_as_it_is() {
+        for key in ["k".repeat(2000), "\"é\n".repeat(500), format!("{}: #", "k".repeat(1000))] {
+            for value in [json!("x"), json!("x\ny\n"), json!({"a": 1}), json!([1, {"b": 2}]), json!({}), json!(null)] {
+                check(&json!({"spec": {"first": 1, key.clone(): value, "last": [{key.clone(): value}]}}));
+            }
+        }
     }
 
     /// The merge reads what is written for it, and what it reads is sent.
