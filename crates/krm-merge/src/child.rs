@@ -320,6 +320,9 @@ struct Hashed<'a> {
 /// How many comparisons look-ups may cost before they are hashed.
 const COMPARISONS: usize = 256;
 
+/// How many look-ups are never hashed: to hash an identity takes as long as to compare it many times, and several times its memory.
+const FEW: usize = 8;
+
 impl<'a> Hashed<'a> {
     fn add(&mut self, place: usize, id: &ChildId<'a>) {
         if let ChildId::Key(ElementKey { first, others }) = id
@@ -341,7 +344,7 @@ impl<'a> ChildIndex<'a> {
 
     /// Whether this many look-ups among some children cost less if the identities are hashed.
     pub fn pays_off(children: usize, asked: usize) -> bool {
-        children.saturating_mul(asked) > COMPARISONS
+        asked > FEW && children.saturating_mul(asked) > COMPARISONS
     }
 
     /// Prepares for this many more look-ups.

@@ -200,8 +200,11 @@ fn anchors_elsewhere(element: NodeRef<'_>, before: &str, after: &str, budget: &B
     aliases.filter(|alias| seen.insert(alias.text())).map(anchor).collect()
 }
 
-/// A child with its number, and its key if it is a field.
-type SaidChild<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>);
+/// A child with its number, its key if it is a field, its value, and the child of dest that it was.
+type SaidChild<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>, Option<WrittenChild<'a>>);
+
+/// The children of a map or list, one after the other: there may be many.
+type SaidChildren<'t, 'a> = Box<dyn Iterator<Item = SaidChild<'t, 'a>> + 't>;
 
 /// Whether edits change a node, or what is on its last lines.
 pub(super) fn touch(edits: &TextEdits, node: NodeRef<'_>) -> bool {
@@ -271,15 +274,18 @@ impl<'a> Comparison<'a, '_> {
             return tree.scalar() == node.scalar();
         }
         // What `<<` brings in has no place among the fields.
-        match self.children(tree).filter(|_| !node.has_merge_entry()) {
+        match Self::children(tree).filter(|_| !node.has_merge_entry()) {
             Some(children) => self.are_said(children, node),
             None => tree.same(node),
         }
     }
 
-    fn are_said(&mut self, children: Vec<SaidChild<'_, 'a>>, node: NodeRef<'_>) -> bool {
+    fn are_said(&mut self, children: SaidChildren<'_, 'a>, node: NodeRef<'_>) -> bool {
         let mut others = node.written();
-        for (index, key, child) in children {
+        for (index, key, child, was) in children {
+            if was.is_some_and(|was| self.is_left_out(was)) {
+                continue;
+            }
             let other = others.next().filter(|(other, _)| match (key, other) {
                 (Some(key), Some(other)) => is_key(key, *other),
                 _ => key.is_none() && other.is_none(),
@@ -308,27 +314,32 @@ impl<'a> Comparison<'a, '_> {
     }
 
     /// The children of a map or list that the new text must have; `None` if it has a `<<`.
-    fn children<'t>(&self, tree: View<'t, 'a>) -> Option<Vec<SaidChild<'t, 'a>>> {
+    fn children<'t>(tree: View<'t, 'a>) -> Option<SaidChildren<'t, 'a>>
+    where
+        'a: 't,
+    {
         match tree {
             View::Node(node) if node.has_merge_entry() => None,
             View::Node(node) => {
                 let child = |(index, (key, value)): (usize, (Option<NodeRef<'a>>, _))| {
-                    (index, key.map(Key::Node), View::Node(value))
+                    (index, key.map(Key::Node), View::Node(value), None)
                 };
-                Some(node.written().enumerate().map(child).collect())
+                Some(Box::new(node.written().enumerate().map(child)))
             }
             View::Branch(branch) if branch.merge_entries().next().is_none() => {
-                let is_left_out = |was: WrittenChild<'_>| {
-                    let is_of = |within: &Within<'_>| was.key().is_none() && was.value().is_of(within.doc);
-                    self.within.as_ref().is_some_and(is_of) && self.left_out.contains(&was.value().start())
+                let child = |(index, entry): (usize, &'t Entry<'a>)| {
+                    Some((index, entry.key, entry.value.as_ref()?.view()?, entry.was))
                 };
-                let read = branch.numbered().filter(|(_, entry)| !entry.was.is_some_and(is_left_out));
-                Some(
-                    read.filter_map(|(index, entry)| Some((index, entry.key, entry.value.as_ref()?.view()?))).collect(),
-                )
+                Some(Box::new(branch.numbered().filter_map(child)))
             }
             View::Branch(_) | View::Made(_) => None,
         }
+    }
+
+    /// Whether an element is not in the text that is read.
+    fn is_left_out(&self, was: WrittenChild<'_>) -> bool {
+        let is_of = |within: &Within<'_>| was.key().is_none() && was.value().is_of(within.doc);
+        self.within.as_ref().is_some_and(is_of) && self.left_out.contains(&was.value().start())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::path::{ElementKey, FieldPath};
 use crate::yaml::{NodeRef, WrittenChild};
 
 /// A map or list after a merge.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Branch<'a> {
     /// The node that it was made from, as it is written. An alias is written out if the branch differs from its value.
     pub like: NodeRef<'a>,
@@ -44,6 +44,14 @@ pub struct Contested<'a> {
     pub taken: Vec<ChildId<'a>>,
     /// The order if the original wins.
     pub was: Vec<ChildId<'a>>,
+}
+
+impl Clone for Branch<'_> {
+    /// The same children without the index, which takes more memory than they do. A copy mostly is settled, and nothing is looked up in it.
+    fn clone(&self) -> Self {
+        let (by, entries, contested) = (self.by.clone(), self.entries.clone(), self.contested.clone());
+        Self { like: self.like, by, entries, contested, index: None, asked: 0, nameless: 0 }
+    }
 }
 
 impl<'a> Branch<'a> {
