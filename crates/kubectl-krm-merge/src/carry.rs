@@ -28,6 +28,7 @@ use std::fmt;
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::refine::RefinedText;
+use krm_merge::secret::Secret;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
@@ -111,9 +112,23 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
             carried.results.extend(told);
             continue;
         }
+        let before = carried.results.len();
         file.carry(combiner, taken, &mut carried);
+        if carried.results.len() > before && may_be_secret(sides)? {
+            carried.results[before..].iter_mut().for_each(|result| result.is_secret = true);
+        }
     }
     Ok(carried)
+}
+
+/// Whether a version of a file may hold a Secret. Versions that nobody can read hold the same values.
+fn may_be_secret(sides: [Option<&Held>; 3]) -> Result<bool> {
+    for held in sides.into_iter().flatten() {
+        if Secret::of_text(&String::from_utf8_lossy(&held.bytes()?)) != Secret::Nothing {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a file is merged as a file, and not as resources.

@@ -1,6 +1,6 @@
 //! A card of the page: the results and changes of a resource, or of a file outside of its resources.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use krm_merge::policy::Settled;
 use krm_merge::schema::Types;
@@ -8,7 +8,7 @@ use krm_merge::sides::Side as Version;
 use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
 
 use super::markup::Markup;
-use super::rows::{self, Block, Fate, Piece, Row, blocks};
+use super::rows::{self, Block, Elsewhere, Fate, Piece, Row, blocks};
 use crate::change::Change;
 use crate::clash::{Line, Shown, Values, public_values};
 use crate::place;
@@ -63,8 +63,11 @@ pub fn cards<'r>(dest: &Side, changes: &[Change], results: &'r [Outcome], types:
     let mut deck = Deck { cards: Vec::new(), known: HashMap::new() };
     let secret = results.iter().filter(|result| result.is_secret).filter_map(|result| result.resource_ref.as_ref());
     let secret = secret.map(ResourceRef::identity).collect();
+    let of_files = results.iter().filter(|result| result.is_secret && result.resource_ref.is_none());
+    let files: HashSet<&str> = of_files.filter_map(|result| Some(result.file.as_ref()?.path.as_str())).collect();
     for change in changes {
-        for block in blocks(change, types, &secret) {
+        let elsewhere = Elsewhere { resources: &secret, is_file: files.contains(change.path.as_str()) };
+        for block in blocks(change, types, elsewhere) {
             deck.card(&change.path, &block.names).blocks.push(block);
         }
     }

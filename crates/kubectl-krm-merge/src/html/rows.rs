@@ -84,8 +84,17 @@ pub struct Piece {
     pub differs: bool,
 }
 
-/// The changes of a file. `secret` are resources of which only the fields may be shown, whatever this file says of them.
-pub fn blocks(change: &Change, types: &Types<'_>, secret: &HashSet<Identity<'_>>) -> Vec<Block> {
+/// What is secret although the texts of a change do not say it: another side says it.
+#[derive(Clone, Copy)]
+pub struct Elsewhere<'e> {
+    /// Resources of which only the fields may be shown.
+    pub resources: &'e HashSet<Identity<'e>>,
+    /// Whether that holds for what belongs to no resource.
+    pub is_file: bool,
+}
+
+/// The changes of a file.
+pub fn blocks(change: &Change, types: &Types<'_>, elsewhere: Elsewhere<'_>) -> Vec<Block> {
     let fate = match (&change.old, &change.new) {
         (None, _) => Fate::Added,
         (_, None) => Fate::Deleted,
@@ -99,7 +108,7 @@ pub fn blocks(change: &Change, types: &Types<'_>, secret: &HashSet<Identity<'_>>
     let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
     let [Some(old), Some(new)] = texts else { return whole(Shown::Bytes) };
     let mut sides = [old, new].map(Text::read);
-    hide(&mut sides, secret);
+    hide(&mut sides, elsewhere);
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let diff = aligned([&lines[0], &lines[1]]);
     let mut found = Blocks::new(&sides, diff.ops());
@@ -177,7 +186,7 @@ fn owners(document: &Document<'_>) -> Vec<TextOwner> {
 
 /// Hides resources that are Secrets elsewhere, and those that were or become one: the other text has a Secret of their name, and their own
 /// has none.
-fn hide(sides: &mut [Text<'_>; 2], secret: &HashSet<Identity<'_>>) {
+fn hide(sides: &mut [Text<'_>; 2], elsewhere: Elsewhere<'_>) {
     fn name(own: &TextOwner) -> (String, String) {
         (own.name.namespace.clone(), own.name.name.clone())
     }
@@ -185,9 +194,12 @@ fn hide(sides: &mut [Text<'_>; 2], secret: &HashSet<Identity<'_>>) {
         .each_ref()
         .map(|side| -> HashSet<_> { side.owners.iter().filter(|own| own.secret == Secret::All).map(name).collect() });
     for (side, text) in sides.iter_mut().enumerate() {
+        if elsewhere.is_file {
+            text.secret = Secret::All;
+        }
         for own in &mut text.owners {
             let is_turned = secrets[1 - side].contains(&name(own)) && !secrets[side].contains(&name(own));
-            if is_turned || secret.contains(&own.name.identity()) {
+            if is_turned || elsewhere.resources.contains(&own.name.identity()) {
                 own.secret = Secret::All;
             }
         }
@@ -425,7 +437,8 @@ mod tests {
         let bytes = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
         let change = Change { path: "a.yaml".into(), old: bytes(old), new: bytes(new), executable: None };
         let mut out = String::new();
-        for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On), &HashSet::new()) {
+        let nowhere = Elsewhere { resources: &HashSet::new(), is_file: false };
+        for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On), nowhere) {
             let names: Vec<String> = names.iter().map(|name| name.identity().called()).collect();
             out.push_str(&format!("{fate:?} {}\n", names.join(", ")));
             let Shown::Lines(rows) = shown else {

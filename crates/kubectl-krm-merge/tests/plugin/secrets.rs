@@ -97,6 +97,17 @@ fn what_is_a_secret_on_one_side_is_one() {
     }
 }
 
+/// Nobody can read dest's version, and it does not name the kind.
+#[test]
+fn a_version_that_nobody_can_read_is_a_secret_if_another_one_is() {
+    let secret = |side: &str| text(SHAPES[0].1, side);
+    let dest = secret("3").replace("kind: Secret", "kind: [Sec").replace("stringData", "  ]stringData");
+    for (output, told) in outputs("x.yaml", [&secret("1"), &secret("2"), &dest]) {
+        // `diff` compares the releases, which are Secrets.
+        assert!(!told.contains(VALUE), "{output}\n{told}");
+    }
+}
+
 /// What is no Secret is shown: a ConfigMap beside a Secret of its name, and what a kustomization says besides its Secrets.
 #[test]
 fn all_else_is_shown() {
