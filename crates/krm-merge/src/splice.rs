@@ -631,12 +631,18 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let (from, text) = self.at_dash(first.lead, column, joined_before(&lines, column));
             self.edit(from..to, text);
         } else {
-            self.insert_lines(first.top(self.doc), &lines);
-            for (place, gap) in removed.into_iter().zip(gaps) {
+            // The comments of a `<<` that is written out stay above its fields.
+            let written_out =
+                before.first().filter(|entry| entry.is_merge() && !lines.is_empty()).and_then(|entry| entry.was);
+            self.insert_lines(written_out.map_or(first.top(self.doc), |_| first.bottom(self.doc)), &lines);
+            for (i, (place, gap)) in removed.into_iter().zip(gaps).enumerate() {
                 if let Some(gap) = gap {
                     self.set_gap(&place, gap, |_| last_block(&lines.join("\n")));
                 }
-                self.edit(place.top(self.doc)..place.bottom(self.doc), "");
+                match written_out.filter(|_| i == 0) {
+                    Some(was) => self.leave_comments(&place, was.value()),
+                    None => self.edit(place.top(self.doc)..place.bottom(self.doc), ""),
+                }
                 self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
         }
@@ -650,7 +656,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     if let Some(gap) = entry.comments.gap {
                         self.set_gap(&place, gap, |s| s.end_of(host, column, above?));
                     }
-                    self.edit(place.top(self.doc)..place.bottom(self.doc), "");
+                    match entry.is_merge() && rest.get(i + 1).is_some_and(|next| next.was.is_none()) {
+                        true => self.leave_comments(&place, was.value()),
+                        false => self.edit(place.top(self.doc)..place.bottom(self.doc), ""),
+                    }
                     true
                 }
                 (Some(was), Some(tree)) => {
@@ -673,6 +682,14 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 self.clear_below(place_of(last).bottom(self.doc), |s| s.end_of(host, column, above?));
             }
         }
+    }
+
+    /// Removes a `<<` that is written out. Its comments stay above the fields that take its place.
+    fn leave_comments(&mut self, place: &Place, value: NodeRef<'d>) {
+        let line = self.doc.line_start(place.lead);
+        let comment =
+            comment_of(place, value).map(|(start, end)| self.indented(place.column(self.doc), start..end) + "\n");
+        self.edit(line..place.bottom(self.doc), comment.unwrap_or_default());
     }
 
     /// The text of children that begins on the line of a dash, and where it begins. A comment above the first child does not belong to the

@@ -242,7 +242,7 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Resu
     if marked > 0 {
         screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
         screen::tell(&format!(
-            "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, the next upgrade does not ask again",
+            "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
             package.name
         ));
         return Ok((open, Became::Marked));

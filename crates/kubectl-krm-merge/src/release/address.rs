@@ -4,6 +4,7 @@
 //! `ext::`, no control characters. A password is refused, because the address is written into a file of the package.
 
 use std::fmt;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 
@@ -36,7 +37,9 @@ impl Address {
     /// # Errors
     /// It has another form, or must not be used.
     pub fn parse(text: &str) -> Result<Self> {
-        let Some((repo, rest)) = split(text) else { bail!("\"{text}\" must be {FORM}") };
+        let Some((repo, rest)) = split(text).or_else(|| text.split_once("//")) else {
+            bail!("\"{text}\" must be {FORM}")
+        };
         let (directory, reference) = match rest.split_once('@') {
             Some((directory, reference)) => (directory, Some(reference)),
             None => (rest, None),
@@ -145,7 +148,9 @@ impl Repo {
         } else {
             text.trim_end_matches('/').to_owned()
         };
-        let bare = text.strip_suffix(".git").filter(|bare| !bare.is_empty() && !bare.ends_with('/'));
+        // On disk, git prefers the folder without `.git`, which may be another repository.
+        let is_other = |bare: &&str| self.is_path() && Path::new(bare).exists();
+        let bare = text.strip_suffix(".git").filter(|bare| !bare.is_empty() && !bare.ends_with('/') && !is_other(bare));
         Ok(Self::Remote(bare.unwrap_or(&text).to_owned()))
     }
 
@@ -197,6 +202,7 @@ mod tests {
             ("/srv/b.git/d@@scope/pkg@1.0.0", "/srv/b.git", "d", Some("@scope/pkg@1.0.0")),
             (".git/deploy@v1", ".git", "deploy", Some("v1")),
             (".git@v1", ".git", "", Some("v1")),
+            ("/srv/b//deploy@v1", "/srv/b", "deploy", Some("v1")),
             ("https://github.com/a/b/deploy@v1", "https://github.com/a/b", "deploy", Some("v1")),
             ("https://github.com/a/b@v1", "https://github.com/a/b", "", Some("v1")),
             ("https://example.com/a/_git/b//deploy@v1", "https://example.com/a/_git/b", "deploy", Some("v1")),
@@ -239,5 +245,8 @@ mod tests {
         ] {
             assert_eq!(Repo::parse(text).expect(text).recorded().expect(text).to_string(), want);
         }
+        // This folder lies beside it.
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), ".git");
+        assert_eq!(Repo::parse(beside).expect("a path").recorded().expect("a path").to_string(), beside);
     }
 }
