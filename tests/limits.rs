@@ -138,7 +138,9 @@ fn what_a_user_puts_between_two_children_is_counted() {
     let new = (0..1000).map(|i| format!("n{i}: 1")).collect::<Vec<_>>().join(", ");
     let source = two_way(&format!("a: {{{new}}}\n"));
     let text = "the new text of resources";
+    exceeds(&list(&[&format!("{HEAD}a: {{k: 1,{blanks}l: 2}}\n")], &source), text);
     exceeds(&list(&[&format!("{HEAD}a: {{k: 1,\n{blanks}l: 2}}\n")], &source), text);
+    // Each has a line of its own, as deep as the others.
     exceeds(&list(&[&format!("{HEAD}a: {{\n{blanks}k: 1 # one\n{blanks}}}\n")], &source), text);
 }
 

@@ -17,11 +17,12 @@ use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::{Remarks, gap_of};
+use crate::sides::Sides;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
+pub(crate) use comments::{changed_upstream, contradiction, wanted};
 use comments::{comments_of_sides, conflict_of, contested};
-pub(crate) use comments::{contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered};
@@ -504,19 +505,16 @@ impl<'a> Walk<'a> {
         let note_below = notes.below.filter(|_| is_inside);
         let slots =
             [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)];
-        let conflict = match stays {
-            CommentOf::Dest => {
-                let contested = slots.map(|(note, written, asked)| contested(note, asked.unwrap_or(written)));
-                conflict_of(contested, || self.trail.path())
+        let contested = slots.map(|(note, written, asked)| contested(note, asked.unwrap_or(written)));
+        // If the value is in conflict as a whole, its winner's comments come with it.
+        if stays == CommentOf::Winner {
+            for Sides { original, updated, dest } in
+                contested.into_iter().flatten().map(|texts| texts.map(str::to_owned))
+            {
+                self.warn(Notice::Contradiction { original, updated, dest, stays }, None, None);
             }
-            CommentOf::Winner => {
-                for (note, written, asked) in slots {
-                    let notice = note.and_then(|note| contradiction(note, asked.unwrap_or(written), stays));
-                    notice.into_iter().for_each(|notice| self.warn(notice, None, None));
-                }
-                None
-            }
-        };
+        }
+        let conflict = conflict_of(contested, || self.trail.path());
         // The comments on the line stay, even if the value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.was.is_none();

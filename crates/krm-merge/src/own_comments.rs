@@ -8,14 +8,15 @@ use std::ops::Range;
 
 use crate::change::NoteChange;
 use crate::edits::Edit;
+use crate::hashed::HashSet;
 use crate::limit::Budget;
 use crate::merge::{contradiction, wanted};
 use crate::path::{FieldPath, Step};
 use crate::sides::Sides;
 use crate::warning::{CommentOf, Warning};
 use crate::yaml::{
-    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, ends_line, extent, gap_above,
-    is_blank, is_item, lines, same_comment, trim, trim_start, without_break,
+    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, ends_line, gap_above, is_blank,
+    is_item, lines, same_comment, trim, trim_start, without_break,
 };
 
 /// What happens to the comments of a resource.
@@ -72,13 +73,13 @@ fn end_of(resource: NodeRef<'_>) -> Range<usize> {
     start..below_all(resource).max(start)
 }
 
-/// Whether a resource has one of these comment lines above its end.
+/// Whether the text of a resource has one of these comment lines elsewhere: above the end of the document, or in another one, which the merge
+/// may remove without them.
 fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
-    let doc = resource.document();
-    let start = extent(resource).start;
-    let own: Vec<&str> =
-        doc.comments_in(start..end_of(resource).start).map(|(from, to)| doc.source()[from..to].trim_end()).collect();
-    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && own.contains(&line))
+    let (doc, end) = (resource.document(), end_of(resource));
+    let all = doc.comments_in(0..end.start).chain(doc.comments_in(end.end..doc.source().len()));
+    let others: HashSet<&str> = all.map(|(from, to)| doc.source()[from..to].trim_end()).collect();
+    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && others.contains(line))
 }
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are

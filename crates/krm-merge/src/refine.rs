@@ -31,7 +31,7 @@ use crate::schema::{Cursor, Names};
 use crate::sides::Sides;
 use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
-use crate::warning::{Combined, CommentOf, Notice, Warning};
+use crate::warning::{Combined, Notice, Warning};
 use crate::yaml::{NodeRef, trim_end};
 use three::Changed;
 
@@ -87,14 +87,10 @@ fn refined<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
     let tree = merged.tree.map(|tree| refiner.visit(tree, cursor));
     let Refiner { finer, mut warnings, .. } = refiner;
-    // The winner of a refined conflict does not get its whole value, so its comments are not taken either.
-    for warning in warnings.iter_mut().filter(|warning| finer.contains(&warning.path)) {
-        if let Notice::Contradiction { stays, .. } = &mut warning.notice {
-            *stays = CommentOf::Dest;
-        }
-    }
-    // A list that was merged by element was not replaced whole.
-    warnings.retain(|w| !matches!(w.notice, Notice::Unkeyed(_)) || !finer.contains(&w.path));
+    // A list that was merged by element was not replaced whole. The winner of a refined conflict does not get its whole value, so the comments
+    // are in conflict on their own.
+    let is_of_whole = |notice: &Notice| matches!(notice, Notice::Unkeyed(_) | Notice::Contradiction { .. });
+    warnings.retain(|warning| !is_of_whole(&warning.notice) || !finer.contains(&warning.path));
     Walked { tree, warnings }
 }
 

@@ -27,6 +27,17 @@ pub(super) fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Optio
     Some(Sides { original, updated: note.wants, dest: has })
 }
 
+/// The comments that only upstream changed.
+pub(crate) fn changed_upstream<'a>(own: Remarks<'_>, old: Remarks<'a>, new: Remarks<'a>) -> Comments<'a> {
+    let notes = Notes::between(old, new);
+    Comments {
+        gap: None,
+        above: wanted(notes.above, own.above, None),
+        behind: wanted(notes.behind, own.behind, None),
+        below: own.below.and_then(|own| wanted(notes.below, own, None)),
+    }
+}
+
 /// The notice for a comment that both sides changed in different ways.
 pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
     let Sides { original, updated, dest } = contested(Some(note), has)?.map(str::to_owned);

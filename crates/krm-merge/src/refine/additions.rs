@@ -4,6 +4,7 @@
 //! it. What both sides added alike is there once. Where one side added elements and the other one replaced what stood before them, the
 //! additions stay, too, whoever wins.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::partners::{FeaturesOf, any_is_one};
@@ -23,6 +24,9 @@ pub(super) enum MergedElement {
     New(usize),
 }
 
+/// How many comparisons there may be for each element of a list.
+const COMPARED: usize = 8;
+
 /// The elements of a hunk that both sides changed, if at least one of them added some.
 pub(super) enum BothAdded {
     /// Every addition has a place of its own, or one side has all that the other one has.
@@ -41,6 +45,8 @@ pub(super) struct NewElements<'v, 'a> {
     counts: HashMap<u32, usize>,
     /// How elements are named, if they are.
     names: Option<Names>,
+    /// How many elements may still be compared. If there are too many to compare, any may be one that moved.
+    left: Cell<usize>,
 }
 
 struct SideWithNew<'v, 'a> {
@@ -64,7 +70,8 @@ impl<'v, 'a> NewElements<'v, 'a> {
             counts: counted(sides[side].0),
             lacks: original.1.iter().zip(places[side]).filter(|(_, place)| place.is_none()).map(|(e, _)| *e).collect(),
         });
-        Self { original, sides: [updated, dest], counts: counted(original.0), names }
+        let left = COMPARED * (original.0.len() + sides[0].0.len() + sides[1].0.len());
+        Self { original, sides: [updated, dest], counts: counted(original.0), names, left: left.into() }
     }
 
     /// What becomes of a hunk; `None` if not both sides changed it, if a side did not only add, or if it moved an element there.
@@ -95,8 +102,13 @@ impl<'v, 'a> NewElements<'v, 'a> {
         let new = own.0.iter().zip(own.1).filter(|(number, _)| !here.contains(number));
         let (known, unknown): (Vec<_>, Vec<_>) = new.partition(|(number, _)| self.counts.contains_key(number));
         let is_old = |number| !is_command(own.1) || side.counts.get(number) <= self.counts.get(number);
-        known.into_iter().any(|(number, _)| is_old(number))
-            || any_is_one(&side.lacks, &unknown.into_iter().map(|(_, element)| *element).collect::<Vec<_>>())
+        if known.into_iter().any(|(number, _)| is_old(number)) {
+            return true;
+        }
+        let unknown: Vec<View<'_, '_>> = unknown.into_iter().map(|(_, element)| *element).collect();
+        let left = self.left.get().checked_sub(side.lacks.len().saturating_mul(unknown.len()));
+        self.left.set(left.unwrap_or_default());
+        left.is_none() || any_is_one(&side.lacks, &unknown)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::merge::{Walked, merge};
 use crate::policy::Policy;
 use crate::schema::Cursor;
 use crate::splice::edits;
-use crate::tree::{Pick, Tree, settle};
+use crate::tree::{Conflict, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{Document, NodeRef, same};
 
@@ -37,11 +37,18 @@ pub(super) fn merged(
     };
     let tree = refined(merged, cursor, policy, budget, depth).tree?;
     let mut places = Vec::new();
+    // Additions of both sides stay, whoever wins.
+    let won_by = |pick| {
+        move |conflict: &Conflict<'_>| match conflict.taking {
+            Taking::Both(_) => Pick::Both,
+            _ => pick,
+        }
+    };
     let for_dest = settle(tree.clone(), &mut |conflict| {
         places.push(conflict.path.shown());
-        Pick::Dest
+        won_by(Pick::Dest)(conflict)
     })?;
-    let for_updated = settle(tree, &mut |_| Pick::Updated)?;
+    let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, &tree, budget));
     let (for_dest, for_updated) = (for_dest?, for_updated?);
     let [_, text_of_updated, text_of_dest] = sides;

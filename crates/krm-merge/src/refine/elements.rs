@@ -16,13 +16,13 @@ use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::hashed::{Empty, HashMap, HashSet};
-use crate::merge::merge_at;
+use crate::merge::{changed_upstream, merge_at};
 use crate::path::{FieldPath, Step};
 use crate::remarks::{Remarks, gap_of};
 use crate::schema::{Cursor, ListKind, Names};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
-use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, Place, WrittenChild, same};
 
@@ -225,7 +225,7 @@ impl<'a> Refiner<'a, '_> {
         let ordered = |pick: Pick| merge.order(pick).iter().map(|at| entries[*at].clone()).collect::<Vec<_>>();
         let stays = |pick: Pick| {
             let elements: Vec<Tree<'a>> =
-                ordered(pick).into_iter().filter_map(|entry| settle(entry.value?, &mut |_| pick)).collect();
+                ordered(pick).into_iter().filter_map(|entry| won_by(entry.value?, pick, Kept::Both)).collect();
             let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let outcome = FeaturesOf(&numbers, &views);
@@ -345,7 +345,14 @@ impl<'a> Refiner<'a, '_> {
         };
         let value = Some(self.visit(conflict.into(), cursor));
         let was = place.zip(dest).map(|(place, value)| WrittenChild::new(place, None, value));
-        Entry { was, key: None, source: None, value, comments: Asked::default(), layout: Layout::Host }
+        // For an element that merges inside. Where the whole value of a side wins, its comments come with it.
+        let remarks = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
+            element.map(|element| Remarks::of_element(version.list, element))
+        };
+        let own = remarks(dest, &versions.dest);
+        let upstream = remarks(original, &versions.original).zip(remarks(updated, &versions.updated));
+        let comments = own.zip(upstream).map(|(own, (old, new))| changed_upstream(own, old, new)).unwrap_or_default();
+        Entry { was, key: None, source: None, value, comments: comments.into(), layout: Layout::Host }
     }
 }
 
@@ -356,7 +363,7 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: &[ListPiece<'a
         Branch::with(list, By::Index, entries.collect()).into_tree()
     };
     if pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_))) {
-        let settled = |winner, pick| settle(tree(winner, Kept::Both), &mut |_| pick).unwrap_or(Tree::Node(list));
+        let settled = |winner, pick| won_by(tree(winner, Kept::Both), pick, Kept::Both).unwrap_or(Tree::Node(list));
         return overlap(conflict, settled(Side::Dest, Pick::Dest), settled(Side::Updated, Pick::Updated));
     }
     let both = tree(Side::Dest, Kept::Both);
@@ -379,7 +386,15 @@ fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_
 fn outcome<'a>(pieces: &[ListPiece<'a>], winner: Side, additions: Kept) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
     let pick = if winner == Side::Updated { Pick::Updated } else { Pick::Dest };
     let entries = pieces.iter().flat_map(|piece| piece.won_by(winner, additions));
-    entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place()))).unzip()
+    entries.filter_map(|entry| Some((won_by(entry.value.clone()?, pick, additions)?, entry.place()))).unzip()
+}
+
+/// A tree in which this side won all conflicts, with these additions of both sides.
+fn won_by(tree: Tree<'_>, pick: Pick, additions: Kept) -> Option<Tree<'_>> {
+    settle(tree, &mut |conflict| match (&conflict.taking, additions) {
+        (Taking::Both(_), Kept::Both) => Pick::Both,
+        _ => pick,
+    })
 }
 
 /// The place of each number; `None` if it is at several places.

@@ -698,7 +698,7 @@ impl HostLayout<'_> {
     /// A new child of a flow map or list whose children have lines of their own, as lines at `column`. `comma` comes after it.
     pub fn new_row(&self, new: &NewChild<'_, '_>, column: usize, comma: &str) -> Vec<String> {
         let mut out = self.above(new, column);
-        let mut line = blanks(column) + &self.flow_child_in_lines(new, column) + comma;
+        let mut line = self.budget.paid(column + 2, || blanks(column)) + &self.flow_child_in_lines(new, column) + comma;
         let place = new.place();
         let own = || place.and_then(|(place, value)| comment_text(&place, value));
         if let Some(comment) = new.comments.behind.or_else(own).map(trim).filter(|comment| !comment.is_empty()) {

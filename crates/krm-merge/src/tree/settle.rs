@@ -48,7 +48,9 @@ fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pic
 impl<'a> Entry<'a> {
     /// Sets a value whose conflicts are decided, and decides the conflict about comments. Returns whether updated lost any conflict of values.
     fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
-        let contested = self.comments.take_conflict();
+        // The comments may come with the winner of the value.
+        let is_alone = !matches!(&value, Tree::Conflict(conflict) if conflict.comments.is_some());
+        let contested = self.comments.take_conflict().filter(|_| is_alone);
         let has_lost = self.settle_value(value, pick);
         if let Some(conflict) = contested {
             self.settle_comments(conflict, pick);

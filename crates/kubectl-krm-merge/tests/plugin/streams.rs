@@ -44,10 +44,18 @@ fn a_device_without_end_is_refused() {
     assert!(ran.failed(2).contains("at most 268435456 bytes"));
 }
 
+/// Whether this process, and so each that it starts, ignores a signal, as what a shell runs in the background does.
+fn is_ignored(number: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or_default();
+    ignored & (1 << (number - 1)) != 0
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_run_that_waits_for_a_pipe() {
-    for (number, signal) in [(2, "INT"), (15, "TERM")] {
+    for (number, signal) in [(2, "INT"), (15, "TERM")].into_iter().filter(|(number, _)| !is_ignored(*number)) {
         for args in readers("pipe") {
             let folder = folder();
             let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo");
@@ -68,7 +76,7 @@ fn a_signal_ends_a_run_that_waits_for_a_pipe() {
             };
             use std::os::unix::process::ExitStatusExt;
             // A FIFO for rules is refused at once.
-            assert!(status.signal() == Some(number) || status.code() == Some(2), "{args:?}: {status:?}");
+            assert!(status.signal() == i32::try_from(number).ok() || status.code() == Some(2), "{args:?}: {status:?}");
         }
     }
 }
