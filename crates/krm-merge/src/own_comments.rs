@@ -13,10 +13,11 @@ use crate::limit::Budget;
 use crate::merge::{contradiction, wanted};
 use crate::path::{FieldPath, Step};
 use crate::sides::Sides;
+use crate::splice::comment_lines;
 use crate::warning::{CommentOf, Warning};
 use crate::yaml::{
-    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, ends_line, gap_above, is_blank,
-    is_item, lines, same_comment, trim, trim_start, without_break,
+    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line, foot,
+    gap_above, is_blank, is_in_rows, is_item, lines, same_comment, trim, trim_start, without_break,
 };
 
 /// What happens to the comments of a resource.
@@ -24,6 +25,8 @@ use crate::yaml::{
 pub struct OwnComments<'a> {
     /// The comment above it, if it becomes another one.
     pub above: Option<&'a str>,
+    /// The comments below its last field, between its brackets, if they become others.
+    pub inside: Option<&'a str>,
     /// The comments at the end of its document, if they become others.
     pub below: Option<&'a str>,
 }
@@ -52,7 +55,9 @@ impl<'a> OwnComments<'a> {
         let above = if is_here { becomes(above, dest.entries().next()) } else { None };
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
         let below = becomes(at_end, dest.entries().last()).filter(|wants| !is_elsewhere(wants, dest));
-        (Self { above, below }, warnings)
+        let are_in_rows = [sides.original, sides.updated, sides.dest].into_iter().flatten().all(is_in_rows);
+        let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
+        (Self { above, inside, below }, warnings)
     }
 }
 
@@ -60,6 +65,18 @@ impl<'a> OwnComments<'a> {
 /// is no document of its own.
 fn at_end(resource: NodeRef<'_>) -> &str {
     &resource.document().source()[end_of(resource)]
+}
+
+/// The comments below the last field of a document in brackets, between them.
+fn inside(resource: NodeRef<'_>) -> &str {
+    in_brackets(resource).map_or("", |place| comments_below(&place, resource))
+}
+
+/// The edit that gives a document in brackets other comments below its last field; `None` if the budget does not allow it.
+pub fn edit_inside(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
+    let column = resource.written().next().map(|first| Place::of_child(resource, first).column(resource.document()))?;
+    let lines: String = comment_lines(comments, column, budget).into_iter().map(|line| line + "\n").collect();
+    edit_of(resource.document(), foot(&in_brackets(resource)?, resource), lines, budget)
 }
 
 /// The lines of [`at_end`], or the place where they would be.

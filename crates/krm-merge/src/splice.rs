@@ -24,7 +24,8 @@ use crate::yaml::{
     line_end, lines, next_line, same, starts_line, trim, trim_start, without_break,
 };
 pub(crate) use lines::Lines;
-use print::{BlockText, Flow, Host, HostLayout, NewChild, comment_lines, not_taken};
+pub(crate) use print::comment_lines;
+use print::{BlockText, Flow, Host, HostLayout, NewChild, not_taken};
 pub use reread::with_comment;
 pub(crate) use reread::{Edits, check, means, written};
 use reread::{check_text, text_of, touch};

@@ -370,7 +370,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         let above = above.and_then(|above| own_comments::edit_above(dest.node(), above, self.rules.budget));
         let below =
             resource.comments.below.and_then(|below| own_comments::edit_at_end(dest.node(), below, self.rules.budget));
-        let comments: Vec<Edit> = above.into_iter().chain(below).collect();
+        let inside = resource.comments.inside.filter(|_| text == TextOf::Own);
+        let inside = inside.and_then(|inside| own_comments::edit_inside(dest.node(), inside, self.rules.budget));
+        let comments: Vec<Edit> = above.into_iter().chain(inside).chain(below).collect();
         let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
         let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };
         let after = self.carry_out(dest, member.sides.updated, fate)?;

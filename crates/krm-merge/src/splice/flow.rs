@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::print::{BlockText, Flow, Host, NewChild, line_indent};
+use super::print::{BlockText, Flow, Host, NewChild, line_indent, line_indent_at};
 use super::{ChildFate, Splicer, is_in_order, is_kept};
 use crate::tree::{Entry, Key};
 use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
@@ -211,7 +211,15 @@ impl<'d> Splicer<'d, '_> {
                 (Some(was), Some(_)) => {
                     let place = &places[was.place()];
                     if let Some(first) = removed.take() {
-                        self.edit(places[first].lead..place.lead, "");
+                        let (first, start) = (&places[first], self.start(place));
+                        // Comments cannot follow the bracket, or another child.
+                        let needs_line = first.is_inline(self.doc) && start < place.lead;
+                        let line = if needs_line {
+                            format!("\n{}", " ".repeat(place.column(self.doc)))
+                        } else {
+                            String::new()
+                        };
+                        self.edit(self.start(first)..start, line);
                     }
                     self.flow_value(place, was, entry);
                     last_kept = Some(was.place());
@@ -229,8 +237,12 @@ impl<'d> Splicer<'d, '_> {
                             _ => behind.push((i, vec![child])),
                         },
                         None => {
+                            let start = self.start(&places[0]);
+                            // The comments of the first child stay above it.
+                            let own_line = format!(",\n{}", " ".repeat(places[0].column(self.doc)));
+                            let comma = if start < places[0].lead { &own_line } else { comma };
                             let first = self.joined(&[child, String::new()], comma);
-                            self.edit(places[0].lead..places[0].lead, first);
+                            self.edit(start..start, first);
                         }
                     }
                 }
@@ -244,19 +256,30 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// Removes the last children of a flow map or list, with the comma before them and the comment on their line.
+    /// Removes the last children of a flow map or list, with the comma before them and the comment on their line. The comment of the child that
+    /// stays also stays.
     fn remove_flow_tail(&mut self, kept: &Place, first: &Place, last: &Place) {
-        let end = self.doc.comment_behind(last.end).map_or(last.end, |c| c.1);
-        let comment = self.doc.comments_in(kept.end..first.lead).last();
-        let comma = self.text()[kept.end..first.lead].find(',').map(|i| kept.end + i);
-        match (comment, comma) {
-            // The comment of the child that stays also stays.
-            (Some((start, stop)), Some(comma)) if comma < start => {
-                self.edit(comma..comma + 1, "");
-                self.edit(stop..end, "");
-            }
-            _ => self.edit(kept.end..end, blank_behind(&self.text()[..kept.end])),
+        let doc = self.doc;
+        let behind = |place: &Place| doc.comment_behind(place.comma(doc).map_or(place.end, |comma| comma + 1));
+        let end = behind(last).map_or(last.end, |comment| comment.1);
+        let Some((start, stop)) = behind(kept).or_else(|| doc.comment_behind(kept.end)).filter(|c| c.1 <= first.lead)
+        else {
+            return self.edit(kept.end..end, blank_behind(&self.text()[..kept.end]));
+        };
+        if let Some(comma) = kept.comma(doc).filter(|comma| *comma < start) {
+            self.edit(comma..comma + 1, "");
         }
+        // A bracket must not become a part of the comment.
+        let rest = &self.text()[end..];
+        let is_ended = rest.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
+        let line_break =
+            if is_ended { String::new() } else { format!("\n{}", " ".repeat(line_indent_at(doc, kept.lead))) };
+        self.edit(stop..end, line_break);
+    }
+
+    /// The start of a child, with its comments if it has lines of its own.
+    fn start(&self, place: &Place) -> usize {
+        if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) + place.column(self.doc) }
     }
 
     /// Adds children to a flow map or list after another, on lines of their own if a comment ends the line.

@@ -17,9 +17,9 @@ use crate::limit::Budget;
 use crate::remarks::Remarks;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{
-    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below, comment_of,
-    comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, is_in_rows, lines,
-    needs_escapes, plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
+    BlockScalar, Chomping, Context, Document, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below,
+    comment_of, comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, is_in_rows,
+    lines, needs_escapes, plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -1009,7 +1009,7 @@ fn with_tag(node: NodeRef<'_>, text: &str) -> String {
 }
 
 /// The comment lines and blank lines of a piece of text, moved to a column.
-pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<String> {
+pub(crate) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<String> {
     if text.is_empty() || !budget.take(text.len()) {
         return Vec::new();
     }
@@ -1033,8 +1033,12 @@ pub(super) fn not_taken(mut lines: Vec<String>, above: impl FnOnce() -> Option<B
 
 /// The indentation of the line on which a node begins.
 pub(super) fn line_indent(node: NodeRef<'_>) -> usize {
-    let doc = node.document();
-    doc.source()[doc.line_start(node.start())..].bytes().take_while(|b| *b == b' ').count()
+    line_indent_at(node.document(), node.start())
+}
+
+/// The indentation of the line of an offset.
+pub(super) fn line_indent_at(doc: &Document<'_>, at: usize) -> usize {
+    doc.source()[doc.line_start(at)..].bytes().take_while(|b| *b == b' ').count()
 }
 
 /// The text of a flow map or list that moves from the indentation `old` to `new`. Its further lines move with it, but never left of
