@@ -81,10 +81,11 @@ pub fn edit_inside(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Op
 
 /// The lines of [`at_end`], or the place where they would be.
 fn end_of(resource: NodeRef<'_>) -> Range<usize> {
-    let doc = resource.document();
-    let start = below(doc, resource.end(), 0);
-    let is_open = || BlockScalar::keeps_lines_below(resource);
-    if !resource.is_root() || resource.is_absent() || is_open() {
+    let (doc, own) = (resource.document(), below(resource.document(), resource.end(), 0));
+    // The blank lines that a block scalar keeps are not comments.
+    let kept = BlockScalar::last_of(resource).map(|(block, end)| block.below(doc.source(), doc.next_line(end)));
+    let start = own.max(kept.unwrap_or_default());
+    if !resource.is_root() || resource.is_absent() {
         return start..start;
     }
     start..below_all(resource).max(start)
@@ -139,7 +140,16 @@ fn comment_behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
 
 /// The edit that gives a resource other comments at the end of its document; `None` if the budget does not allow it.
 pub fn edit_at_end(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
-    let (doc, range) = (resource.document(), end_of(resource));
+    let (doc, mut range) = (resource.document(), end_of(resource));
+    let mut comments = comments;
+    // Blank lines that are there are not written a second time.
+    while range.is_empty()
+        && let Some((_, rest)) = comments.split_once('\n').filter(|(line, _)| is_blank(line))
+        && doc.source()[range.end..].starts_with(['\n', '\r'])
+    {
+        let next = doc.next_line(range.end);
+        (range, comments) = (next..next, rest);
+    }
     let is_open = !ends_line(&doc.source()[..range.start]);
     let text = if is_open && !comments.is_empty() { format!("\n{comments}") } else { comments.to_owned() };
     edit_of(doc, range, text, budget)

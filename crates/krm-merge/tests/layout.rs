@@ -274,6 +274,27 @@ fn a_comment_below_a_text_goes_with_the_text_that_a_list_replaces() {
 }
 
 #[test]
+fn comments_below_a_block_scalar_at_the_end_are_merged_and_no_part_of_it() {
+    let text = |a: u8, end: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n  a: {a}\n{end}");
+    for block in ["  b: |+\n    x\n\n", "  b: |\n    x\n\n", "  b: |\n    x\n"] {
+        for [original, updated] in [["", "# end\n"], ["# was\n", ""], ["# was\n", "# is\n"]] {
+            let [original, updated] = [original, updated].map(|comments| format!("{block}{comments}"));
+            let [original, dest, want] = [text(1, &original), text(2, &original), text(2, &updated)];
+            let updated = text(1, &updated);
+            assert_eq!(merged(&original, &updated, &dest).trim_end(), want.trim_end());
+            assert_eq!(
+                merged(&original, &updated, &merged(&original, &updated, &dest)),
+                merged(&original, &updated, &dest)
+            );
+        }
+    }
+    // A line break would become a part of the text.
+    let [original, dest] = [1, 2].map(|a| text(a, "  b: |\n    x"));
+    let updated = text(1, "  b: |-\n    x\n# end\n");
+    assert_eq!(merged(&original, &updated, &dest), text(2, "  b: |-\n    x\n# end\n"));
+}
+
+#[test]
 fn the_comments_around_a_document_are_those_of_upstream_if_dest_left_them_alone() {
     let text = |above: &str, a: u8, b: u8, below: &str| {
         format!("{above}apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n  a: {a}\n  b: {b}\n{below}")
@@ -299,5 +320,20 @@ fn the_comments_around_a_document_are_those_of_upstream_if_dest_left_them_alone(
         let turned = |text: &str| format!("{}---\n{}", &more[4..], text.strip_suffix(more).unwrap_or_default());
         let [original, updated, dest, want] = [&original, &updated, &dest, &want].map(|text| turned(text));
         assert_eq!(merged(&original, &updated, &dest), want, "{original}{updated}{dest}");
+    }
+}
+
+#[test]
+fn comments_at_the_end_of_a_list_of_resources_are_merged() {
+    let text = |a: u8, end: &str| {
+        let item = |name: &str, a: u8| {
+            format!("- apiVersion: v1\n  kind: A\n  metadata:\n    name: {name}\n  data:\n    a: {a}\n")
+        };
+        format!("apiVersion: v1\nkind: List\nitems:\n{}{}{end}", item("a", a), item("b", 1))
+    };
+    for [original, updated] in [["", "# end\n"], ["# was\n", "# is\n"], ["# was\n", ""]] {
+        let once = merged(&text(1, original), &text(1, updated), &text(2, original));
+        assert_eq!(once, text(2, updated));
+        assert_eq!(merged(&text(1, original), &text(1, updated), &once), once, "again");
     }
 }

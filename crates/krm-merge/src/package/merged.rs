@@ -56,6 +56,8 @@ pub struct MergedList<'a> {
     pub sides: Sides<Resource<'a>>,
     /// Dest's list with the changes.
     pub merged: merge::Walked<'a>,
+    /// What becomes of its own comments.
+    pub(super) comments: OwnComments<'a>,
 }
 
 /// Something that the owner of a package should know, and that is not a conflict.
@@ -539,11 +541,11 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 
 impl<'a> MergedList<'a> {
     fn decide<'r>(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
-        let Self { sides: own, merged } = self;
+        let Self { sides: own, merged, comments } = self;
         let sides = Sides::of(|side| Some(&own[side]));
         let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest: &own.dest, conflict });
         let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-        Self { merged: merge::Walked { tree, ..merged }, sides: own }
+        Self { merged: merge::Walked { tree, ..merged }, sides: own, comments }
     }
 
     fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
@@ -590,8 +592,10 @@ fn lists<'a>(members: &[Member<'_, 'a>], rules: Rules<'a>) -> Result<Vec<MergedL
             ..Resource::read(node, of.origin.clone())
         };
         let sides = Sides { original: list(old, original), updated: list(new, updated), dest: list(here, dest) };
-        let merged = rules.upgraded_list(Sides::of(|side| &sides[side]))?;
-        done.push(MergedList { sides, merged });
+        let mut merged = rules.upgraded_list(Sides::of(|side| &sides[side]))?;
+        let (comments, contested) = OwnComments::of(Sides::of(|side| Some(sides[side].node())));
+        merged.warnings.extend(contested);
+        done.push(MergedList { sides, merged, comments });
     }
     Ok(done)
 }

@@ -494,7 +494,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         let mut all = edits;
         for comment in comments {
             let both = splice::with_comment(item.node(), &all, comment, self.rules.budget);
-            all = both.map_err(|e| Fault::of(item, Why::Unwritable(e)))?.unwrap_or(all);
+            all = both.unwrap_or(all);
         }
         Ok(Fate::Edited(tree, all))
     }
@@ -581,8 +581,21 @@ impl<'r, 'a> Writer<'r, 'a> {
     /// Writes what a list of dest says besides its items.
     fn list(&mut self, list: &MergedList<'a>, tree: Option<Tree<'a>>) -> Result<Option<After<'r, 'a>>, Box<Fault<'a>>> {
         let dest = &list.sides.dest;
-        let Fate::Changed(tree) = self.finish(dest, tree, None, None) else { return Ok(None) };
-        let (edits, _) = self.edits(dest, &tree, None)?;
+        let (tree, mut edits) = match self.finish(dest, tree, None, None) {
+            Fate::Changed(tree) => {
+                let edits = self.edits(dest, &tree, None)?.0;
+                (tree, edits)
+            }
+            _ => (Tree::Node(dest.node()), TextEdits::default()),
+        };
+        let below =
+            list.comments.below.and_then(|below| own_comments::edit_at_end(dest.node(), below, self.rules.budget));
+        if let Some(below) = below {
+            edits = edits.clone().union([below.into()]).unwrap_or(edits);
+        }
+        if tree.is(dest.node()) && edits.is_empty() {
+            return Ok(None);
+        }
         if let Some(item) = dest.origin.item().filter(|_| !edits.is_empty()) {
             self.written.lists.insert(item, edits);
         }

@@ -56,22 +56,13 @@ pub(crate) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     })?)
 }
 
-/// Adds an edit of a comment to those of an element; `None` if they change the same bytes.
-///
-/// # Errors
-/// The comment changes what the element means.
-pub fn with_comment(
-    element: NodeRef<'_>,
-    edits: &TextEdits,
-    comment: Edit,
-    budget: &Budget,
-) -> Result<Option<TextEdits>, Unwritable> {
-    let Ok(both) = edits.clone().union([comment.into()]) else { return Ok(None) };
+/// Adds an edit of a comment to those of an element; `None` if they change the same bytes, or if the element would mean something else.
+pub fn with_comment(element: NodeRef<'_>, edits: &TextEdits, comment: Edit, budget: &Budget) -> Option<TextEdits> {
+    let both = edits.clone().union([comment.into()]).ok()?;
     let texts = [edits, &both].map(|edits| text_of(element, edits, &[], budget));
     let documents = texts.map(|text| Document::parse(text).ok());
     let [before, now] = documents.each_ref().map(|document| document.as_ref()?.roots().next());
-    let is_same = before.zip(now).is_some_and(|(before, now)| same(before, now));
-    if is_same { Ok(Some(both)) } else { Err(WriteFault::unreadable().into()) }
+    before.zip(now).is_some_and(|(before, now)| same(before, now)).then_some(both)
 }
 
 /// Whether edits of its text give a resource the value of a tree.

@@ -64,14 +64,14 @@ pub struct Asked<'a>(Option<Box<Wanted<'a>>>);
 #[derive(Clone, Debug)]
 struct Wanted<'a> {
     comments: Comments<'a>,
-    contested: Option<Conflict<'a>>,
+    contested: Option<Box<Conflict<'a>>>,
 }
 
 impl<'a> Asked<'a> {
     /// Comments of which some are in conflict.
     pub fn contested(comments: Comments<'a>, contested: Option<Conflict<'a>>) -> Self {
         let is_any = comments != Comments::NONE || contested.is_some();
-        Self(is_any.then(|| Box::new(Wanted { comments, contested })))
+        Self(is_any.then(|| Box::new(Wanted { comments, contested: contested.map(Box::new) })))
     }
 
     /// Whether all comments stay as they are.
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
     pub fn take_conflict(&mut self) -> Option<Conflict<'a>> {
         let conflict = self.0.as_mut()?.contested.take()?;
         *self = (**self).into();
-        Some(conflict)
+        Some(*conflict)
     }
 }
 
