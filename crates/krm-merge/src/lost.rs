@@ -47,13 +47,17 @@ impl<'a> Comments<'_, 'a> {
         updated: NodeRef<'a>,
         cursor: impl FnOnce() -> Cursor<'a>,
     ) -> Vec<Warning<'a>> {
+        let texts = |node: NodeRef<'a>| comments_of(node).map(|(_, text)| text);
+        // Mostly upstream changed no comment.
+        if texts(updated).eq(texts(original)) {
+            return Vec::new();
+        }
         // What is set apart at the top of a file belongs to the file.
         let (doc, first) = (updated.document(), Place::of_first(updated));
         let gap = first.and_then(|first| gap_above(&first, doc));
         let top = gap.filter(|gap| holds_no_value(&doc.source()[..gap.start])).map_or(0, |gap| gap.end);
         let mut new: Vec<Comment<'a>> = comments_of(updated).filter(|(at, _)| *at >= top).collect();
-        let old = comments_of(original).map(|(_, text)| text);
-        without(&mut new, old.chain(self.written()).chain(self.told.iter().map(String::as_str)));
+        without(&mut new, texts(original).chain(self.written()).chain(self.told.iter().map(String::as_str)));
         if new.is_empty() {
             return Vec::new();
         }
@@ -98,11 +102,8 @@ fn without<'t>(comments: &mut Vec<Comment<'_>>, others: impl IntoIterator<Item =
     if comments.is_empty() {
         return;
     }
-    let mut only: HashSet<String> = comments.iter().map(|(_, text)| (*text).to_owned()).collect();
-    for other in others {
-        only.remove(other);
-    }
-    comments.retain(|(_, text)| only.contains(*text));
+    let others: HashSet<&str> = others.into_iter().collect();
+    comments.retain(|(_, text)| !others.contains(*text));
 }
 
 /// The offset of a comment, and its text.

@@ -54,8 +54,9 @@ impl<'a> OwnComments<'a> {
         let is_here = is_item(dest) || in_brackets(dest).is_some();
         let above = if is_here { becomes(above, dest.entries().next()) } else { None };
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
-        let below = becomes(at_end, dest.entries().last()).filter(|wants| !is_elsewhere(wants, dest));
-        let are_in_rows = [sides.original, sides.updated, sides.dest].into_iter().flatten().all(is_in_rows);
+        let below = if dest.is_root() { becomes(at_end, dest.entries().last()) } else { None };
+        let below = below.filter(|wants| !is_elsewhere(wants, dest));
+        let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
         (Self { above, inside, below }, warnings)
     }

@@ -298,6 +298,9 @@ pub fn mark_as_secret<'a>(mut sides: Sides<&mut [Resource<'a>]>) {
     let secrets = Sides::of(|side| -> HashSet<_> {
         of_side(side).filter(|resource| resource.secret == Secret::All).filter_map(name).collect()
     });
+    if Side::ALL.into_iter().all(|side| secrets[side].is_empty()) {
+        return;
+    }
     let is_named = |resource: &&Resource<'a>| {
         name(resource).is_some_and(|name| secrets.iter().any(|(_, all)| all.contains(&name)))
     };
