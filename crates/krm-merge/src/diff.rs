@@ -376,7 +376,7 @@ impl<'a> Differ<'a> {
         }
         let notes = match (was, in_dest) {
             (Some(was), _) => changed_remarks(was, in_dest, is, sides.updated),
-            (None, _) => notes_of_new(is, in_dest, sides.firsts(), sides.updated),
+            (None, _) => notes_of_new(is, in_dest, || sides.firsts(), sides.updated),
         };
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));

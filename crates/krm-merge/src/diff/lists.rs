@@ -226,7 +226,7 @@ impl<'a> Differ<'a> {
         }
         let notes = match (was, there, is) {
             (Some(was), _, Some(is)) => changed_remarks(was, there, is, sides.updated),
-            (None, there, Some(is)) => notes_of_new(is, there, sides.firsts(), sides.updated),
+            (None, there, Some(is)) => notes_of_new(is, there, || sides.firsts(), sides.updated),
             _ => Notes::default(),
         };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));

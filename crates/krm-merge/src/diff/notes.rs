@@ -24,21 +24,26 @@ pub(super) fn changed_remarks<'a>(
     Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
 }
 
-/// The comments of a child that is new in updated, and the lines above it. `there` is the child in dest, if dest added it, too; `first` is the
+/// The comments of a child that is new in updated, and the lines above it. `there` is the child in dest, if dest added it, too; `first` gives the
 /// first child of the map or list on each side.
 pub(super) fn notes_of_new<'a>(
     new: Placed<'a>,
     there: Option<Placed<'a>>,
-    first: Sides<Option<Placed<'a>>>,
+    first: impl FnOnce() -> Sides<Option<Placed<'a>>>,
     container: Option<NodeRef<'a>>,
 ) -> Notes<'a> {
-    let header = header(new, first).filter(|_| there.is_none_or(|there| first.dest.is_some_and(|f| !f.1.is(there.1))));
-    let own = remarks(new);
-    let own = Remarks { above: &own.above[header.unwrap_or(0)..], ..own };
+    let above = comments_above(&new.0, new.1.document());
+    let is_elsewhere = |first: Sides<Option<Placed<'a>>>| {
+        let is_first = |there: Placed<'a>| first.dest.is_some_and(|first| first.1.is(there.1));
+        header(new, first).filter(|_| !there.is_some_and(is_first))
+    };
+    // Mostly there are no comments.
+    let header = if above.is_empty() { None } else { is_elsewhere(first()) };
+    let above = &above[header.unwrap_or(0)..];
     match there {
-        Some(there) => notes_of_added(remarks(there), own),
+        Some(there) => notes_of_added(remarks(there), Remarks { above, ..remarks(new) }),
         None => {
-            let above = header.map(|_| NoteChange { expects: None, wants: own.above });
+            let above = header.map(|_| NoteChange { expects: None, wants: above });
             Notes { gap: gap::taken(None, None, new, container), above, ..Notes::default() }
         }
     }
