@@ -47,11 +47,13 @@ impl Treatment {
     }
 
     /// The treatment of a conflict in which dest has this value and updated would make this change, if no rule decides it; see
-    /// [`OnConflict::over`]. Of two additions, a policy drops none.
+    /// [`OnConflict::over`]. Of two additions, a policy drops none. Of two comments, dest's stays: it is the words of the team. Source: kyaml's
+    /// merge3, "don't update local modified comment".
     #[must_use]
     pub fn over(self, dest: Option<View<'_, '_>>, taking: Option<&Taking<'_>>) -> Self {
         match (self, taking) {
             (Self::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(Taking::Both(_))) => Self::Both,
+            (Self::By(OnConflict::TakeUpdated), Some(Taking::Comments(_))) => OnConflict::KeepDest.into(),
             (Self::By(policy), _) => policy.over(dest).into(),
             (other @ (Self::Both | Self::Open(_)), _) => other,
         }

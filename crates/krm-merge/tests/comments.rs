@@ -88,8 +88,7 @@ fn a_comment_that_only_upstream_changed_arrives() {
                     seen += 1;
                     for letter in ['a', 'b'] {
                         let [was, is, own] = [&original, &updated, &dest].map(|side| comment(side, letter));
-                        // Where both changed it, updated wins.
-                        let want = if is == was { own } else { is };
+                        let want = if own == was { is } else { own };
                         let element = list.element((letter, want), at);
                         // An element without a comment follows another element, or the head of the list.
                         let is_alone =
