@@ -37,9 +37,8 @@ impl Address {
     /// # Errors
     /// It has another form, or must not be used.
     pub fn parse(text: &str) -> Result<Self> {
-        let Some((repo, rest)) = split(text).or_else(|| text.split_once("//")) else {
-            bail!("\"{text}\" must be {FORM}")
-        };
+        let of_path = || text.split_once("//").filter(|_| !text.contains("://"));
+        let Some((repo, rest)) = split(text).or_else(of_path) else { bail!("\"{text}\" must be {FORM}") };
         let (directory, reference) = match rest.split_once('@') {
             Some((directory, reference)) => (directory, Some(reference)),
             None => (rest, None),
