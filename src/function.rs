@@ -252,6 +252,24 @@ impl<'a> Open<'a> {
         self.end(run, decided)
     }
 
+    /// Same as [`Open::write`], without a copy of what was merged, which may be large. So there is nothing left to be written again.
+    ///
+    /// # Errors
+    /// The errors of [`Open::write`].
+    pub fn write_once<'w>(
+        &mut self,
+        otherwise: Treatment,
+        budget: &'w Budget,
+    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    where
+        'a: 'w,
+    {
+        let mut run = self.run(otherwise, budget)?;
+        let merged = &mut self.merged;
+        let decided = run.decisions(|decide| merged.settle_once(&mut |conflict| decide(conflict)))?;
+        self.end(run, decided)
+    }
+
     /// The run, with what there is to tell before the conflicts are decided.
     fn run<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Run<'w>, Box<Outcome>>
     where

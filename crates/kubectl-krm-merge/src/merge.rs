@@ -126,7 +126,7 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
 /// # Errors
 /// The files of dest cannot hold the result: two resources would be in one file, or a path leads out of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
-    drawn(dest, given, config, |open| open.draw(None))
+    drawn(dest, given, config, |open| open.draw_once())
 }
 
 /// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.

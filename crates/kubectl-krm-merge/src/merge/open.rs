@@ -73,7 +73,7 @@ pub fn drawn<'c, T>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
     config: impl Fn() -> Result<Config<'c>>,
-    draw: impl Fn(&Open<'_>) -> Result<T, Stop>,
+    draw: impl Fn(&mut Open<'_>) -> Result<T, Stop>,
 ) -> Result<T> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
@@ -95,7 +95,7 @@ pub fn drawn<'c, T>(
         });
         let merged = job.as_ref().map_err(Clone::clone).and_then(Job::merged);
         let (left, items) = (&left_out, &items[..]);
-        let open = Open {
+        let mut open = Open {
             dest,
             given,
             left_out: left,
@@ -109,7 +109,7 @@ pub fn drawn<'c, T>(
             types,
             limit,
         };
-        match draw(&open) {
+        match draw(&mut open) {
             Ok(drawn) => return Ok(drawn),
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Again(more)) => {
@@ -128,10 +128,41 @@ impl<'m> Open<'m> {
     /// # Errors
     /// The files of dest cannot hold the result: two resources would be in one file, or a path leads out of dest.
     pub fn draw(&self, open: Option<Pick>) -> Result<Merge, Stop> {
+        let budget = self.budget();
+        let treatment = self.treatment(open, self.on_conflict);
+        let merged = self.merged.as_ref().map_err(Clone::clone);
+        let engine = merged.and_then(|merged| {
+            let (written, results) = merged.write(treatment, &budget)?;
+            let added = added(&written, self.limit)?;
+            Ok((written, added, results))
+        });
+        self.drawn(open, engine)
+    }
+
+    /// The same, once: what was merged is not copied.
+    ///
+    /// # Errors
+    /// The errors of [`Open::draw`].
+    pub fn draw_once(&mut self) -> Result<Merge, Stop> {
+        let budget = self.budget();
+        let (treatment, limit) = (self.treatment(None, self.on_conflict), self.limit);
+        let merged = self.merged.as_mut().map_err(|error| error.clone());
+        let engine = merged.and_then(|merged| {
+            let (written, results) = merged.write_once(treatment, &budget)?;
+            let added = added(&written, limit)?;
+            Ok((written, added, results))
+        });
+        self.drawn(None, engine)
+    }
+
+    fn budget(&self) -> Budget {
+        self.merged.as_ref().map(function::Open::budget).unwrap_or_default()
+    }
+
+    fn drawn(&self, open: Option<Pick>, engine: Result<Engine<'_>, Box<Outcome>>) -> Result<Merge, Stop> {
         let Self { dest, given, .. } = *self;
-        let budget = self.merged.as_ref().map(function::Open::budget).unwrap_or_default();
         let (written, added, mut results) =
-            self.written(open, &budget).unwrap_or_else(|error| (Written::default(), Vec::new(), vec![*error]));
+            engine.unwrap_or_else(|error| (Written::default(), Vec::new(), vec![*error]));
         self.check_left_out(&written, &added, &results)?;
         told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
         results.extend(self.left_out.warnings.iter().cloned());
@@ -179,19 +210,6 @@ impl<'m> Open<'m> {
         Ok(in_order(merge)?)
     }
 
-    /// What the engine writes, with the new resources and the results.
-    fn written<'w>(&self, open: Option<Pick>, budget: &'w Budget) -> Result<Engine<'w>, Box<Outcome>>
-    where
-        'm: 'w,
-    {
-        let merged = self.merged.as_ref().map_err(Clone::clone)?;
-        let (written, results) = merged.write(self.treatment(open, self.on_conflict), budget)?;
-        let texts = Budget::new(self.limit);
-        let added = written.added.iter().map(|new| Ok(new.in_file(&texts)?));
-        let added = added.collect::<Result<_, Box<Outcome>>>()?;
-        Ok((written, added, results))
-    }
-
     fn treatment(&self, open: Option<Pick>, otherwise: OnConflict) -> Treatment {
         open.map_or(otherwise.into(), Treatment::Open)
     }
@@ -228,6 +246,12 @@ impl<'m> Open<'m> {
         }
         items
     }
+}
+
+/// The texts of the new resources.
+fn added(written: &Written<'_, '_>, limit: Limit) -> Result<Vec<NewResource>, Box<Outcome>> {
+    let texts = Budget::new(limit);
+    written.added.iter().map(|new| Ok(new.in_file(&texts)?)).collect()
 }
 
 fn has_failed(results: &[Outcome]) -> bool {
