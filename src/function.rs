@@ -213,10 +213,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
-        let mut open = self.merged()?;
-        let mut run = open.run(self.config.task.on_conflict().into(), &self.budget)?;
-        let decided = run.decisions(|decide| open.merged.settle_once(decide))?;
-        open.end(run, decided)
+        self.merged()?.write_once(self.config.task.on_conflict().into(), &self.budget)
     }
 }
 

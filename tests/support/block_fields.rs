@@ -17,7 +17,7 @@ const LINES: [&str; 5] = ["x\n", "x\n\n", "x\n\n\n", "\n", "x\n  y\nz\n\n"];
 /// What stands between two fields.
 const BETWEEN: [&str; 7] = ["", "", "\n", "  # why\n", "\n  # why\n", "  # why\n\n", "\n\n# end\n"];
 
-/// A field of a side: what stands above it, and its value.
+/// A field of a side: the lines above it, and its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
     between: usize,

@@ -205,7 +205,7 @@ fn kept(places: Range<usize>) -> impl Iterator<Item = MergedElement> {
     places.map(MergedElement::Kept)
 }
 
-/// Whether elements are of a command line, so that a flag may have its value behind it.
+/// Whether elements are of a command line, so that a flag may have its value after it.
 fn is_command(elements: &[View<'_, '_>]) -> bool {
     elements.iter().any(|element| element.text().is_some_and(|text| text.starts_with('-')))
 }

@@ -301,7 +301,7 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    /// An element of which each side has its own version at these places: a conflict, unless both versions mean the same. `index` is for its
+    /// An element that each side has in its own version at these places: a conflict, unless both versions mean the same. `index` is for its
     /// path.
     fn element(
         &mut self,

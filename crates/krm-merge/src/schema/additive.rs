@@ -34,7 +34,7 @@ pub enum Names {
     Perhaps(&'static str),
     /// All of it but these fields: a set, if there are none.
     But(&'static [&'static str]),
-    /// The flag of a command, with the word behind it as its value if that is none.
+    /// The flag of a command, with the next word as its value if that is no flag.
     Flags,
 }
 

@@ -362,7 +362,7 @@ fn limited(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// The lines of a part of the diff. A line and the one that replaces it show what lies between the words that they share at both ends.
+/// The lines of a part of the diff. A line and the one that replaces it show where they differ: without the words that they share at both ends.
 fn rows(diff: &TextDiff<'_, '_, str>, op: &DiffOp) -> Vec<Row> {
     let lines = |tag: ChangeTag| -> Vec<&str> {
         diff.iter_changes(op).filter(|change| change.tag() == tag).map(|change| change.value()).collect()

@@ -8,7 +8,7 @@ use crate::support::{Folder, Ran, map, send};
 
 const CONFLICT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n<<<<<<< ours\n  x: '1'\n=======\n  x: '2'\n>>>>>>> theirs\n";
 
-/// Runs of which each reads this path.
+/// Runs that each read this path.
 fn readers(path: &str) -> Vec<Vec<&str>> {
     let sides = ["three-way", "--original", "a.yaml", "--updated", "a.yaml", "--dest", "a.yaml"];
     vec![

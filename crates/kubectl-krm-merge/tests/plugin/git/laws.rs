@@ -245,7 +245,7 @@ fn check([original, ours, theirs]: [&str; 3], style: &str) {
         // It is the merge's own text, with lines of theirs that differ in comments and free comments at most; or git's.
         if !by_git.status.success() || by_git.stdout != text.as_bytes() {
             assert_eq!(Some(&halves[0]), values(&kept).as_ref(), "{}", shown());
-            // Only a comment can be in conflict, of which the driver keeps what a side changed.
+            // Only a comment can be in conflict. The driver keeps what a side changed in it.
             assert_eq!(values(&kept), values(&taken), "{}", shown());
             // A list that is taken from theirs has ours' layout: a dash may stand on the line of the next one.
             fn bare(line: &str) -> &str {
