@@ -287,21 +287,7 @@ impl<'a> Differ<'a> {
             let change = self.field(name, NodeOfSides { original: Some(old), updated: None, dest }, cursor)?;
             children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
         }
-        gap::remove(&mut children, sides.updated, || {
-            let placed = |(key, value)| (Place::of_entry(key, value), value);
-            let of_original = fields.of.original.fields.iter().enumerate();
-            let known = of_original.map(|(i, &was)| {
-                let name = *fields.renamed.in_dest(Side::Original, &was.0.string());
-                let other = |side: Side| fields.of[side].get(name, i).map(placed);
-                let on_sides = sides::Sides {
-                    original: Some(placed(was)),
-                    updated: other(Side::Updated),
-                    dest: other(Side::Dest),
-                };
-                (ChildId::Field(name), on_sides)
-            });
-            known.collect()
-        });
+        gap::remove(&mut children, sides.updated, || fields.of_original());
         let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
         let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
@@ -429,6 +415,20 @@ struct DiffChildren<C, K> {
     renamed: RenamedChild<K>,
     /// The names that dest has more than once.
     repeated: HashSet<K>,
+}
+
+impl<'a> DiffChildren<FieldsByName<'a>, &'a str> {
+    /// The fields of original, each with its place on the sides that have it.
+    fn of_original(&self) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
+        let placed = |(key, value)| (Place::of_entry(key, value), value);
+        let fields = self.of.original.fields.iter().enumerate().map(|(i, &(key, value))| {
+            let name = *self.renamed.in_dest(Side::Original, &key.string());
+            let other = |side: Side| self.of[side].get(name, i).map(placed);
+            let (updated, dest) = (other(Side::Updated), other(Side::Dest));
+            (ChildId::Field(name), sides::Sides { original: Some(placed((key, value))), updated, dest })
+        });
+        fields.collect()
+    }
 }
 
 /// The identity of one child on each side.

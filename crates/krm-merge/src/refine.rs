@@ -247,7 +247,7 @@ impl<'a> Refiner<'a, '_> {
     /// Makes the conflicts of a tree finer. `cursor` is at the place of the tree in its type.
     fn visit(&mut self, tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
         match tree {
-            Tree::Conflict(conflict) => self.conflict(*conflict, cursor),
+            Tree::Conflict(conflict) => self.conflict(conflict, cursor),
             Tree::Branch(mut branch) => {
                 cursor.replace_below(&mut branch, |value, below| self.visit(value, below));
                 branch.into_tree()
@@ -256,8 +256,8 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    fn conflict(&mut self, conflict: Conflict<'a>, cursor: Cursor<'a>) -> Tree<'a> {
-        let Some(sides) = values_of(&conflict) else { return conflict.into() };
+    fn conflict(&mut self, conflict: Box<Conflict<'a>>, cursor: Cursor<'a>) -> Tree<'a> {
+        let Some(sides) = values_of(&conflict) else { return Tree::Conflict(conflict) };
         let told = (self.finer.len(), self.warnings.len());
         let finer = if sides.iter().all(|(_, side)| side.is_list()) {
             self.list(&conflict, sides, cursor)
@@ -273,7 +273,7 @@ impl<'a> Refiner<'a, '_> {
                 // What was found inside of the value does not happen.
                 self.finer.truncate(told.0);
                 self.warnings.truncate(told.1);
-                conflict.into()
+                Tree::Conflict(conflict)
             }
         }
     }

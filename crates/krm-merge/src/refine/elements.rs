@@ -310,49 +310,17 @@ impl<'a> Refiner<'a, '_> {
         (places, index, own): (Sides<Option<usize>>, usize, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> Entry<'a> {
-        let at = |place: Option<usize>, version: &Version<'a>| place.map(|i| version.elements[i]);
-        let original = at(places.original, &versions.original);
-        let updated = at(places.updated, &versions.updated);
-        let dest = at(places.dest, &versions.dest);
-        let place = places.dest;
-        if let (Some(updated), Some(dest), Some(place)) = (updated, dest, place)
+        let elements = versions.elements_at(places);
+        if let (Some(updated), Some(dest), Some(place)) = (elements.updated, elements.dest, places.dest)
             && same(updated, dest)
         {
             return own[place].clone();
         }
-        let mut path = whole.path.clone();
-        path.push(Step::Index(index), place);
-        let here = dest.map(|dest| (Place::of_element(versions.dest.list, dest), dest.document()));
-        let gap = here.map_or("", |(place, doc)| gap_of(&place, doc));
-        let comments = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
-            let remarks = element.map(|element| Remarks::of_element(version.list, element));
-            remarks.unwrap_or_default().along_with_value(gap)
-        };
-        let conflict = Conflict {
-            path,
-            original,
-            updated,
-            dest: dest.map(Tree::Node),
-            taken: updated.map(Tree::Node),
-            key: None,
-            comments: place.map(|_| Sides {
-                original: comments(original, &versions.original),
-                updated: comments(updated, &versions.updated),
-                dest: Comments::default(),
-            }),
-            required: None,
-            taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
-        };
-        let value = Some(self.visit(conflict.into(), cursor));
-        let was = place.zip(dest).map(|(place, value)| WrittenChild::new(place, None, value));
-        // For an element that merges inside. Where the whole value of a side wins, its comments come with it.
-        let remarks = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
-            element.map(|element| Remarks::of_element(version.list, element))
-        };
-        let own = remarks(dest, &versions.dest);
-        let upstream = remarks(original, &versions.original).zip(remarks(updated, &versions.updated));
-        let comments = own.zip(upstream).map(|(own, (old, new))| changed_upstream(own, old, new)).unwrap_or_default();
-        Entry { was, key: None, source: None, value, comments: comments.into(), layout: Layout::Host }
+        let conflict = versions.conflict(whole, (places, index));
+        let value = Some(self.visit(conflict, cursor));
+        let was = places.dest.zip(elements.dest).map(|(place, value)| WrittenChild::new(place, None, value));
+        let comments = versions.comments_inside(elements).into();
+        Entry { was, key: None, source: None, value, comments, layout: Layout::Host }
     }
 }
 
@@ -420,6 +388,46 @@ fn numbered(lists: Values<'_>) -> (Versions<'_>, ElementNumbers<'_>) {
 }
 
 impl<'a> Versions<'a> {
+    fn elements_at(&self, places: Sides<Option<usize>>) -> Sides<Option<NodeRef<'a>>> {
+        Sides::of(|side| places[side].map(|at| self[side].elements[at]))
+    }
+
+    /// The conflict of the elements at these places; `index` is for its path.
+    fn conflict(&self, whole: &Conflict<'a>, (places, index): (Sides<Option<usize>>, usize)) -> Tree<'a> {
+        let Sides { original, updated, dest } = self.elements_at(places);
+        let mut path = whole.path.clone();
+        path.push(Step::Index(index), places.dest);
+        let here = dest.map(|dest| (Place::of_element(self.dest.list, dest), dest.document()));
+        let gap = here.map_or("", |(place, doc)| gap_of(&place, doc));
+        let comments = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
+            let remarks = element.map(|element| Remarks::of_element(version.list, element));
+            remarks.unwrap_or_default().along_with_value(gap)
+        };
+        let conflict = Conflict {
+            path,
+            original,
+            updated,
+            dest: dest.map(Tree::Node),
+            taken: updated.map(Tree::Node),
+            key: None,
+            comments: places.dest.map(|_| Sides {
+                original: comments(original, &self.original),
+                updated: comments(updated, &self.updated),
+                dest: Comments::default(),
+            }),
+            required: None,
+            taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
+        };
+        conflict.into()
+    }
+
+    /// The comments of elements that merge inside. Where the whole value of a side wins, its comments come with it.
+    fn comments_inside(&self, elements: Sides<Option<NodeRef<'a>>>) -> Comments<'a> {
+        let of = |side| Some(Remarks::of_element(self[side].list, elements[side]?));
+        let upstream = of(Side::Original).zip(of(Side::Updated));
+        of(Side::Dest).zip(upstream).map(|(own, (old, new))| changed_upstream(own, old, new)).unwrap_or_default()
+    }
+
     fn paired(&self, at: Anchor) -> Paired<'a> {
         Paired {
             original: self.original.elements[at.original],
