@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use granit_parser::Parser;
-use krm_merge::yaml::Document;
 use krm_merge_function::{Verdict, edited, run};
+use krm_yaml::Document;
 use workload::Workload;
 
 /// How many resources there are.

@@ -26,7 +26,7 @@ use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames,
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, ListRule, NoTypes, Types};
-use krm_merge::yaml::{Error, NodeRef};
+use krm_yaml::{Error, NodeRef};
 pub use written::{Merge, WrittenRule, WrittenTarget, openapi_schema};
 
 /// The group and version of the functionConfig.

@@ -9,7 +9,7 @@ use krm_merge::resource::Resource;
 use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{self, Taking, Tree, View};
-use krm_merge::yaml::{Kind, NodeRef};
+use krm_yaml::{Kind, NodeRef};
 
 use crate::name::Name;
 use crate::target::Target;
@@ -258,7 +258,7 @@ mod tests {
     use krm_merge::path::Step;
     use krm_merge::resource::Origin;
     use krm_merge::tree::Pick;
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     use super::*;
     use crate::target::Field;

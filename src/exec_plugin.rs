@@ -6,14 +6,15 @@
 
 use std::ops::Range;
 
-use crate::config::Config;
-use crate::function::{Job, Output, Texts, Verdict, Written};
-use crate::results::{self, Outcome};
 use krm_merge::documents::{append, changes, sorted};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::splice::Unwritable;
-use krm_merge::yaml::{Document, Error, extent};
+use krm_yaml::{Document, Error, extent};
+
+use crate::config::Config;
+use crate::function::{Job, Output, Texts, Verdict, Written};
+use crate::results::{self, Outcome};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///

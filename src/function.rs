@@ -12,19 +12,19 @@ mod sources;
 mod three_way;
 mod two_way;
 
-use crate::config::{Config, Mode, Role};
-use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, Results, Severity};
-pub use crate::roles::Texts;
-use crate::roles::{Roles, assign};
 use krm_merge::documents::sorted;
-use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{Decisions, MergeAll, Merged, one_by_one};
 use krm_merge::policy::Treatment;
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Document, Error, NodeRef};
+use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
+
+use crate::config::{Config, Mode, Role};
+use crate::resource_list::ResourceList;
+use crate::results::{self, Outcome, Results, Severity};
+pub use crate::roles::Texts;
+use crate::roles::{Roles, assign};
 
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, atomic::AtomicBool};
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::shown;
 use krm_merge_function::{Output, Verdict, edited, exec_plugin};
+use krm_yaml::shown;
 
 const USAGE: &str = include_str!("usage.txt");
 
@@ -148,13 +148,13 @@ fn tell(lines: &[String]) -> io::Result<()> {
 }
 
 fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {
-    if let Some(encoding) = krm_merge::yaml::utf_16_or_32(&bytes) {
+    if let Some(encoding) = krm_yaml::utf_16_or_32(&bytes) {
         bail!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8");
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let valid = String::from_utf8_lossy(&e.as_bytes()[..at]);
-        let place = krm_merge::yaml::Position::of(&valid, at);
+        let place = krm_yaml::Position::of(&valid, at);
         anyhow!("{name} {place}: the text must be UTF-8, but the byte at offset {at} is not")
     })
 }

@@ -11,9 +11,9 @@ use krm_merge::package;
 use krm_merge::reference::{Named, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
-use krm_merge::secret::Secret;
 use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
+use krm_yaml::secret::Secret;
 
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Ruling};

@@ -14,11 +14,10 @@ use krm_merge::path::cut;
 use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Unmergeable;
-use krm_merge::secret::Secret;
-use krm_merge::shown;
 use krm_merge::splice::Unwritable;
 use krm_merge::tree::View;
-use krm_merge::yaml::{Error, Kind, NodeRef, Position, Scalar};
+use krm_yaml::secret::Secret;
+use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
 use serde::Serialize;
 use serde_yaml::Value;
 

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::config::{Config, From, Input, Keep, Mode, Role};
-use crate::results::{Outcome, Severity};
-use crate::target::Target;
 use krm_merge::alias;
 use krm_merge::host::ROLE;
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, mark_as_secret, why_no_resource};
 use krm_merge::sides::Sides;
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
+
+use crate::config::{Config, From, Input, Keep, Mode, Role};
+use crate::results::{Outcome, Severity};
+use crate::target::Target;
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ mod selector;
 use std::fmt;
 use std::rc::Rc;
 
+use krm_merge::resource::{Identity, Resource};
+use krm_yaml::NodeRef;
 use regex_lite::Regex;
 
 use crate::name::Name;
-use krm_merge::resource::{Identity, Resource};
-use krm_merge::yaml::NodeRef;
 use selector::Selector;
 
 /// A `target`, ready to select.
@@ -198,7 +198,7 @@ impl fmt::Display for Target {
 mod tests {
     use super::*;
     use krm_merge::resource::Origin;
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     const ITEM: &str =
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web-1, labels: {app: web}, annotations: {tier: a}}}";

@@ -19,7 +19,7 @@ use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice::{closed_end, edits};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -12,7 +12,8 @@ mod support;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use krm_merge::yaml::Document;
+use krm_yaml::Document;
+
 use serde_json::{Map, Value, json};
 use support::{resource_list, value_of};
 

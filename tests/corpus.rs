@@ -7,7 +7,8 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
+
 use support::{items, items_of, passes, resource_list, results, side};
 
 fn files(mode: &str) -> Vec<PathBuf> {

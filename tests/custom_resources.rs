@@ -6,7 +6,7 @@ mod custom_resources;
 mod support;
 
 use custom_resources::{CASES, Case};
-use krm_merge::yaml::Document;
+use krm_yaml::Document;
 use serde_json::Value;
 use support::{items, items_of, passes, resource_list, results, side, value_of};
 

@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use krm_yaml::Document;
+
 use hosts::{BINARY, Run, has, image, root, run, run_with, scratch};
-use krm_merge::yaml::Document;
 use serde_json::Value;
 
 fn examples() -> Vec<PathBuf> {

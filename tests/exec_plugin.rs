@@ -4,8 +4,8 @@ mod support;
 
 use krm_merge::limit::Budget;
 use krm_merge::splice::to_json;
-use krm_merge::yaml::Document;
 use krm_merge_function::{Verdict, exec_plugin};
+use krm_yaml::Document;
 use proptest::prelude::*;
 
 const PIECES: [&str; 16] = [

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use krm_merge::yaml::Document;
 use krm_merge_function::config::Config;
+use krm_yaml::Document;
 use serde_json::{Value, json};
 
 /// To remake the file: `KRM_MERGE_WRITE=1 cargo test --test function_yaml`.

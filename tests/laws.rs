@@ -8,7 +8,7 @@ mod reference;
 mod render;
 mod support;
 
-use krm_merge::yaml::{Document, Style};
+use krm_yaml::{Document, Style};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{indent, items, items_of, passes, resource, resource_list, sample, value_of};

@@ -10,8 +10,8 @@ mod render;
 mod support;
 
 use generate::{env, keyed, map_of};
-use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge_function::{Output, Verdict, run};
+use krm_yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{items, items_of, passes, resource_list, side, value_of};

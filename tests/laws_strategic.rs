@@ -7,8 +7,8 @@ mod render;
 mod support;
 
 use generate::{env, keyed, map_of};
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::Verdict;
+use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{items, items_of, passes, resource_list, side};

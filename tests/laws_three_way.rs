@@ -6,8 +6,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::{Verdict, run};
+use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{indent, items, items_of, outside_of_lists, passes, resource, resource_list, sample, side, value_of};

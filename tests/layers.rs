@@ -12,7 +12,8 @@ use std::path::Path;
 
 use run::{files, root};
 
-const CRATES: [&str; 4] = ["crates/krm-merge/src", "src", "crates/kubectl-krm-merge/src", "xtask/src"];
+const CRATES: [&str; 5] =
+    ["crates/krm-yaml/src", "crates/krm-merge/src", "src", "crates/kubectl-krm-merge/src", "xtask/src"];
 
 /// The files of a crate, by the paths of their modules.
 struct Crate {

@@ -1,7 +1,7 @@
 //! No text is parsed twice in a run: each one of the user once, and each new one once, to read again what was written.
 
-use krm_merge::yaml::parsed;
 use krm_merge_function::{Verdict, run};
+use krm_yaml::parsed;
 
 /// How many texts a run of the function parses, which must pass.
 fn parses(items: &str, spec: &str) -> usize {

@@ -9,7 +9,7 @@ use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice::edits;
 use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
-use krm_merge::yaml::{Document, Kind, NodeRef};
+use krm_yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
+
 use support::{files_below, indent, passes, resource_list};
 
 const OWN: &str = "internal.config.kubernetes.io";

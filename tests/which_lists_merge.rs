@@ -3,7 +3,7 @@
 
 mod support;
 
-use krm_merge::yaml::Document;
+use krm_yaml::Document;
 use serde_json::{Value, json};
 use support::{passes, resource_list, value_of};
 

@@ -12,7 +12,7 @@
 
 use std::collections::HashSet;
 
-use krm_merge::yaml::{Document, Kind, NodeRef, Number, Scalar, Style};
+use krm_yaml::{Document, Kind, NodeRef, Number, Scalar, Style};
 use serde_yaml::Value;
 
 use super::blanked;
@@ -21,7 +21,7 @@ use super::blanked;
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     #[cfg(fuzzing)]
-    krm_merge::yaml::is_taken_by_the_fast_reader(text);
+    krm_yaml::is_taken_by_the_fast_reader(text);
     let Ok(doc) = Document::parse(text) else { return };
     // Directives have no node.
     if !text.contains('%') {

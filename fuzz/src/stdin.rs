@@ -1,8 +1,8 @@
 //! Any bytes as the stdin of the function, or as the config file and the stdin of a legacy exec plugin.
 
-use krm_merge::yaml::Document;
 use krm_merge_function::resource_list::ResourceList;
 use krm_merge_function::{Output, Verdict, exec_plugin, run};
+use krm_yaml::Document;
 
 /// What is between the config file and stdin of an exec plugin.
 const BETWEEN: char = '\u{1}';

@@ -1,11 +1,12 @@
 //! Parts that users write in the functionConfig and in flags alike, checked: targets, and rules for lists.
 
+use krm_merge::schema::{ListKind, ListRule};
+use krm_yaml::NodeRef;
+
 use super::NamedRule;
 use super::written::{WrittenRule, WrittenTarget};
 use crate::name::Name;
 use crate::target::{Field, Target};
-use krm_merge::schema::{ListKind, ListRule};
-use krm_merge::yaml::NodeRef;
 
 /// An error in a part of the functionConfig, or of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]

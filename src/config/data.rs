@@ -2,7 +2,7 @@
 
 use krm_merge::limit::Asked;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
-use krm_merge::yaml::{Error, NodeRef};
+use krm_yaml::{Error, NodeRef};
 
 use super::written::SIZE;
 use super::{

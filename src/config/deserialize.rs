@@ -5,9 +5,8 @@
 
 use std::fmt;
 
+use krm_yaml::{Error, Kind, NodeRef, Scalar};
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor, value::StrDeserializer};
-
-use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// Reads a value from a node. `name` is the node's name in messages about the node as a whole.
 ///

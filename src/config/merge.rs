@@ -2,6 +2,10 @@
 
 use std::rc::Rc;
 
+use krm_merge::path::PathPattern;
+use krm_merge::sides::{Side, Sides};
+use krm_yaml::{Error, NodeRef};
+
 use super::checked::{Wrong, shown_fields, target};
 use super::deserialize::{from_node, one_of};
 use super::written::{Merge, WrittenDecision, WrittenInput, WrittenTarget};
@@ -12,9 +16,6 @@ use super::{
 use crate::decision::Decision;
 use crate::name::Name;
 use crate::target::Target;
-use krm_merge::path::PathPattern;
-use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::{Error, NodeRef};
 
 const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
 

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use krm_merge::package::{Becomes, Group, Groups, Hit, Merged, Sourced};
+use krm_merge::resource::{Identity, Index, Resource};
+use krm_merge::rules::Rules;
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use crate::config::{Mode, Role};
 use crate::name::Name;
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::target::Target;
-use krm_merge::hashed::{Empty, HashMap, HashSet};
-use krm_merge::package::{Becomes, Group, Groups, Hit, Merged, Sourced};
-use krm_merge::resource::{Identity, Index, Resource};
-use krm_merge::rules::Rules;
 
 /// Merges the sources into dest, and reports what each of them is for.
 pub(super) fn merge_sources<'r, 'a>(

@@ -1,10 +1,10 @@
 //! ThreeWay: merges the changes from original to updated into dest, and reports what became of whole resources.
 
-use krm_merge::hashed::HashMap;
 use krm_merge::package::{Becomes, Happened, MergeAll, Merged, Written, members};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::Sides;
+use krm_yaml::hashed::HashMap;
 
 use crate::config::Role;
 use crate::report::{Counts, LeftUpstream, Report};

@@ -1,11 +1,12 @@
 //! TwoWay without sources: merges items of one identity into the first of them.
 
-use crate::results::Outcome;
-use crate::roles::Roles;
-use krm_merge::hashed::{Empty, HashMap};
 use krm_merge::package::{Merged, MergedResource, Sourced};
 use krm_merge::resource::Identity;
 use krm_merge::rules::Rules;
+use krm_yaml::hashed::{Empty, HashMap};
+
+use crate::results::Outcome;
+use crate::roles::Roles;
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
 pub(super) fn merge_alike<'r, 'a>(roles: &'r Roles<'a>, rules: Rules<'a>) -> Result<Merged<'r, 'a>, Box<Outcome>> {

@@ -14,12 +14,12 @@ use krm_merge::reference::{Named, Reference};
 use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
-use krm_merge::secret::Secret;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
 use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
-use krm_merge::yaml::{Kind, NodeRef};
+use krm_yaml::secret::Secret;
+use krm_yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
 use crate::config::{NamedRule, Role};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_merge::yaml::Document;
+use krm_yaml::Document;
 use serde_json::{Value, json};
 
 use crate::kustomize::select;

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use krm_merge::yaml::Document;
 use krm_merge_function::Verdict;
+use krm_yaml::Document;
 use serde_json::{Value, json};
 
 use crate::generate::Random;

@@ -1,7 +1,7 @@
 //! ResourceLists from readable pieces, and what is in the texts that come back.
 
 use krm_merge::limit::Budget;
-use krm_merge::yaml::{Document, Kind, NodeRef, quoted_json};
+use krm_yaml::{Document, Kind, NodeRef, quoted_json};
 use serde_json::{Value, json};
 
 /// Indents every line that is not empty.

@@ -19,7 +19,7 @@ use crate::hex;
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 3] = ["krm-merge", "krm-merge-function", "kubectl-krm-merge"];
+const CRATES: [&str; 4] = ["krm-yaml", "krm-merge", "krm-merge-function", "kubectl-krm-merge"];
 
 /// The programs that a release has, each with its package.
 const PROGRAMS: [(&str, &str); 2] = [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];

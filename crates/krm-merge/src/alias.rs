@@ -7,10 +7,11 @@
 
 use std::borrow::Cow;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Kind, NodeRef};
+
 use crate::child::By;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::tree::{Branch, Entry, Key, Layout, Tree, View, fields_in};
-use crate::yaml::{Kind, NodeRef};
 
 /// A settled tree of dest as it is to be written: with each alias and `<<` that can stay in its place, and the others written out. Read as
 /// values, this tree means nothing: see above.
@@ -306,7 +307,7 @@ pub fn from_elsewhere(item: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn an_alias_that_leads_out_of_an_item_or_into_it_is_found() {

@@ -3,14 +3,15 @@
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
 //! updated, and one walker (`merge.rs`) applies it. So each merge rule is written once, and the walker knows no mode.
 
+use krm_yaml::hashed::HashSet;
+use krm_yaml::{NodeRef, are_written_alike, same_comment};
+
 use crate::child::{By, ChildId, ids_of_both};
-use crate::hashed::HashSet;
 use crate::host::{holds_protected, is_protected};
 use crate::path::{FieldPath, Trail};
 use crate::remarks::Remarks;
 use crate::sides::{Side, Sides};
 use crate::tree::View;
-use crate::yaml::{NodeRef, are_written_alike, same_comment};
 
 /// The request of the other side for one node of dest.
 #[derive(Clone, Debug)]

@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
-use crate::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{NodeRef, Scalar, is_canonical};
+
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
-use crate::yaml::{NodeRef, Scalar, is_canonical};
 
 /// A value that can be identified among its siblings: a node of a text, or of the result of a merge.
 pub trait Value<'a>: Copy {

@@ -12,6 +12,9 @@ mod renamed;
 
 use std::hash::Hash;
 
+use krm_yaml::hashed::{Empty, HashSet};
+use krm_yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
+
 use fields::FieldsByName;
 pub use lists::kind_of_list;
 use notes::{changed_remarks, notes_of_new, of_gap};
@@ -20,7 +23,6 @@ use renamed::{NamedChild, RenamedChild};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
 use crate::child::{By, ChildId};
-use crate::hashed::{Empty, HashSet};
 use crate::host::{check_kept, holds_protected, is_all_protected, is_protected};
 use crate::path::{FieldPath, Trail};
 use crate::policy::Renames;
@@ -28,7 +30,6 @@ use crate::schema::Cursor;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]

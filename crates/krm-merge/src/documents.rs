@@ -4,14 +4,14 @@
 
 use std::ops::Range;
 
+use krm_yaml::{Document, Edit, NodeRef, TextEdits, ends_line, extent, next_line, trim_end};
+
 use crate::alias;
 use crate::child::By;
-use crate::edits::{Edit, TextEdits};
 use crate::limit::Budget;
 use crate::list;
 use crate::splice::{self, Unwritable};
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Document, NodeRef, ends_line, extent, next_line, trim_end};
 
 /// What happens to one item.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Document, Error, Kind, NodeRef};
+
 use crate::change::{Change, Child, Inside, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::diff::diff;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::patch::{DELETE_FROM, ORDER, PATCH};
 use crate::policy::Renames;
@@ -18,7 +20,6 @@ use crate::resource::{IDENTITY, Resource};
 use crate::schema::{Cursor, ListKind, list_kind};
 use crate::transport;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
-use crate::yaml::{Document, Error, Kind, NodeRef};
 
 /// The parts of dest that a patch must reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 //! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. Source: hosts.md,
 //! measured on kpt and kustomize.
 
+use krm_yaml::{Error, NodeRef};
+
 use crate::child::Value;
 use crate::path::Trail;
 use crate::tree::View;
-use crate::yaml::{Error, NodeRef};
 
 /// The path to the host's annotations.
 const PLACE: [&str; 2] = ["metadata", "annotations"];

@@ -8,12 +8,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::HashMap;
+
 use crate::child::{By, ChildId, MergeKey, Value};
-use crate::hashed::HashMap;
 use crate::path::FieldPath;
 use crate::schema::Cursor;
 use crate::tree::{Tree, View};
-use crate::yaml::NodeRef;
 
 /// A field that a merge changes although the API server refuses that.
 #[derive(Clone, Debug)]

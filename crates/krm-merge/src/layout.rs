@@ -3,8 +3,12 @@
 //! The merge decides the values of the resource, including the host's annotations. Where the text of updated has other values, it is
 //! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
+use krm_yaml::{
+    Chomping, Edit, Kind, NodeRef, Place, TextEdits, below_all, ends_line, gap_above, holds_no_value, is_blank,
+    same_lines, split_after_feeds, without_break,
+};
+
 use crate::child::{By, Value};
-use crate::edits::{Edit, TextEdits};
 use crate::host::is_transport;
 use crate::limit::Budget;
 use crate::resource::Resource;
@@ -12,10 +16,6 @@ use crate::sides::Sides;
 use crate::splice::{self, Lines, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{
-    Chomping, Kind, NodeRef, Place, below_all, ends_line, gap_above, holds_no_value, is_blank, same_lines,
-    split_after_feeds, without_break,
-};
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +280,7 @@ impl<'d> Lines<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     /// The resources of a text: its documents, or the elements of a list.
     fn texts(text: &str) -> Vec<String> {

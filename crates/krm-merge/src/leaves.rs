@@ -3,8 +3,9 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use krm_yaml::{Kind, Scalar, trim_end};
+
 use crate::child::Value;
-use crate::yaml::{Kind, Scalar, trim_end};
 
 /// The values in a map or list, or the lines of a text.
 pub struct Leaves {

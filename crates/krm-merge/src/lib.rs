@@ -39,8 +39,8 @@
 
 mod packages;
 
-pub use edits::{Edit, Overlap, TextEdits};
 pub use file_path::PathFault;
+pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
 pub use limit::Exceeded;
 pub use package::{Ambiguous, Conflict, FileChange, Note};
 pub use packages::{Error, Merge, MergedPackage, Package};
@@ -50,7 +50,6 @@ pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
 pub use splice::{NotJson, Unwritable, WriteFault};
 pub use tree::Pick;
 pub use warning::{Notice, Warning};
-pub use yaml::{Document, Error as YamlError, NodeRef, Position};
 
 pub mod package;
 
@@ -81,7 +80,6 @@ pub mod warning;
 
 pub mod alias;
 pub mod documents;
-pub mod edits;
 pub mod list;
 pub mod splice;
 pub mod tree;
@@ -94,13 +92,9 @@ pub mod mode;
 pub mod parts;
 pub mod path;
 pub mod schema;
-pub mod yaml;
 
 mod alike;
-pub mod hashed;
 pub mod leaves;
 mod remarks;
-pub mod secret;
 mod sequence;
-pub mod shown;
 pub mod sides;

@@ -2,9 +2,10 @@
 //!
 //! A resource stays in its place in its list. A list may hold lists.
 
+use krm_yaml::{Document, NodeRef};
+
 use crate::child::By;
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Document, NodeRef};
 
 /// The kinds of lists that do not name the type of their items.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use crate::limit::Budget;
     use crate::splice;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     /// The names of the resources of a document, each with the type that its list gives.
     fn names(text: &str) -> String {

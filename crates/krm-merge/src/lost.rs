@@ -5,14 +5,14 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::HashSet;
+use krm_yaml::{Kind, NodeRef, Place, TextEdits, comment_of, extent, gap_above, holds_no_value, line_end, trim_end};
+
 use crate::child::{By, ChildId};
-use crate::edits::TextEdits;
-use crate::hashed::HashSet;
 use crate::path::{FieldPath, Step};
 use crate::schema::{Cursor, list_kind};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, gap_above, holds_no_value, line_end, trim_end};
 
 /// A resource of dest, and what a merge does to its text.
 pub struct Comments<'d, 'a> {
@@ -211,10 +211,10 @@ impl<'a> Search<'a, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edits::Edit;
     use crate::mode::Mode;
     use crate::schema::Types;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
+    use krm_yaml::Edit;
 
     /// The lost comments, each with its path, if these pieces of dest's text are replaced.
     fn lost(dest: &str, original: &str, disputed: Option<&str>, edits: &[(&str, &str)]) -> Vec<String> {

@@ -11,16 +11,17 @@ pub(crate) mod order;
 
 use std::cell::LazyCell;
 
+use krm_yaml::hashed::{Empty, HashMap};
+use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
+
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
-use crate::hashed::{Empty, HashMap};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::{Remarks, gap_of};
 use crate::sides::Sides;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
 pub(crate) use comments::{changed_upstream, contradiction, wanted};
 use comments::{comments_of_sides, conflict_of, contested};
 use list::Coming;

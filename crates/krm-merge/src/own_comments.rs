@@ -6,19 +6,19 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::HashSet;
+use krm_yaml::{
+    BlockScalar, Document, Edit, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line,
+    foot, gap_above, is_blank, is_in_rows, is_item, lines, same_comment, trim, trim_start, without_break,
+};
+
 use crate::change::NoteChange;
-use crate::edits::Edit;
-use crate::hashed::HashSet;
 use crate::limit::Budget;
 use crate::merge::{contradiction, wanted};
 use crate::path::{FieldPath, Step};
 use crate::sides::Sides;
 use crate::splice::comment_lines;
 use crate::warning::{CommentOf, Warning};
-use crate::yaml::{
-    BlockScalar, Document, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line, foot,
-    gap_above, is_blank, is_in_rows, is_item, lines, same_comment, trim, trim_start, without_break,
-};
 
 /// What happens to the comments of a resource.
 #[derive(Debug, Default)]
@@ -188,8 +188,8 @@ pub fn edit_above(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edits::TextEdits;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
+    use krm_yaml::TextEdits;
 
     fn item<'d>(document: &'d Document<'_>) -> NodeRef<'d> {
         let root = document.roots().next().expect("a root");

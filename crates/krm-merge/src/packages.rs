@@ -7,6 +7,8 @@ mod side;
 
 use std::collections::BTreeMap;
 
+use krm_yaml::{Document, same};
+
 use crate::documents::Item;
 use crate::file_path;
 use crate::limit::{Asked, Budget, Limit};
@@ -21,7 +23,6 @@ use crate::rules::Rules;
 use crate::schema::{Inference, ListRule, Types};
 use crate::sides::Sides;
 use crate::tree::{Pick, Tree};
-use crate::yaml::{Document, same};
 
 pub use error::Error;
 pub use side::Package;

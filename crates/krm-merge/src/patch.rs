@@ -6,9 +6,11 @@
 mod directive;
 mod replaced;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Error, NodeRef, Place, comment_text};
+
 use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, ChildIndex, Elements, MergeKey, Value, element_key, key_text};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
 use crate::mode::Mode;
@@ -17,7 +19,6 @@ use crate::policy::NewElements;
 use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
 use crate::tree::{Branch, List, Tree, View};
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, NodeRef, Place, comment_text};
 pub(crate) use directive::{DELETE_FROM, ORDER, PATCH};
 use directive::{Directive, OnList, RETAIN_KEYS, directive, must_be_list};
 

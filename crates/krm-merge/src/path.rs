@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use krm_yaml::shown::{misleads, quoted};
+
 pub use pattern::PathPattern;
 pub use trail::Trail;
-
-use crate::shown::{misleads, quoted};
 
 /// The values of an element's merge keys. Numbers are in decimal, so `80`, `"80"` and `0x50` are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -22,6 +22,8 @@ pub use lines::apart as lines_apart;
 
 use std::borrow::Cow;
 
+use krm_yaml::{NodeRef, trim_end};
+
 use crate::limit::Budget;
 use crate::merge::Walked;
 use crate::parts::Composed;
@@ -32,7 +34,6 @@ use crate::sides::Sides;
 use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, Notice, Warning};
-use crate::yaml::{NodeRef, trim_end};
 use three::Changed;
 
 pub use document::{has_twins, is_document};

@@ -1,7 +1,8 @@
 //! The comments that belong to a child of a map or list, as they are written.
 
+use krm_yaml::{Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above};
+
 use crate::tree::Comments;
-use crate::yaml::{Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above};
 
 /// The comments of a child. A text is empty if there is no comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::secret::Secret;
+use krm_yaml::{Document, NodeRef, Place, comment_text, shown};
+
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
-use crate::secret::Secret;
-use crate::shown;
 use crate::sides::{Side, Sides};
-use crate::yaml::{Document, NodeRef, Place, comment_text};
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -412,7 +412,7 @@ impl<'r, 'a> Index<'r, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn what_a_side_turned_into_a_secret_is_secret() {

@@ -11,15 +11,16 @@
 
 use std::cell::LazyCell;
 
+use krm_yaml::hashed::{Empty, HashMap};
+use krm_yaml::{NodeRef, WrittenChild};
+
 use crate::child::{By, ChildId, Value};
 use crate::grounds::{Ground, ground, grounds};
-use crate::hashed::{Empty, HashMap};
 use crate::mode::Mode;
 use crate::path::Trail;
 use crate::schema::{Cursor, Members, list_kind};
 use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
-use crate::yaml::{NodeRef, WrittenChild};
 
 /// What was found in the merge result for a resource.
 #[derive(Debug, Default)]

@@ -2,6 +2,8 @@
 //!
 //! A merge gives a tree that keeps its conflicts. The winner is decided later, once or several times.
 
+use krm_yaml::{Error, NodeRef};
+
 use crate::change::{Change, Wants};
 use crate::child::Value as _;
 use crate::diff::diff;
@@ -20,7 +22,6 @@ use crate::sides::Sides;
 use crate::transport;
 use crate::tree::{Tree, View};
 use crate::warning::Warning;
-use crate::yaml::{Error, NodeRef};
 
 /// Everything that decides how a resource merges.
 #[derive(Clone, Copy, Debug)]

@@ -16,12 +16,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Branch, Entry, Tree, View};
-use crate::yaml::NodeRef;
 pub use additive::{Named, Names};
 pub use basis::Basis;
 pub use openapi::NoTypes;
@@ -655,7 +656,7 @@ fn is_given(element: NodeRef<'_>, key: &MergeKey<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     fn kind(inference: Inference, sides: &[&str]) -> String {
         let docs: Vec<Document<'_>> = sides.iter().map(|s| Document::parse(*s).expect("valid")).collect();

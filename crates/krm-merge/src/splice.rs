@@ -13,16 +13,16 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use krm_yaml::{
+    BlockScalar, Chomping, Document, Edit, Kind, NodeRef, Overlap, Place, Style, TextEdits, WrittenChild, below,
+    can_end_with_comments, comment_of, comment_place, comment_text, comments_above, ends_line, foot, gap_above,
+    is_blank, is_in_rows, line_end, lines, next_line, same, starts_line, trim, trim_start, without_break,
+};
+
 use crate::alias;
 use crate::child::Value;
-use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree, View};
-use crate::yaml::{
-    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, WrittenChild, below, can_end_with_comments,
-    comment_of, comment_place, comment_text, comments_above, ends_line, foot, gap_above, is_blank, is_in_rows,
-    line_end, lines, next_line, same, starts_line, trim, trim_start, without_break,
-};
 pub(crate) use lines::Lines;
 pub(crate) use print::comment_lines;
 use print::{BlockText, Flow, Host, HostLayout, NewChild, not_taken};

@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 
+use krm_yaml::{NodeRef, Place, comments_at_end, same};
+
 use crate::change::{Change, Inside, Wants};
 use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::remarks::Remarks;
 use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
-use crate::yaml::{NodeRef, Place, comments_at_end, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];

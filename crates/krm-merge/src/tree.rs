@@ -11,10 +11,11 @@ mod view;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use krm_yaml::{Document, NodeRef};
+
 use crate::child::By;
 use crate::path::FieldPath;
 use crate::sides::Sides;
-use crate::yaml::{Document, NodeRef};
 pub use branch::{Branch, Contested, fields_in};
 pub use entry::{Asked, Comments, Entry, Key, Layout};
 pub use settle::{decide, settle};

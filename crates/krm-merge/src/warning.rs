@@ -1,10 +1,11 @@
 //! [`Warning`]: what a user should know about a merge, apart from conflicts.
 
+use krm_yaml::NodeRef;
+
 use crate::parts::Composed;
 use crate::path::FieldPath;
 use crate::schema::{ListKind, Unkeyed};
 use crate::sides::Side;
-use crate::yaml::NodeRef;
 
 /// Something that the user should know and that is not a conflict.
 #[derive(Clone, Debug)]

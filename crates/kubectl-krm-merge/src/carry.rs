@@ -28,11 +28,11 @@ use std::fmt;
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::refine::RefinedText;
-use krm_merge::secret::Secret;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
+use krm_yaml::secret::Secret;
 
 use crate::change::Change;
 use crate::combine::Combiner;

@@ -1,7 +1,6 @@
 //! [`Change`]: the change of one file of dest.
 
-use krm_merge::edits::TextEdits;
-
+use krm_yaml::TextEdits;
 /// The change of one file.
 #[derive(Clone, Debug)]
 pub struct Change {

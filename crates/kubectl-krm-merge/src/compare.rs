@@ -15,9 +15,9 @@ use krm_merge::policy::Renames;
 use krm_merge::refine::names_document;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
-use krm_merge::shown as escaped;
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::results::to_yaml;
+use krm_yaml::shown as escaped;
+use krm_yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::change::Change;

@@ -11,9 +11,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path::{self, RULES};
 use krm_merge::policy::OnConflict;
 use krm_merge::schema::{Inference, NoTypes, Types};
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
 use krm_merge_function::name::Name;
+use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
 use crate::regular;

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use krm_merge::path::cut;
 use krm_merge::schema::Types;
-use krm_merge::shown;
-use krm_merge::yaml::Document;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_yaml::{Document, shown};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;

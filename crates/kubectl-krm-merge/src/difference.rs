@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use krm_merge::change::{Change, Expects, Inside, Wants};
 use krm_merge::child::By;
 use krm_merge::path::FieldPath;
-use krm_merge::yaml::NodeRef;
+use krm_yaml::NodeRef;
 
 /// A difference at one place.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ mod tests {
     use krm_merge::mode::Mode;
     use krm_merge::policy::Renames;
     use krm_merge::schema::{Inference, Types};
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     use super::*;
 

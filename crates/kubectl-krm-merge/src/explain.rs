@@ -9,8 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::resource::Resource;
 use krm_merge::schema::explain::Explained;
 use krm_merge::schema::{Basis, Inference, ListKind, Types, atlas, builtin};
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Mode;
+use krm_yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::cli::Explain;

@@ -65,8 +65,8 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::yaml::Position;
     use krm_merge_function::results::{At, ResourceRef};
+    use krm_yaml::Position;
 
     #[test]
     fn commands_are_escaped_as_github_documents_it() {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use krm_merge::package::TextFile;
 use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Origin, Resource, are_in};
-use krm_merge::yaml::{Document, NodeRef, utf_16_or_32};
+use krm_yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::walk::shown;
 

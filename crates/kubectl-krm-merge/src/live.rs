@@ -35,9 +35,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_merge::policy::{ConflictLevel, Renames};
-use krm_merge::yaml::Document;
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_yaml::Document;
 
 use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};

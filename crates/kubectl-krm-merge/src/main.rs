@@ -53,8 +53,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
-use krm_merge::shown;
 use krm_merge_function::config::Mode;
+use krm_yaml::shown;
 
 use cli::{Cli, Command};
 use signals::Stopped;

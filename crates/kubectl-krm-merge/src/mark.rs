@@ -8,16 +8,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
-use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::policy::Settled;
-use krm_merge::shown;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::Pick;
-use krm_merge::yaml::{
-    Document, NodeRef, RESOLVE, Style as Written, has_source_lines, line_start, next_line, starts_line,
-};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_yaml::{
+    Document, Edit, NodeRef, RESOLVE, Style as Written, TextEdits, has_source_lines, line_start, next_line, shown,
+    starts_line,
+};
 
 use crate::change::{Change, Made};
 use crate::git::choices::{Lines, parts};

@@ -2,8 +2,8 @@
 //!
 //! All text from the user is escaped HTML, as code. So it cannot act as Markdown, mention a person, or become a link.
 
-use krm_merge::shown;
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
 use crate::place;

@@ -14,11 +14,11 @@ use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
-use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::Document;
 
 use crate::End;
 use crate::change::{Change, Made};

@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Result;
 use krm_merge::refine::has_twins;
 use krm_merge::resource::Identity;
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Role;
+use krm_yaml::{Document, NodeRef};
 
 use crate::cores;
 use crate::held::{AsText, Content, Held};

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
 use krm_merge::documents::{Item, ended};
-use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::shown;
 use krm_merge::splice::exact_json;
-use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
+use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
 
 use crate::held::{Content, Held, holds, is_local};
 use crate::merge::Merge;

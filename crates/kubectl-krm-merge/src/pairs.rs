@@ -50,7 +50,7 @@ pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>
 mod tests {
     use super::*;
     use krm_merge::resource::{Located, Origin};
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     /// The pairs of resources that are given as `name@path`.
     fn paired(old: &[&'static str], new: &[&'static str]) -> Vec<String> {

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path};
 
-use krm_merge::yaml::{Document, Position};
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::{Document, Position};
 
 use crate::held::Held;
 use crate::side::{Root, Side};

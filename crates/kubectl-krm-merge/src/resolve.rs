@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_merge::refine::names_document;
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::cli::{Color, Resolve, Take};

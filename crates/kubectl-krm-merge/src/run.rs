@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::shown;
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::shown;
 
 use crate::End;
 use crate::change::Change;

@@ -12,7 +12,7 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
     Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
 };
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use crate::cli::Color;
 

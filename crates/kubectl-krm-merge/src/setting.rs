@@ -6,12 +6,12 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Asked, Limit};
 use krm_merge::policy;
-use krm_merge::yaml::Document;
 use krm_merge_function::config::{
     Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
 };
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
+use krm_yaml::Document;
 
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
 use crate::config_file::ConfigFile;

@@ -12,7 +12,7 @@ use krm_merge::mode::Mode;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::{Cursor, Types, list_kind};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
+use krm_yaml::{Document, NodeRef, Place, Style, extent};
 
 /// A place in a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

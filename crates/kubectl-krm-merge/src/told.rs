@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_place_comes_first_and_once() {
         let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
-        let position = krm_merge::yaml::Position { line: 3, column: 5 };
+        let position = krm_yaml::Position { line: 3, column: 5 };
         let at = At { text: "a b.yaml".into(), position, told: "it must be".into() };
         for (message, at, want) in [
             ("a b.yaml:3:5: it must be", Some(at), "error: a b.yaml:3:5: it must be"),

@@ -13,8 +13,8 @@ mod record;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use krm_merge::shown;
 use krm_merge_function::config::Role;
+use krm_yaml::shown;
 
 use crate::End;
 use crate::cli::{Common, InConflict, Output, Upgrade};

@@ -17,7 +17,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use crate::regular;
 

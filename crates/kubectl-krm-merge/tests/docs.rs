@@ -509,7 +509,7 @@ fn workflows_forms_and_the_action_are_yaml() {
     let all: Vec<String> = forms.chain([read("action.yml")]).collect();
     assert!(all.len() >= 6, "{}", all.len());
     for text in all {
-        let doc = krm_merge::yaml::Document::parse(&*text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let doc = krm_yaml::Document::parse(&*text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let first = doc.roots().next().expect("a map");
         assert!(first.get("name").is_some() || first.get("contact_links").is_some(), "{text}");
     }

@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 
-use krm_merge::hashed::{Empty, HashMap, HashSet};
 use krm_merge::package::After;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references as references_of};
 use krm_merge::tree::View;
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::super::output::Verdict;
 use super::{Package, Subject};

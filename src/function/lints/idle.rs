@@ -4,11 +4,12 @@
 //! Without this report, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
 //! because one functionConfig may serve many packages, and not every package has every list.
 
-use super::Package;
-use crate::report::{Lacks, Report};
 use krm_merge::resource::Resource;
 use krm_merge::schema::KUSTOMIZATION;
-use krm_merge::yaml::NodeRef;
+use krm_yaml::NodeRef;
+
+use super::Package;
+use crate::report::{Lacks, Report};
 
 /// A report for each rule that decided no conflict.
 pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {

@@ -4,15 +4,18 @@
 //! its words, and a release stops at a place that it does not know.
 
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
-const PLACES: [(&str, &str); 19] = [
+const PLACES: [(&str, &str); 22] = [
     ("Cargo.toml", "[workspace.package]\nversion = \""),
     ("Cargo.toml", "krm-merge = { path = \"crates/krm-merge\", version = \""),
     ("Cargo.toml", "krm-merge-function = { path = \".\", version = \""),
+    ("Cargo.toml", "krm-yaml = { path = \"crates/krm-yaml\", version = \""),
     ("Cargo.lock", "name = \"krm-merge\"\nversion = \""),
     ("Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
+    ("Cargo.lock", "name = \"krm-yaml\"\nversion = \""),
     ("Cargo.lock", "name = \"kubectl-krm-merge\"\nversion = \""),
     ("fuzz/Cargo.lock", "name = \"krm-merge\"\nversion = \""),
     ("fuzz/Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
+    ("fuzz/Cargo.lock", "name = \"krm-yaml\"\nversion = \""),
     ("Dockerfile", "org.opencontainers.image.version=\""),
     ("plugin.yaml", "\n  version: v"),
     ("plugin.yaml", "/releases/download/v"),

@@ -1,7 +1,7 @@
 //! [`FieldsByName`]: the fields of a map on one side, found by their names in dest.
 
-use crate::hashed::HashMap;
-use crate::yaml::NodeRef;
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::HashMap;
 
 /// The fields of a map; most are found where they are expected.
 pub(super) struct FieldsByName<'a> {

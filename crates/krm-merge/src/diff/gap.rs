@@ -4,15 +4,16 @@
 //! such comments, and nothing else of the merge speaks of them. A gap is what is above one child. So a gap comes with a new child, and goes
 //! with a child that upstream removes.
 
-use super::placed::Placed;
-use crate::change::Child;
-use crate::child::ChildId;
-use crate::hashed::HashMap;
-use crate::sides::{Side, Sides};
-use crate::yaml::{
+use krm_yaml::hashed::HashMap;
+use krm_yaml::{
     NodeRef, Place, comments_above, comments_at_end, gap_above, holds_no_value, is_blank, lines, same_comment,
     same_words, trim,
 };
+
+use super::placed::Placed;
+use crate::change::Child;
+use crate::child::ChildId;
+use crate::sides::{Side, Sides};
 
 /// The text above a child that belongs to no child; `None` if the child begins on a line of another token.
 fn text<'a>((place, value): Placed<'a>) -> Option<&'a str> {

@@ -1,17 +1,18 @@
 //! Lists compared: element by element where they have keys, value by value where they are sets, and otherwise as one value.
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Error, NodeRef, Place, same};
+
 use super::notes::{changed_remarks, notes_of_new, of_gap};
 use super::placed::{is_left_alone, same_child};
 use super::{DiffChildren, Differ, Names, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::path::ElementKey;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
 use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, NodeRef, Place, same};
 
 impl<'a> Differ<'a> {
     pub(super) fn list(

@@ -1,11 +1,12 @@
 //! The comments at a child, and the lines above them, that upstream changed or that both sides added.
 
+use krm_yaml::{NodeRef, comments_above};
+
 use super::gap;
 use super::placed::Placed;
 use crate::change::{Change, NoteChange, Notes, Wants};
 use crate::remarks::Remarks;
 use crate::sides::Sides;
-use crate::yaml::{NodeRef, comments_above};
 
 /// The comments at a child.
 pub(super) fn remarks((place, value): Placed<'_>) -> Remarks<'_> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::yaml::{BlockScalar, Kind, NodeRef, Place, same_lines};
+use krm_yaml::{BlockScalar, Kind, NodeRef, Place, same_lines};
 
 /// The value of a child, and the place of the child.
 pub(super) type Placed<'a> = (Place, NodeRef<'a>);

@@ -10,11 +10,12 @@
 
 use std::hash::Hash;
 
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::{Empty, HashMap};
+
 use crate::alike::alike;
-use crate::hashed::{Empty, HashMap};
 use crate::leaves::{HALF, Leaves, Pairs};
 use crate::sides::{Side, Sides};
-use crate::yaml::NodeRef;
 
 /// The children of each side by their names.
 pub(super) type NamedChild<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;

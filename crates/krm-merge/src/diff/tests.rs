@@ -1,5 +1,7 @@
 //! What a null on any side means, one case per line.
 
+use krm_yaml::{Document, NodeRef};
+
 use super::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
@@ -8,7 +10,6 @@ use crate::policy::{NewElements, OnConflict, Renames, Settled};
 use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Tree, settle};
-use crate::yaml::{Document, NodeRef};
 
 fn json(node: NodeRef<'_>) -> String {
     splice::to_json(node, &Budget::default()).expect("within the limit")

@@ -1,7 +1,8 @@
+use krm_yaml::Document;
+
 use super::*;
 use crate::mode::Mode;
 use crate::schema::{Inference, Types};
-use crate::yaml::Document;
 
 /// The fields that the server would refuse to change from one object to another.
 fn places(before: &str, after: &str, definition: &str) -> String {

@@ -1,12 +1,13 @@
 //! Which comments a child gets: those that a change asks for, or those that come with the winner of a conflict.
 
+use krm_yaml::{NodeRef, same_comment, same_words};
+
 use crate::change::{NoteChange, Notes};
 use crate::path::FieldPath;
 use crate::remarks::{Remarks, stands_in};
 use crate::sides::{Side, Sides};
 use crate::tree::{Comments, Conflict, Taking};
 use crate::warning::{CommentOf, Notice};
-use crate::yaml::{NodeRef, same_comment, same_words};
 
 /// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
 pub(crate) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {

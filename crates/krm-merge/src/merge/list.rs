@@ -3,15 +3,16 @@
 //! A second run may merge the new list by its keys, if nothing but an element of dest kept the first run from it. It then merges the
 //! comments of each element, too. So the elements that stay get their comments in the first run.
 
+use krm_yaml::hashed::HashMap;
+use krm_yaml::{Error, Kind, NodeRef, Place, WrittenChild};
+
 use super::comments::wanted;
 use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId};
-use crate::hashed::HashMap;
 use crate::remarks::{Remarks, gap_of};
 use crate::sequence::common;
 use crate::tree::{Comments, Entry, Tree, View};
-use crate::yaml::{Error, Kind, NodeRef, Place, WrittenChild};
 
 /// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,13 @@
 //! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields replace
 //! it, and are merged like any others.
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Error, NodeRef};
+
 use super::Walk;
 use crate::change::{Inside, Others};
 use crate::child::ChildId;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::tree::{Branch, Entry, Tree, fields_in};
-use crate::yaml::{Error, NodeRef};
 
 /// The fields that the `<<` entries of a map bring in.
 #[derive(Default)]

@@ -3,13 +3,14 @@
 //! The results of look-ups that one change did in a map or list stay known for the next change, even if nothing changed. So the cost of a
 //! thousand sources for one resource grows with their requests, not with the size of the resource.
 
+use krm_yaml::Error;
+
 use super::Walk;
 use crate::change::Change;
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::tree::Tree;
 use crate::warning::Warning;
-use crate::yaml::Error;
 
 /// A merge in progress.
 #[derive(Clone, Debug)]

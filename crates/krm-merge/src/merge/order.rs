@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::sides::Side;
 use crate::tree::{Branch, Contested, Entry};
-use crate::yaml::NodeRef;
 
 /// Puts the children of a map or list in their order. The entries after the first `known` ones are new.
 pub(super) fn arrange<'a>(

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value, json};
 
 use super::merge;
@@ -17,7 +18,6 @@ use crate::policy::{NewElements, Renames};
 use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Tree, settle};
-use crate::yaml::{Document, NodeRef};
 
 /// A resource as a block of YAML with this value in it.
 fn text(spec: &Value) -> String {

@@ -2,14 +2,14 @@
 //!
 //! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Document, Edit, NodeRef, ends_line, extent};
+
 use super::text_file::{FileItem, NewResource};
 use crate::documents::{Item, below_header};
-use crate::edits::Edit;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::list;
 use crate::resource::{Origin, Resource};
 use crate::sides::Sides;
-use crate::yaml::{Document, NodeRef, ends_line, extent};
 
 /// What becomes of the documents of comments of a file of dest.
 #[derive(Debug, Default)]

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, lines, next_line, without_break};
+
 use super::Spot;
 use super::comment_documents::CommentDocuments;
 use super::text_file::{FileFault, FileItem, NewResource, TextFile};
 use crate::child::By;
 use crate::documents::{Item, append, below_header, changes, sorted};
-use crate::edits::{Edit, TextEdits};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::limit::Budget;
 use crate::list;
 use crate::splice::{self, Unwritable, standalone};
 use crate::tree::{Branch, Entry, Key, Layout, Tree};
-use crate::yaml::{Document, NodeRef, extent, lines, next_line, without_break};
 
 /// The text of a file of dest after a merge.
 #[derive(Clone, Debug)]
@@ -239,7 +239,7 @@ pub(super) fn created(added: &[NewResource], source: Option<&TextFile<'_>>) -> R
 mod tests {
     use super::*;
     use crate::resource::Origin;
-    use crate::yaml::same;
+    use krm_yaml::same;
 
     fn document(text: &str) -> Document<'static> {
         Document::parse(text.to_owned()).expect("valid")

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_yaml::TextEdits;
+
 use super::comment_documents::CommentDocuments;
 use super::file::{EditedFile, created, edited, joined};
 use super::moved::{ItemsOfFiles, Moved, left};
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::{Item, append};
-use crate::edits::TextEdits;
 use crate::limit::Budget;
 use crate::sides::Sides;
 

@@ -1,7 +1,8 @@
 //! [`Groups`]: sources by what they are for.
 
+use krm_yaml::hashed::HashMap;
+
 use super::Sourced;
-use crate::hashed::HashMap;
 use crate::resource::{Identity, Resource};
 
 /// The resource that a source is for.

@@ -2,10 +2,11 @@
 //!
 //! git follows a file that moved if at least half of its lines stay. Resources are compared in the same way, but layout does not count.
 
+use krm_yaml::{Kind, NodeRef};
+
 use crate::host::is_transport;
 use crate::leaves::{HALF, Hashes, hash};
 use crate::resource::Resource;
-use crate::yaml::{Kind, NodeRef};
 
 /// The lines of a resource, as git compares them: each value with its key, at any place, because a field above it may have another name.
 /// The host's additions do not count. The fields of the identity do not count either, because they may differ.
@@ -82,7 +83,7 @@ fn add(key: &str, node: NodeRef<'_>, lines: &mut Vec<u64>) {
 mod tests {
     use super::*;
     use crate::resource::Origin;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn a_line_is_the_same_wherever_it_stands() {

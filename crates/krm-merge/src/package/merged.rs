@@ -4,6 +4,9 @@
 
 use std::fmt;
 
+use krm_yaml::NodeRef;
+use krm_yaml::secret::Secret;
+
 use super::fault::Fault;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
@@ -13,12 +16,10 @@ use crate::own_comments::OwnComments;
 use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
-use crate::secret::Secret;
 use crate::sides::Sides;
 use crate::splice;
 use crate::tree::{self, Pick, Taking, Tree, settle};
 use crate::warning::Warning;
-use crate::yaml::NodeRef;
 
 /// The merge of a package.
 #[derive(Debug)]

@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_yaml::{Document, NodeRef, TextEdits, same};
+
 use super::file::without_header;
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::Item;
-use crate::edits::TextEdits;
 use crate::limit::Budget;
 use crate::list;
 use crate::resource::Origin;
 use crate::splice;
 use crate::tree::Tree;
-use crate::yaml::{Document, NodeRef, same};
 
 /// The resources of dest's files, by the number of the file.
 pub type ItemsOfFiles<'m> = BTreeMap<usize, Vec<FileItem<'m>>>;

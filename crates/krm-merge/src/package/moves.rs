@@ -3,8 +3,9 @@
 //! A file that upstream moved whole takes along the resources that only dest has in it, as git does. Upstream's references to the file, as
 //! in a `kustomization.yaml`, name only the new file.
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::triples::{Resources, Triple};
-use crate::hashed::{Empty, HashMap};
 use crate::resource::{Located, Resource};
 use crate::transport::path_in_package;
 

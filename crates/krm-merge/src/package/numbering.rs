@@ -1,8 +1,9 @@
 //! The numbers (`config.kubernetes.io/index`) of resources that are put into a file. kpt accepts one item without a number in a file, and
 //! refuses a second one. It also refuses two items with the same number.
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::{FileOrder, Member, number_of};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::resource::Resource;
 
 /// The next numbers of the files that need some.

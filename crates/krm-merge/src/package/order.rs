@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::Member;
-use crate::hashed::{Empty, HashMap};
 use crate::merge::order::in_one;
 use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};

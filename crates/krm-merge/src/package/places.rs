@@ -1,8 +1,9 @@
 //! [`Places`]: where the resources of a package stand after a merge: beside which others, and with which number in their file.
 
+use krm_yaml::hashed::HashMap;
+
 use super::numbering::Numbering;
 use super::{FileOrder, Member, Spot, orders, spots};
-use crate::hashed::HashMap;
 use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};
 

@@ -7,10 +7,11 @@ use std::cell::LazyCell;
 use std::hash::Hash;
 use std::ops::Deref;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
 use crate::alike::alike;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, Pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
@@ -400,7 +401,7 @@ mod tests {
     use super::super::triples::triples;
     use super::*;
     use crate::resource::{Located, Origin};
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     type Written<'t> = [&'t [&'static str]; 3];
 

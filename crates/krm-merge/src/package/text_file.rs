@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use krm_yaml::{Document, NodeRef, Overlap, TextEdits};
+
 use super::Spot;
 use crate::documents::{Item, ended};
-use crate::edits::{Overlap, TextEdits};
 use crate::resource::{Origin, Resource};
 use crate::sides::Sides;
 use crate::splice::Unwritable;
-use crate::yaml::{self, Document, NodeRef};
 
 /// A file of a side of a merge.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ pub enum FileFault {
     /// New text cannot be written.
     Unwritable(Unwritable),
     /// New text is not YAML. This is a fault of the program, and it must not become a fault of the file.
-    Unreadable(yaml::Error),
+    Unreadable(krm_yaml::Error),
 }
 
 impl fmt::Display for FileFault {
@@ -93,8 +93,8 @@ impl From<Overlap> for FileFault {
     }
 }
 
-impl From<yaml::Error> for FileFault {
-    fn from(error: yaml::Error) -> Self {
+impl From<krm_yaml::Error> for FileFault {
+    fn from(error: krm_yaml::Error) -> Self {
         Self::Unreadable(error)
     }
 }

@@ -7,8 +7,9 @@
 use std::cell::LazyCell;
 use std::fmt;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::lines::Lines;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 
@@ -246,7 +247,7 @@ fn without_path(identity: Identity<'_>, group: &AlikeGroup, sides: Resources<'_,
 mod tests {
     use super::*;
     use crate::resource::Origin;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was given without its
     /// folder comes after `n:`.

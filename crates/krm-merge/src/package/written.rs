@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use krm_yaml::{Edit, NodeRef, TextEdits, extent};
+
 use super::fault::{Fault, Why};
 use super::file::without_header;
 use super::merged::{Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree};
@@ -12,7 +14,6 @@ use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
 use crate::alias;
 use crate::documents::Item;
-use crate::edits::{Edit, TextEdits};
 use crate::file_path;
 use crate::layout::{self, TextOf, Upstream};
 use crate::limit::Budget;
@@ -25,7 +26,6 @@ use crate::splice::{self, Unwritable};
 use crate::transport::{self, NewPlace};
 use crate::tree::{Tree, View};
 use crate::warning::{Notice, Warning};
-use crate::yaml::{NodeRef, extent};
 
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]

@@ -6,7 +6,6 @@ use crate::file_path;
 use crate::package::{Ambiguous, Fault, FileFault, Why};
 use crate::schema::NoTypes;
 use crate::splice::Unwritable;
-use crate::yaml;
 
 /// Why packages cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub enum Error {
         /// The file, with the name of its side before it: `dest/web.yaml`. For a text that is not YAML, its path alone.
         file: String,
         /// What is wrong, and where.
-        error: yaml::Error,
+        error: krm_yaml::Error,
     },
     /// Two files of a package have this path.
     Twice(String),
@@ -67,7 +66,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    pub(super) fn of_openapi(error: yaml::Error) -> Self {
+    pub(super) fn of_openapi(error: krm_yaml::Error) -> Self {
         Self::Text { file: "openapi".to_owned(), error }
     }
 

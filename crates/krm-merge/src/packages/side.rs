@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use krm_yaml::Document;
+
 use super::Error;
 use crate::package::{ItemsOfFiles, TextFile, Written};
 use crate::resource::{Located, Origin, Resource, are_in};
-use crate::yaml::Document;
 
 /// Resources in their texts: one text, or files with their paths.
 ///

@@ -2,8 +2,9 @@
 //!
 //! kyaml and kubectl differ as readers of a patch only in which directives count and what they refer to; the meaning is the same.
 
+use krm_yaml::{Error, NodeRef};
+
 use crate::mode::Mode;
-use crate::yaml::{Error, NodeRef};
 
 /// The directive that says how a map is patched; in an element of a list, how the list is patched.
 pub(crate) const PATCH: &str = "$patch";

@@ -3,8 +3,9 @@
 //! A user who patches one element of a list of a custom resource loses all others. So the loss is reported, with the key by which the list
 //! would merge: the fields of its elements show which key that may be.
 
+use krm_yaml::hashed::{HashMap, HashSet};
+
 use crate::child::{Value, element_key};
-use crate::hashed::{HashMap, HashSet};
 use crate::path::ElementKey;
 use crate::schema::{ASSOCIATIVE_KEYS, ListKind, is_key};
 use crate::tree::View;
@@ -54,7 +55,7 @@ fn covers<'a>(new: View<'_, 'a>, old: View<'_, 'a>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     /// How many elements a list loses to another one, and how the two would merge.
     fn told(dest: &str, patch: &str) -> String {

@@ -11,8 +11,9 @@
 
 use std::fmt;
 
+use krm_yaml::{Document, NodeRef};
+
 use super::{FieldPath, KeyStep, Step, Stride};
-use crate::yaml::{Document, NodeRef};
 
 /// A pattern for places in a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]

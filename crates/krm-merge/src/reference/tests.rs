@@ -1,5 +1,6 @@
+use krm_yaml::{Document, NodeRef};
+
 use super::*;
-use crate::yaml::{Document, NodeRef};
 
 fn root<'d>(doc: &'d Document<'_>) -> NodeRef<'d> {
     doc.roots().next().expect("a root")

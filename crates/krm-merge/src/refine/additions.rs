@@ -7,9 +7,10 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::partners::{FeaturesOf, any_is_one};
 use super::three::{Changed, Hunk, Matches, matches};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::schema::Names;
 use crate::tree::View;
 

@@ -6,10 +6,11 @@
 
 use std::cmp::Ordering;
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::moved::with_moved;
 use super::partners::{FeaturesOf, FoundPartners, PartnerSearch, partners};
 use super::three::{Changed, Matches, Part, parts};
-use crate::hashed::{Empty, HashMap};
 
 /// Three versions of a list, compared.
 pub(super) struct Compared {

@@ -3,6 +3,8 @@
 //! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
 //! document that cannot be merged this way without a loss is not merged here.
 
+use krm_yaml::{Document, NodeRef, same};
+
 use super::{Depth, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::limit::Budget;
@@ -12,7 +14,6 @@ use crate::schema::Cursor;
 use crate::splice::edits;
 use crate::tree::{Conflict, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
-use crate::yaml::{Document, NodeRef, same};
 
 /// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result cannot be
 /// written.

@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{NodeRef, Place, WrittenChild, same};
+
 use super::additions::{BothAdded, MergedElement, NewElements, replaced};
 use super::again::{AgainOutcome, Kept, MergedFrom};
 use super::compared::{Compared, Ways, any_strays, compared};
@@ -15,7 +18,6 @@ use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::merge::{changed_upstream, merge_at};
 use crate::path::{FieldPath, Step};
 use crate::remarks::{Remarks, gap_of};
@@ -24,7 +26,6 @@ use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
-use crate::yaml::{NodeRef, Place, WrittenChild, same};
 
 /// One version of a list.
 struct Version<'a> {

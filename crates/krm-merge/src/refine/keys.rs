@@ -5,10 +5,11 @@
 //! Comments and blank lines above a line belong to it. A text counts only if every line of every version is surely of this form, and no key
 //! stands twice.
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::Sources;
 use super::lines::{Lines, merged as merged_by_line};
 use super::three::Changed;
-use crate::hashed::{Empty, HashMap};
 use crate::merge::order::in_both_orders;
 use crate::policy::NewElements;
 use crate::sides::{Side, Sides};

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::Sources;
 use super::three::{Changed, Hunk, Matches, Part, matches, matches_of_lines, parts};
-use crate::hashed::{Empty, HashMap};
 use crate::sides::Sides;
 
 /// A text with the changes of both sides in it.

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::partners::{FeaturesOf, are_one};
 use super::three::{Anchor, Changed, Hunk, Matches, Part};
-use crate::hashed::{Empty, HashMap};
 use crate::tree::View;
 
 /// The parts of three versions, in which a hunk becomes anchors if both sides have the same elements of original in it, one by one.

@@ -4,9 +4,10 @@
 //! neighbours, as in a list with keys. An element without a name is one that has its value. Where the names may be wrong, the list is
 //! compared without them: a name repeats on a side, or both sides replaced an element, which perhaps changed its name.
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::partners::{FeaturesOf, any_is_one};
 use super::three::Changed;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::merge::order::in_both_orders;
 use crate::policy::NewElements;
 use crate::schema::{Named, Names};

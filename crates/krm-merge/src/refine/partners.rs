@@ -17,10 +17,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+
 use super::three::{Matches, matches};
 use crate::alike::alike;
 use crate::child::Value as _;
-use crate::hashed::{Empty, HashMap, HashSet};
 use crate::leaves::{HALF, Leaves};
 use crate::tree::View;
 
@@ -401,7 +402,7 @@ fn aligned(old: &[Old<'_>], new: &[Features<'_>], rivals: &[&[&Features<'_>]]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Document, NodeRef};
+    use krm_yaml::{Document, NodeRef};
 
     #[test]
     fn elements_that_have_half_of_their_values_in_common_are_one() {

@@ -1,3 +1,5 @@
+use krm_yaml::{Document, Kind};
+
 use super::*;
 use crate::diff::diff;
 use crate::merge::merge;
@@ -6,7 +8,6 @@ use crate::policy::{NewElements, Renames};
 use crate::schema::{Inference, Types};
 use crate::splice::edits;
 use crate::tree::{Pick, settle};
-use crate::yaml::{Document, Kind};
 
 /// The result of three versions of a document.
 #[derive(Debug, PartialEq)]
@@ -143,7 +144,7 @@ fn lists_without_keys_are_merged_element_by_element() {
         let (swapped, _, conflicts) = lists(original, dest, updated);
         let values = [swapped.as_str(), want].map(|text| Document::parse(text.to_owned()).expect("valid"));
         let [a, b] = values.each_ref().map(|doc| doc.roots().next().expect("a root"));
-        assert!(crate::yaml::same(a, b) && conflicts.is_empty(), "swapped: {swapped}");
+        assert!(krm_yaml::same(a, b) && conflicts.is_empty(), "swapped: {swapped}");
     }
 }
 
@@ -1019,6 +1020,6 @@ fn where_a_side_has_other_lines_a_text_is_one_value() {
         assert_eq!((&*merged.dest, &*merged.conflicts, merged.combined.len()), (dest, &["k".to_owned()][..], 0));
         let values = [updated, &merged.updated].map(|text| Document::parse(text.to_owned()).expect("valid"));
         let [theirs, taken] = values.each_ref().map(|document| document.roots().next().and_then(|root| root.get("k")));
-        assert!(crate::yaml::same(theirs.expect("a value"), taken.expect("a value")), "{}", merged.updated);
+        assert!(krm_yaml::same(theirs.expect("a value"), taken.expect("a value")), "{}", merged.updated);
     }
 }

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use krm_yaml::{Document, NodeRef, Scalar, SourceLines, Style, fits_flow, trim_start};
+
 use super::{Outcome, Values, lines};
 use crate::limit::Budget;
 use crate::sides::Sides;
 use crate::tree::{Made, OwnLines, Quotes, Tree};
 use crate::warning::Combined;
-use crate::yaml::{Document, NodeRef, Scalar, SourceLines, Style, fits_flow, trim_start};
 
 /// The lines in which three versions of a text are written, without indentation; `None` unless all are written over several lines in one
 /// style. The lines of a literal text are those of its value.

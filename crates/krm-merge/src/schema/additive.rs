@@ -392,7 +392,7 @@ fn without_version(text: Cow<'_, str>) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn names_are_without_versions() {

@@ -3,8 +3,9 @@
 //! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here the definition is read like
 //! the user's `openapi`, with the next lower precedence. Source: structural schemas, apiextensions.k8s.io/v1.
 
+use krm_yaml::NodeRef;
+
 use super::openapi::Schema;
-use crate::yaml::NodeRef;
 
 /// The schema of each served version of a definition, by apiVersion and kind; empty if the node is not a definition.
 pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<'_>)> {
@@ -30,7 +31,7 @@ mod tests {
     use crate::child::MergeKey;
     use crate::mode::Mode;
     use crate::schema::{Inference, ListKind, Types, list_kind};
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -96,7 +97,7 @@ spec:
             "nothing is known here"
         );
         let finalizers = spec.field("template").field("metadata").field("finalizers");
-        let scalars = [Vec::<crate::yaml::NodeRef<'_>>::new()];
+        let scalars = [Vec::<krm_yaml::NodeRef<'_>>::new()];
         assert_eq!(list_kind(finalizers, &scalars), Ok(ListKind::Set), "an embedded resource has an ObjectMeta");
         assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
         let other = types.root("example.com/v1alpha1", "Gateway", Mode::ThreeWay).field("spec").field("servers");

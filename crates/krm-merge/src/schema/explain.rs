@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use krm_yaml::NodeRef;
+
 use super::{Basis, ByType, Cursor, ListKind, Names, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
 use crate::mode::Mode;
 use crate::tree::View;
-use crate::yaml::NodeRef;
 
 /// A list of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +147,7 @@ fn names<'s>(cursor: Cursor<'s>, values: &[NodeRef<'s>]) -> BTreeSet<&'s str> {
 mod tests {
     use super::*;
     use crate::schema::{Inference, ListRule};
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     /// The lists of a type, a line each.
     fn told(types: &Types<'_>, api_version: &str, kind: &str, value: &str) -> Vec<String> {

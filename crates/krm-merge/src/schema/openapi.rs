@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::{Empty, HashMap};
+
 use super::{ListKind, Members, merge_keys};
 use crate::child::key_text;
-use crate::hashed::{Empty, HashMap};
 use crate::mode::Mode;
-use crate::yaml::NodeRef;
 
 /// The models of an OpenAPI document, by name, and the types of resources among them.
 #[derive(Debug, Default)]
@@ -259,7 +260,7 @@ const DEEP: usize = 32;
 mod tests {
     use super::*;
     use crate::schema::{Inference, Types, list_kind};
-    use crate::yaml::Document;
+    use krm_yaml::Document;
 
     const DOCUMENT: &str = r##"
 definitions:
@@ -299,7 +300,7 @@ definitions:
         let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
         let root = types.root("example.com/v1", "Node", Mode::Strategic);
         let cursor = path.split('.').fold(root, |cursor, field| cursor.field(field));
-        let kind = match list_kind(cursor, &[Vec::<crate::yaml::NodeRef<'_>>::new()]) {
+        let kind = match list_kind(cursor, &[Vec::<krm_yaml::NodeRef<'_>>::new()]) {
             Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
             Ok(kind) => format!("{kind:?}"),
             Err(unkeyed) => unkeyed.to_string(),

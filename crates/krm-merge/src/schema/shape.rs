@@ -312,7 +312,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Document, NodeRef};
+    use krm_yaml::{Document, NodeRef};
 
     /// A field's name, its values, and the built-in field that it is like, if there is one.
     const SHOWN: &[(&str, &[&str], Option<&str>)] = &[

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use krm_yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
+
 use super::print::{BlockText, Flow, Host, NewChild, line_indent, line_indent_at};
 use super::{ChildFate, Splicer, is_in_order, is_kept};
 use crate::tree::{Entry, Key};
-use crate::yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
 
 /// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
 /// as a field with the name `a:`.

@@ -5,15 +5,15 @@
 
 use std::ops::Range;
 
+use krm_yaml::{
+    BlockScalar, Document, NodeRef, Place, Style, TextEdits, below, below_all, gap_above, is_blank, lines,
+    split_after_feeds, without_break,
+};
+
 use super::reread::check_text;
 use super::unread_edits;
-use crate::edits::TextEdits;
 use crate::limit::Budget;
 use crate::tree::Tree;
-use crate::yaml::{
-    BlockScalar, Document, NodeRef, Place, Style, below, below_all, gap_above, is_blank, lines, split_after_feeds,
-    without_break,
-};
 
 /// The lines of a resource, which is a document or an element of a list, with its own comments.
 pub(crate) struct Lines<'d> {

@@ -9,6 +9,12 @@
 
 use std::cmp::Ordering;
 
+use krm_yaml::{
+    BlockScalar, Chomping, Context, Document, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below,
+    comment_of, comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, is_in_rows,
+    lines, needs_escapes, plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
+};
+
 use super::last_block;
 use super::lines::as_written;
 use super::unwritable::{Unwritable, check_json};
@@ -16,11 +22,6 @@ use crate::child::Value as _;
 use crate::limit::Budget;
 use crate::remarks::Remarks;
 use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree, View};
-use crate::yaml::{
-    BlockScalar, Chomping, Context, Document, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below,
-    comment_of, comment_place, comment_text, comments_above, comments_below, fits_flow, gap_from, is_blank, is_in_rows,
-    lines, needs_escapes, plain_or_quoted, quoted, quoted_json, trim, trim_start, without_break,
-};
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
 #[derive(Clone, Copy, Debug)]

@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::{Empty, HashSet};
+use krm_yaml::{
+    Document, Edit, Kind, NodeRef, Place, Style, TextEdits, WrittenChild, are_written_alike, extent, is_blank,
+    line_end, next_line, same,
+};
+
 use super::{Unwritable, WriteFault, on_one_line};
 use crate::child::Value as _;
-use crate::edits::{Edit, TextEdits};
-use crate::hashed::{Empty, HashSet};
 use crate::limit::{Budget, Kind as Written};
 use crate::path::{FieldPath, Step};
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{
-    Document, Kind, NodeRef, Place, Style, WrittenChild, are_written_alike, extent, is_blank, line_end, next_line, same,
-};
 
 /// Edits of a text by what they change.
 #[derive(Clone, Copy)]

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use crate::edits::Overlap;
+use krm_yaml::{Kind, NodeRef, Number, Overlap, Scalar, WrittenChild};
+
 use crate::limit::Exceeded;
 use crate::path::{FieldPath, Step};
 use crate::tree::{Branch, Tree};
-use crate::yaml::{Kind, NodeRef, Number, Scalar, WrittenChild};
 
 /// New text that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

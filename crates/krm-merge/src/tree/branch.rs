@@ -1,10 +1,11 @@
 //! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
 
+use krm_yaml::hashed::{Empty, HashSet};
+use krm_yaml::{NodeRef, WrittenChild};
+
 use super::{Entry, Key, Tree};
 use crate::child::{By, ChildId, ChildIndex, Keyed};
-use crate::hashed::{Empty, HashSet};
 use crate::path::{ElementKey, FieldPath};
-use crate::yaml::{NodeRef, WrittenChild};
 
 /// A map or list after a merge.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 
+use krm_yaml::{NodeRef, WrittenChild};
+
 use super::{Conflict, Tree};
 use crate::child::ChildId;
-use crate::yaml::{NodeRef, WrittenChild};
 
 /// A child of a map or list.
 #[derive(Clone, Debug)]

@@ -1,8 +1,9 @@
 //! [`settle()`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
 
+use krm_yaml::hashed::{HashMap, HashSet};
+
 use super::{Asked, Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, fields_in};
 use crate::child::{By, ChildId};
-use crate::hashed::{HashMap, HashSet};
 
 /// Decides the conflicts of a tree. Where updated does not win, its comments at that place and at the places above it are not taken.
 pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {

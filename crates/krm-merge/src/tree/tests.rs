@@ -1,5 +1,7 @@
 //! A merge that continues from a tree, and a tree that is settled, one case per line.
 
+use krm_yaml::Document;
+
 use super::*;
 use crate::change::{Change, Wants};
 use crate::child::{Elements, Keyed, Value};
@@ -11,7 +13,6 @@ use crate::patch::lower;
 use crate::policy::{NewElements, Renames};
 use crate::schema::{Inference, Types};
 use crate::splice;
-use crate::yaml::Document;
 
 fn root<'a>(doc: &'a Document<'_>) -> NodeRef<'a> {
     doc.roots().next().expect("a root")

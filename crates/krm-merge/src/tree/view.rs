@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 
+use krm_yaml::hashed::{Empty, HashMap};
+use krm_yaml::{Kind, NodeRef, Scalar, same};
+
 use super::{Branch, Key, Made, Tree, fields_in};
 use crate::child::{By, ChildId, Elements, Keyed, MergeKey, Value};
-use crate::hashed::{Empty, HashMap};
 use crate::leaves::hash;
-use crate::yaml::{Kind, NodeRef, Scalar, same};
 
 /// A node as a rule reads it: of a text, or of a tree.
 #[derive(Clone, Copy, Debug)]

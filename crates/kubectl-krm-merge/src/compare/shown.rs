@@ -3,10 +3,10 @@
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::path::{FieldPath, cut};
 use krm_merge::resource::Resource;
-use krm_merge::secret::Secret;
 use krm_merge::splice::to_json;
-use krm_merge::yaml::NodeRef;
 use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
+use krm_yaml::NodeRef;
+use krm_yaml::secret::Secret;
 
 use crate::clash::{self, Line};
 use crate::difference::{Difference, What};

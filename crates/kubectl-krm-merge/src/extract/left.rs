@@ -11,8 +11,7 @@ use krm_merge::mode::Mode;
 use krm_merge::policy::Renames;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
-use krm_merge::shown;
-use krm_merge::yaml::{Document, NodeRef, extent as lines_of};
+use krm_yaml::{Document, NodeRef, extent as lines_of, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};

@@ -12,9 +12,9 @@ use krm_merge::schema::Types;
 use krm_merge::splice::standalone;
 use krm_merge::transport::{with_path, with_type};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Error, NodeRef};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::Severity;
+use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
 use crate::held::Held;

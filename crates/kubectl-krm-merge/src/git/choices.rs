@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use krm_merge::edits::{Edit, Overlap, TextEdits};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::{LineStarts, ends_line};
+use krm_yaml::{Edit, LineStarts, Overlap, TextEdits, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::hunks::{Finer, refined};

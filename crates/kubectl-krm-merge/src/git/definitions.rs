@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
 

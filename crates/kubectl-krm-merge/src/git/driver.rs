@@ -28,11 +28,10 @@ use krm_merge::refine::is_document;
 use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge::schema::KUSTOMIZATION;
-use krm_merge::shown;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Config;
 use krm_merge_function::decision::Decisions;
+use krm_yaml::{Document, NodeRef, shown};
 
 use super::comments::is_any_lost;
 use super::definitions::nodes;
@@ -403,7 +402,7 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::yaml::parsed;
+    use krm_yaml::parsed;
 
     /// How many texts are parsed for these versions, each a ConfigMap with this data.
     fn parses(name: &str, [original, ours, theirs]: [&str; 3]) -> usize {

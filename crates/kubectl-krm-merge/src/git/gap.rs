@@ -1,7 +1,6 @@
 //! A gap between the documents of a text, or before the first document: the place where a missing document is inserted.
 
-use krm_merge::yaml::{NodeRef, extent};
-
+use krm_yaml::{NodeRef, extent};
 /// A gap between documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
@@ -46,7 +45,7 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn a_document_comes_with_one_mark() {

@@ -6,10 +6,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
-use krm_merge::yaml::{NodeRef, Place, Style, same_comment};
+use krm_yaml::{Edit, NodeRef, Place, Style, same_comment};
 
 use super::choices::Lines;
 use super::comments::{Free, fresh};

@@ -6,7 +6,7 @@
 use krm_merge::refine::three::{Changed, Part as Aligned, matches, parts};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Document, NodeRef, whole_lines};
+use krm_yaml::{Document, NodeRef, whole_lines};
 
 use super::part::{Choice, Part};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use krm_merge::shown::misleads;
+use krm_yaml::shown::misleads;
 
 use super::repository::CACHE;
 use crate::End;

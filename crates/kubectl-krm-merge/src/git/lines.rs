@@ -13,7 +13,7 @@ use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::sides::Sides;
 use krm_merge::tree::{self, Branch, Taking, Tree, View};
-use krm_merge::yaml::{NodeRef, same};
+use krm_yaml::{NodeRef, same};
 
 use super::merge::Merge;
 

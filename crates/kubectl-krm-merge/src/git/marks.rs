@@ -1,7 +1,7 @@
 //! Writes conflict markers around the choices in a text.
 
 use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::{ends_line, whole_lines};
+use krm_yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::part::{Choice, Grain, Part};

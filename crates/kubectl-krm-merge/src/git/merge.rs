@@ -5,20 +5,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::documents::{Item, below_header, changes, ended};
-use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, extents, members_of_file, orders};
 use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::secret::Secret;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{self, Unwritable, WriteFault};
 use krm_merge::tree::{Pick, Taking, Tree};
-use krm_merge::yaml::{Document, NodeRef, ends_line};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
+use krm_yaml::secret::Secret;
+use krm_yaml::{Document, Edit, NodeRef, TextEdits, ends_line};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};

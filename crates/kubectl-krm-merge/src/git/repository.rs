@@ -12,8 +12,8 @@ use anyhow::{Result, anyhow, bail};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Inference, Types};
-use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
+use krm_yaml::Document;
 
 use super::definitions::{Definitions, Index, definitions};
 use crate::config_file::ConfigFile;

@@ -8,14 +8,13 @@ use std::ops::Range;
 
 use krm_merge::child::{By, ChildId};
 use krm_merge::diff::renamed;
-use krm_merge::edits::Edit;
 use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
-use krm_merge::yaml::{
-    Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above,
+use krm_yaml::{
+    Edit, Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above,
     has_source_lines, line_start, lines, next_line, whole_lines,
 };
 

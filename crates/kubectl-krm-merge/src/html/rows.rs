@@ -10,9 +10,9 @@ use krm_merge::list;
 use krm_merge::path::cut;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::schema::Types;
-use krm_merge::secret::Secret;
-use krm_merge::yaml::{Document, Place, extent};
 use krm_merge_function::results::ResourceRef;
+use krm_yaml::secret::Secret;
+use krm_yaml::{Document, Place, extent};
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use krm_merge::shown;
+use krm_yaml::shown;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource};
 
 /// The address of a resource.

@@ -11,9 +11,9 @@ use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
 use krm_merge::limit::Limit;
 use krm_merge::policy::{ConflictLevel, Renames};
-use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_yaml::Document;
 use serde_json::Value;
 
 use super::adopted::{self, RESTARTED, adopted};

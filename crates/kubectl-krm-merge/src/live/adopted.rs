@@ -10,7 +10,7 @@ use anyhow::Result;
 use krm_merge::child::{MergeKey, by_keys, element_key};
 use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
 use super::defaults::Field;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use http::HeaderValue;
 use k8s_openapi::ByteString;
-use krm_merge::shown;
+use krm_yaml::shown;
 use kube::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};

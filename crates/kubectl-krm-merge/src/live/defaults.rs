@@ -7,7 +7,7 @@
 use anyhow::Result;
 use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, Types, builtin};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
 use super::object::{Object, value};

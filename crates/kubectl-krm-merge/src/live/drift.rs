@@ -12,8 +12,8 @@ use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
-use krm_merge::yaml::Document;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_yaml::Document;
 use serde_json::Value;
 
 use super::object::{Object, value};

@@ -11,7 +11,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
-use krm_merge::shown;
+use krm_yaml::shown;
 use kube::Client;
 use kube::client::Body;
 use serde_json::Value;

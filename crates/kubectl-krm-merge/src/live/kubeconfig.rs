@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::{HeaderName, HeaderValue};
-use krm_merge::shown as names;
+use krm_yaml::shown as names;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 

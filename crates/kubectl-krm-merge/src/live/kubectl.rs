@@ -6,7 +6,7 @@
 use anyhow::Result;
 use krm_merge::limit::Budget;
 use krm_merge::splice::exact_json;
-use krm_merge::yaml::{NodeRef, Style};
+use krm_yaml::{NodeRef, Style};
 use serde_json::{Map, Value, json};
 
 /// The value of a resource in the files.
@@ -137,7 +137,7 @@ fn float(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
 
     #[test]
     fn bare_words_are_booleans_as_kubectl_reads_them() {

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Types, builtin};
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
+use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value, json};
 
 use super::address::Address;

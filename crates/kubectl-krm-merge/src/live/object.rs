@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::splice::exact_json;
-use krm_merge::yaml::NodeRef;
+use krm_yaml::NodeRef;
 use serde_json::{Map, Value, json};
 
 use super::address::Address;

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use krm_merge::path::PathPattern;
-use krm_merge::shown;
-use krm_merge::yaml::NodeRef;
+use krm_yaml::{NodeRef, shown};
 use serde_json::{Value, json};
 
 use super::object::{self, LAST_APPLIED};

@@ -10,9 +10,9 @@ use krm_merge::mode::Mode;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge::tree::Tree;
-use krm_merge::yaml::Document;
 use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::Outcome;
+use krm_yaml::Document;
 
 use serde_json::json;
 

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::secret::Secret;
-use krm_merge::yaml::{Document, same};
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_yaml::secret::Secret;
+use krm_yaml::{Document, Edit, TextEdits, same};
 use serde_json::{Value, json};
 
 use super::drift::Drift;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_merge::yaml::Document;
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::Document;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 

@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use krm_merge::child::{by_keys, element_key};
 use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
 use super::object::{Object, value};

@@ -3,7 +3,7 @@
 //! The values that the merge reads from this text are sent. So each string is quoted by the merge's own rules: other printers write a bare
 //! `1_000`, which is a number here.
 
-use krm_merge::yaml::{plain_or_quoted, quoted_json};
+use krm_yaml::{plain_or_quoted, quoted_json};
 use serde_json::Value;
 
 /// A value as block YAML, in kubectl's layout. Texts of several lines are written line by line, because people read them in a diff.
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use krm_merge::limit::Budget;
     use krm_merge::splice::to_json;
-    use krm_merge::yaml::Document;
+    use krm_yaml::Document;
     use serde_json::json;
 
     fn check(value: &Value) {

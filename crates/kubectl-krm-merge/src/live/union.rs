@@ -5,7 +5,7 @@
 //! strategy `retainKeys` says so; for the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
 
 use krm_merge::schema::{Cursor, Members};
-use krm_merge::yaml::NodeRef;
+use krm_yaml::NodeRef;
 
 /// Groups of fields. Only one field of a group may be set in a map with one of these names.
 const ONE_OF: [(&[&str], &[&str]); 5] = [

@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Result;
 use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
-use krm_merge::yaml::Document;
 use krm_merge_function::config::Role;
 use krm_merge_function::function::Written;
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::Document;
 
 use super::is_original;
 use super::placed::path_of;

@@ -8,10 +8,10 @@ use krm_merge::package::{FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge::policy::{OnConflict, Policy, Treatment};
 use krm_merge::schema::{ListRule, Types};
 use krm_merge::tree::Pick;
-use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_yaml::{Document, NodeRef};
 
 use super::files::{PlainTexts, SideFiles, changes};
 use super::left_out::{Found, LeftOut};

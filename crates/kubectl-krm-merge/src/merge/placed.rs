@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Result, anyhow, bail};
 use krm_merge::file_path;
 use krm_merge::package::NewResource;
-use krm_merge::shown;
 use krm_merge_function::config::Role;
+use krm_yaml::shown;
 
 use super::is_original;
 use crate::side::{Root, Side};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use crate::screen;
 

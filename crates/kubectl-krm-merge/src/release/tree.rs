@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use super::found::{Entry, EntryKind, Found};
 use super::store::Store;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use krm_merge::schema::{Inference, Types};
-use krm_merge::yaml::Document;
+use krm_yaml::Document;
 
 use super::marked::{Answer, Marked};
 use crate::spot::{Finder, Spot};

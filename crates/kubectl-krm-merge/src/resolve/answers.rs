@@ -3,7 +3,7 @@
 //! A number is the conflict's number in the list that a run without answers prints. Blank lines and lines that begin with `#` are ignored.
 
 use anyhow::{Result, bail};
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use super::marked::Answer;
 

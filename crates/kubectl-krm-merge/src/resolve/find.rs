@@ -190,7 +190,7 @@ fn below(folder: &Path) -> Result<Vec<File>> {
 }
 
 fn shown_error(error: &ignore::Error) -> String {
-    krm_merge::shown::line(&error.to_string()).into_owned()
+    krm_yaml::shown::line(&error.to_string()).into_owned()
 }
 
 /// The files that git lists as unmerged, among the named ones; without names, below the current folder. Without git or outside of a

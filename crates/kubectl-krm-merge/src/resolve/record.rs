@@ -18,11 +18,11 @@ use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
-use krm_merge::secret::Secret;
 use krm_merge::sides::Sides;
 use krm_merge::splice::to_json;
 use krm_merge::tree::{Conflict, Tree};
-use krm_merge::yaml::{NodeRef, same};
+use krm_yaml::secret::Secret;
+use krm_yaml::{NodeRef, same};
 
 use super::marked::{Answer, Marked};
 use super::rule::{Rule, Take};

@@ -12,8 +12,8 @@ use krm_merge::resource::Identity;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef, plain_or_quoted, same};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
+use krm_yaml::{Document, NodeRef, plain_or_quoted, same};
 
 use crate::config_file::{ConfigFile, NEW};
 use crate::disk::Replacement;

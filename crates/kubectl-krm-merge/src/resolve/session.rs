@@ -2,7 +2,7 @@
 //!
 //! It uses neither a terminal nor files: it gets keys and sizes, and returns rows and answers.
 
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use super::changes::ChangedRow;
 use super::marked::Answer;

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::yaml::plain_or_quoted;
+use krm_yaml::plain_or_quoted;
 
 use super::package::KPTFILE;
 use super::record::{Lock, Record, RecordDocument, Upstream, as_in_dest, with_record};

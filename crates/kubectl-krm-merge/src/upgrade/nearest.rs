@@ -10,7 +10,7 @@ use krm_merge::policy::Policy;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use super::plan::{PackageFolder, Plan, UpstreamSource, fetched};
 use crate::held::is_local;

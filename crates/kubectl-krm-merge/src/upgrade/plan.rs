@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Result, anyhow, bail};
-use krm_merge::shown;
+use krm_yaml::shown;
 
 use super::package::Package;
 use super::produced::Producer;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::shown;
+use krm_yaml::shown;
 use sha2::{Digest, Sha256};
 
 use super::record::Lock;

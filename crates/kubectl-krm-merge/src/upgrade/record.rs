@@ -13,7 +13,7 @@ use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
 use krm_merge::splice;
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Document, NodeRef, plain_or_quoted};
+use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 use crate::config_file::NEW;
 use crate::release::address::{Address, Repo, check_reference};
@@ -135,7 +135,7 @@ fn exact(text: &str) -> String {
 
 /// A wrong field of a record, with its place.
 struct RecordFault {
-    at: krm_merge::yaml::Position,
+    at: krm_yaml::Position,
     why: anyhow::Error,
 }
 

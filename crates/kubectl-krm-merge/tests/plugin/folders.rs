@@ -319,7 +319,7 @@ fn results_json_and_yaml_are_printed() {
         json["items"].as_array().expect("items").iter().filter_map(|i| i["metadata"]["name"].as_str()).collect();
     assert_eq!((json["kind"].as_str(), names), (Some("List"), vec!["j", "one", "two", "new", "newer"]));
     let yaml = folder.run(&upgrade(&[])).passed();
-    let parsed = krm_merge::yaml::Document::parse(yaml.as_str()).expect("YAML");
+    let parsed = krm_yaml::Document::parse(yaml.as_str()).expect("YAML");
     assert_eq!(parsed.roots().filter(|r| r.is_map()).count(), 5, "{yaml}");
     let out = folder.run(&["two-way", "-p", "{}", "-d", "here/gone.yaml", "-o", "json"]).failed(2);
     assert!(out.contains("--patch") && out.contains("must have `apiVersion`"), "{out}");
@@ -994,7 +994,7 @@ fn what_is_printed_are_the_resources_and_one_stream() {
     folder.write("v2/p.yaml", map("p", &[]));
     folder.write("v2/values.yaml", "image: web\n");
     let text = folder.run(&upgrade(&[])).passed();
-    let document = krm_merge::yaml::Document::parse(text.clone()).expect("one stream");
+    let document = krm_yaml::Document::parse(text.clone()).expect("one stream");
     let names: Vec<_> =
         document.roots().map(|r| r.at(&["metadata", "name"]).expect("a name").string().to_owned()).collect();
     assert_eq!(names, ["a", "b", "c", "p"], "{text}");

@@ -184,7 +184,7 @@ fn no_format_of_a_merge_prints_what_misleads() {
     let conflict = conflict.expect("a conflict");
     assert_eq!((&conflict["field"]["currentValue"], &conflict["file"]["path"]), (&json!(odd("mine")), &json!(path)));
     let yaml = folder.run(&[&upgrade[..], &["-o", "yaml"]].concat()).passed();
-    let document = krm_merge::yaml::Document::parse(yaml).expect("YAML");
+    let document = krm_yaml::Document::parse(yaml).expect("YAML");
     let root = document.roots().next().expect("a resource");
     let yaml = krm_merge::splice::to_json(root, &krm_merge::limit::Budget::default()).expect("a small text");
     assert_eq!(serde_json::from_str::<Value>(&yaml).expect("JSON"), merged);

@@ -1,5 +1,7 @@
 //! The positions of children after a merge, one case per line.
 
+use krm_yaml::{Document, NodeRef};
+
 use super::{SideOrders, in_one};
 use crate::diff::diff;
 use crate::limit::Budget;
@@ -10,7 +12,6 @@ use crate::policy::{NewElements, Renames};
 use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Taking, Tree, settle};
-use crate::yaml::{Document, NodeRef};
 
 /// How a list or a map of single letters is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod render;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_merge::yaml::{Document, NodeRef, Style};
+use krm_yaml::{Document, NodeRef, Style};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,0 +1,54 @@
+//! YAML documents as a tree of byte spans over the user's own text.
+//!
+//! Nothing here prints a document: a [`Document`] only says where each node and each comment is, what a scalar means, and whether two nodes
+//! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events. The tree, the
+//! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
+
+mod blank;
+mod block_scalar;
+mod chunk;
+mod edits;
+mod encoding;
+mod error;
+mod fast;
+mod foreign_anchor;
+mod foreign_break;
+pub mod hashed;
+mod line;
+mod node;
+mod parse;
+mod place;
+mod quote;
+mod read;
+mod same;
+mod scalar;
+pub mod secret;
+pub mod shown;
+mod source_lines;
+mod unresolved;
+mod written_child;
+
+pub use blank::{is_blank, trim, trim_end, trim_start};
+pub use block_scalar::{BlockScalar, Chomping};
+pub use edits::{Edit, Edited, Overlap, TextEdits};
+pub use encoding::utf_16_or_32;
+pub use error::{Error, Position};
+#[cfg(fuzzing)]
+pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
+pub use line::{
+    LineStarts, ends_line, line_end, line_start, lines, next_line, same_lines, split_after_feeds, starts_line,
+    whole_lines, without_break,
+};
+pub use node::{Document, Kind, NodeRef, Style};
+pub use place::{
+    Place, below, below_all, can_end_with_comments, comment_of, comment_place, comment_text, comments_above,
+    comments_at_end, comments_below, extent, foot, gap_above, gap_from, holds_no_value, is_in_rows, is_item,
+    same_comment, same_words,
+};
+pub use quote::{Context, fits_flow, needs_escapes, plain_or_quoted, quoted_json, scalar as quoted};
+pub use read::parsed;
+pub use same::{are_written_alike, same};
+pub use scalar::{Number, Scalar, is_canonical};
+pub use source_lines::{SourceLines, has_source_lines};
+pub use unresolved::RESOLVE;
+pub use written_child::WrittenChild;
