@@ -462,13 +462,8 @@ impl<'a> Walk<'a> {
         parent: Option<NodeRef<'a>>,
         child: &Child<'a>,
     ) {
-        let (old_key, before) = was;
-        let place = LazyCell::new(|| {
-            let (value, parent) = before.zip(parent)?;
-            let place =
-                old_key.map_or_else(|| Some(Place::of_element(parent, value)), |key| Place::of_pair(key, value));
-            Some((place?, value))
-        });
+        let before = was.1;
+        let place = LazyCell::new(|| place_of(was, parent?));
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
         // A `{}` or `[]` that gets children becomes a block.
         let has_room = || {
@@ -580,6 +575,16 @@ fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<WrittenChild<'a>>, Option<N
 
 fn kind_of(node: NodeRef<'_>) -> Kind {
     node.resolve().kind()
+}
+
+/// The place of a child with this key, if it has one, and this value, if both were written together in the map or list.
+fn place_of<'a>(
+    (key, value): (Option<NodeRef<'a>>, Option<NodeRef<'a>>),
+    parent: NodeRef<'a>,
+) -> Option<(Place, NodeRef<'a>)> {
+    let value = value?;
+    let place = key.map_or_else(|| Some(Place::of_element(parent, value)), |key| Place::of_pair(key, value));
+    Some((place?, value))
 }
 
 /// Whether a node is written as `{}` or `[]`.

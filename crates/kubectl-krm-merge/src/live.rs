@@ -35,6 +35,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_merge::policy::{ConflictLevel, Renames};
+use krm_merge::schema::Types;
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_yaml::Document;
@@ -55,8 +56,10 @@ use crate::screen::{self, Page, Reader};
 use crate::setting;
 use crate::side::Side;
 use crate::told;
+use address::Address;
 use claim::Claim;
 use cluster::Cluster;
+use drift::Drift;
 use local::{Local, Models, config, document, read};
 use object::Object;
 use send::{Sender, Sending, Sent, applying, sending};
@@ -259,6 +262,20 @@ fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
     serde_yaml::from_slice(text.as_deref()?).ok()
 }
 
+/// What others changed in the objects that `kubectl apply` made, with the address of each.
+fn drifts<'l>(locals: &'l [Local], types: &Types) -> Result<Vec<(&'l Address, Vec<Drift>)>> {
+    let mut drifts = Vec::new();
+    for local in locals {
+        let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
+        let mut found = drift::drifts(original, live, types)?;
+        drift::leave_out_agreed(&mut found, &local.updated, live, types)?;
+        drift::sign(&mut found, live, &local.owners)?;
+        secret::mask_drift(local.updated.kind(), &mut found);
+        drifts.push((&local.address, found));
+    }
+    Ok(drifts)
+}
+
 /// Merges all resources, with objects that lack the fields that the server populates. An object that was not applied by `kubectl apply` has
 /// no original. The values of the files are set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
@@ -285,15 +302,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         config(Task::Upgrade { original: None, updated: None, on_conflict, rules: Vec::new(), conflict_level, renames })
     };
     let config_of_upgrade = upgrade()?;
-    let mut drifts = Vec::new();
-    for local in locals.iter().filter(is_upgrade) {
-        let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
-        let mut found = drift::drifts(original, live, &config_of_upgrade.types)?;
-        drift::leave_out_agreed(&mut found, &local.updated, live, &config_of_upgrade.types)?;
-        drift::sign(&mut found, live, &local.owners)?;
-        secret::mask_drift(local.updated.kind(), &mut found);
-        drifts.push((local.address.to_string(), found));
-    }
+    let drifts = drifts(locals, &config_of_upgrade.types)?;
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
@@ -318,7 +327,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     settle_conflicts(args, locals, &mut merged)?;
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| r.is_conflict()).collect();
     let mut told = Page::new(reader);
-    drifts.iter().for_each(|(address, found)| drift::show(address, found, &conflicts, &mut told));
+    drifts.iter().for_each(|(address, found)| drift::show(&address.to_string(), found, &conflicts, &mut told));
     if merged.has_failed() {
         merged.changes.clear();
     }

@@ -91,6 +91,21 @@ Let git merge Kubernetes files by field, in this repository:
 
 If both sides changed something, `--on-conflict` says who wins; each case is reported.";
 
+const OF_EXTRACT: &str = "\
+Turn a fork into an overlay, and take the next release with it:
+  kubectl krm-merge extract upstream/v1 my-fork > overlay.yaml
+  kubectl krm-merge two-way --source overlay.yaml --dest upstream/v2
+
+If the fork also changed comments and layout:
+  kubectl krm-merge extract --values upstream/v1 my-fork > overlay.yaml";
+
+const OF_GIT_HISTORY: &str = "\
+See what the driver would have done in this repository, without installing it:
+  kubectl krm-merge git-history --since 1.year
+
+Look at the files of one commit, as git and the driver merge them:
+  kubectl krm-merge git-history -o diff 'COMMIT^!'";
+
 /// The examples of a command; those of the plugin for an empty name.
 fn examples(command: &str) -> &'static str {
     match command {
@@ -130,15 +145,7 @@ See by field what a fork changed, even if it also moved or reformatted something
 The same for two revisions of a file:
   kubectl krm-merge diff <(git show v1:web.yaml) <(git show v2:web.yaml)"
         }
-        "extract" => {
-            "\
-Turn a fork into an overlay, and take the next release with it:
-  kubectl krm-merge extract upstream/v1 my-fork > overlay.yaml
-  kubectl krm-merge two-way --source overlay.yaml --dest upstream/v2
-
-If the fork also changed comments and layout:
-  kubectl krm-merge extract --values upstream/v1 my-fork > overlay.yaml"
-        }
+        "extract" => OF_EXTRACT,
         "git-install" => {
             "\
 Install the driver in this repository, and remove it again:
@@ -148,14 +155,7 @@ Install the driver in this repository, and remove it again:
 For charts, too:
   kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
         }
-        "git-history" => {
-            "\
-See what the driver would have done in this repository, without installing it:
-  kubectl krm-merge git-history --since 1.year
-
-Look at the files of one commit, as git and the driver merge them:
-  kubectl krm-merge git-history -o diff 'COMMIT^!'"
-        }
+        "git-history" => OF_GIT_HISTORY,
         "explain" => {
             "\
 See how the lists of a Rollout merge, and who says so:
