@@ -531,13 +531,27 @@ fn in_files(folder: &str, files: &[(&str, &str)]) -> String {
     files.iter().map(|(path, spec)| at(&format!("{folder}{path}"), &thing("web", spec))).collect()
 }
 
-/// Of several, nobody can tell whether one moved or one went and one came.
+/// Of several, the one with at least half of its text at another place moved there. Local edits go along.
+#[test]
+fn one_of_several_that_moved_takes_its_edits_along() {
+    let files = |folder: &str, last: &str, spec: &str| in_files(folder, &[("base/web.yaml", "{r: 1}"), (last, spec)]);
+    let sides =
+        format!("{}{}", files("up/v1/", "o/web.yaml", "{r: 1, s: 1}"), files("up/v2/", "n/web.yaml", "{r: 2, s: 1}"));
+    let dest = files("", "o/web.yaml", "{r: 1, s: 1, own: 1}");
+    let output = passes(&resource_list(&format!("{dest}{sides}"), BY_PATH)).stdout;
+    assert_eq!(items_of(&output).replace(&sides, ""), files("", "n/web.yaml", "{r: 2, s: 1, own: 1}"));
+    let told = "moved from \"o/web.yaml\" to \"n/web.yaml\", as upstream moved it";
+    assert!(messages(&output).iter().any(|m| m == told), "{output}");
+}
+
+/// With less than half of its text, nobody can tell whether one moved or one went and one came.
 #[test]
 fn one_of_several_that_may_have_moved_is_named_with_its_files() {
-    let files = |folder: &str, last: &str| in_files(folder, &[("base/web.yaml", "{}"), (last, "{r: 1}")]);
-    let sides = format!("{}{}", files("up/v1/", "o/web.yaml"), files("up/v2/", "n/web.yaml"));
-    let output = passes(&resource_list(&format!("{}{sides}", files("", "o/web.yaml")), BY_PATH)).stdout;
-    assert_eq!(items_of(&output).replace(&sides, ""), files("", "n/web.yaml"));
+    let files = |folder: &str, last: &str, spec: &str| in_files(folder, &[("base/web.yaml", "{}"), (last, spec)]);
+    let new = files("up/v2/", "n/web.yaml", "{r: 2}");
+    let sides = format!("{}{new}", files("up/v1/", "o/web.yaml", "{r: 1}"));
+    let output = passes(&resource_list(&format!("{}{sides}", files("", "o/web.yaml", "{r: 1}")), BY_PATH)).stdout;
+    assert_eq!(items_of(&output).replace(&sides, ""), files("", "n/web.yaml", "{r: 2}"));
     let told = "`example.com/v1 Thing web` (\"n/web.yaml\") is new and `example.com/v1 Thing web` (\"o/web.yaml\") is deleted: it may be a move, and local edits of the old one are not carried over";
     assert!(messages(&output).iter().any(|m| m == told), "{output}");
 }

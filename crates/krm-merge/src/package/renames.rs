@@ -1,4 +1,4 @@
-//! Which resources of different identity are one that moved: to another version or group, to another name or namespace, or to another kind.
+//! Which resources are one that moved: to another version or group, to another place, to another name or namespace, or to another kind.
 //!
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
 //! pairs the same ones as the first. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
@@ -23,6 +23,7 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
     match renames {
         Renames::Follow => {
             let spots = LazyCell::new(|| sides.map(spots));
+            let triples = joined(&triples, of_others(OtherPart::Place, &triples, sides, &spots));
             let triples = joined(&triples, of_others(OtherPart::Name, &triples, sides, &spots));
             joined(&triples, of_others(OtherPart::Kind, &triples, sides, &spots))
         }
@@ -41,9 +42,11 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
     }
 }
 
-/// The part of its identity in which one resource differs between two sides.
+/// What one resource has otherwise on two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OtherPart {
+    /// Its place. Its identity is the same, and at least half of its text. Several resources have this identity, such as patches of overlays.
+    Place,
     /// Its name or its namespace. Its type is the same.
     Name,
     /// Its kind, and perhaps its version and group. Its name and namespace are the same, so less of the rest may differ: it is in the same
@@ -198,6 +201,12 @@ impl RenamedAt<'_> {
         !is_another && self.without_name() == other.without_name()
     }
 
+    /// How many of the last names of both paths are the same.
+    fn names_shared(self, other: Self) -> usize {
+        let names = |spot: Self| spot.file.into_iter().flat_map(|file| file.rsplit('/'));
+        names(self).zip(names(other)).take_while(|(own, others)| own == others).count()
+    }
+
     fn without_name(self) -> Self {
         Self { name: None, ..self }
     }
@@ -209,6 +218,8 @@ struct Likeness {
     /// How many of a thousand lines are the same.
     lines: u32,
     is_in_place: bool,
+    /// How many of the last names of their paths are the same.
+    names_of_path: usize,
     has_name: bool,
     has_namespace: bool,
 }
@@ -293,6 +304,7 @@ impl<'c, 'a> RenamedGroup<'c, 'a> {
             |all: &[&'c Candidate<'a>]| all.iter().map(|one| one.lines.hashes()).enumerate().collect::<Vec<_>>();
         let (gone, come) = (numbered(&self.gone), numbered(&self.come));
         self.compare(self.in_place(), left, &mut pairs)?;
+        self.compare(self.without_text(), left, &mut pairs)?;
         // Most renames keep most of the text. Whoever has such a partner is not more like another one that has less of its text.
         self.compare(alike(&gone, &come, MOST), left, &mut pairs)?;
         let is_settled = |best: Option<Likeness>| best.is_some_and(|best| best.lines >= MOST);
@@ -302,6 +314,14 @@ impl<'c, 'a> RenamedGroup<'c, 'a> {
         self.compare(alike(&others, &come, HALF), left, &mut pairs)?;
         self.compare(alike(&settled, &open, HALF), left, &mut pairs)?;
         Some(pairs)
+    }
+
+    /// Those that have no text but their identity, and share it.
+    fn without_text(&self) -> impl Iterator<Item = (usize, usize)> {
+        let is_bare = |one: &Candidate<'a>| self.other == OtherPart::Place && one.lines.count() == 0;
+        let bare = |all: &[&'c Candidate<'a>]| (0..all.len()).filter(|at| is_bare(all[*at])).collect::<Vec<_>>();
+        let (gone, come) = (bare(&self.gone), bare(&self.come));
+        gone.into_iter().flat_map(move |g| come.clone().into_iter().map(move |c| (g, c)))
     }
 
     fn compare(
@@ -361,11 +381,12 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<RenamedAt<'a>> {
 
 impl OtherPart {
     /// The part of an identity that must stay the same if this part differs.
-    fn keeps<'a>(self, identity: Identity<'a>) -> (&'a str, &'a str) {
+    fn keeps(self, identity: Identity<'_>) -> Identity<'_> {
         match self {
-            Self::Name => (identity.api_version, identity.kind),
-            Self::Kind => (identity.namespace, identity.name),
-            Self::VersionAndName => (identity.kind, ""),
+            Self::Place => identity,
+            Self::Name => Identity { namespace: "", name: "", ..identity },
+            Self::Kind => Identity { api_version: "", kind: "", ..identity },
+            Self::VersionAndName => Identity { kind: identity.kind, api_version: "", namespace: "", name: "" },
         }
     }
 }
@@ -376,7 +397,7 @@ impl Candidate<'_> {
     fn likeness(&self, with: &Self, other: OtherPart, lines: u32) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {
-            // Resources of one identity in several places are distinguished by path.
+            OtherPart::Place => own == others,
             OtherPart::Name => own != others,
             OtherPart::Kind => own.kind != others.kind,
             OtherPart::VersionAndName => own.api_version != others.api_version,
@@ -385,13 +406,17 @@ impl Candidate<'_> {
             return None;
         }
         let is_in_place = self.spot.fits(with.spot);
+        let are_bare = self.lines.count() == 0 && with.lines.count() == 0;
         let is_one = match other {
+            OtherPart::Place => lines >= HALF || are_bare,
             OtherPart::Name => is_in_place || lines >= HALF,
             OtherPart::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
             OtherPart::VersionAndName => lines >= HALF,
         };
         let has_name = own.name == others.name;
-        let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
+        let names_of_path = self.spot.names_shared(with.spot);
+        let has_namespace = own.namespace == others.namespace;
+        let likeness = Likeness { lines, is_in_place, names_of_path, has_name, has_namespace };
         is_one.then_some(likeness)
     }
 }
@@ -511,21 +536,66 @@ mod tests {
             ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
             // If the number of resources in the file differs, the most similar one is the partner.
             ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
+            // Of several that are as similar, the partner is in the same file.
+            (
+                [
+                    &["v1:a x f", "v1:b x g"],
+                    &["v1:e y f", "v1:c x f", "v1:d x g", "v1:f y g"],
+                    &["v1:a x f", "v1:b x g"],
+                ],
+                &["- v1:e -", "- v1:f -", "v1:a v1:c v1:a", "v1:b v1:d v1:b"],
+            ),
             // If there are as many as before, the partner is in the same place.
             (
                 [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
             ),
-            // One identity in several files is not another name.
+            // What has the same identity elsewhere has no other name.
             (
-                [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n"], &["v1:a x b", "v1:a y o"]],
-                &["- v1:a -", "v1:a - v1:a", "v1:a v1:a v1:a"],
+                [&["v1:a x b", "v1:a yz o"], &["v1:a x b", "v1:a yz n", "v1:b yz n"], &["v1:a x b", "v1:a yz o"]],
+                &["- v1:b -", "v1:a v1:a v1:a", "v1:a v1:a v1:a"],
             ),
             // Another type and another name together are never one resource.
             ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a x"], &["v1:b x f B"], &["v1:a x"]], &["- v1:b -", "v1:a - v1:a"]),
             // A new version and a new name on different sides.
             ([&["v1:a x"], &["v2:a x"], &["v1:b x"]], &["v1:a v2:a v1:b"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn one_of_several_with_an_identity_is_at_another_place_with_half_of_its_text() {
+        let stays = "v1:a v1:a v1:a";
+        for (sides, want) in [
+            // Only upstream moved it, both sides did alike, and both moved it apart.
+            (
+                [&["v1:a x b", "v1:a yz o"][..], &["v1:a x b", "v1:a yw n"][..], &["v1:a x b", "v1:a yz o"][..]],
+                &[stays, stays][..],
+            ),
+            ([&["v1:a x b", "v1:a yz o"], &["v1:a x b", "v1:a yw n"], &["v1:a x b", "v1:a yz n"]], &[stays, stays]),
+            ([&["v1:a x b", "v1:a yz o"], &["v1:a x b", "v1:a yw n"], &["v1:a x b", "v1:a yz m"]], &[stays, stays]),
+            // With less than half of its text, it is another one.
+            (
+                [&["v1:a x b", "v1:a xyz o"], &["v1:a x b", "v1:a xvw n"], &["v1:a x b", "v1:a xyz o"]],
+                &["- v1:a -", "v1:a - v1:a", stays],
+            ),
+            // What has nothing but its identity is known by it.
+            ([&["v1:a x b", "v1:a  o"], &["v1:a x b", "v1:a  n"], &["v1:a x b", "v1:a  o"]], &[stays, stays]),
+            // Of two that are alike, the path tells which one it is.
+            (
+                [
+                    &["v1:a x s/b/f", "v1:a x s/o/f"],
+                    &["v1:a x d/o/f", "v1:a x d/b/f"],
+                    &["v1:a x s/b/f", "v1:a xy s/o/f"],
+                ],
+                &[stays, stays],
+            ),
+            (
+                [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n", "v1:a y m"], &["v1:a x b", "v1:a y o"]],
+                &["- v1:a -", "- v1:a -", "v1:a - v1:a", stays],
+            ),
         ] {
             check(sides, want);
         }
