@@ -1,9 +1,11 @@
 //! `git-history` over repositories with known merges: it counts right, and touches nothing.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::{Repository, WEB};
-use crate::support::{Ran, has};
+use crate::support::{Ran, has, skipped};
 
 /// The neighbour of a line that the other side changes: git stops at two lines of each side, the driver merges.
 const NEIGHBOURS: [(&str, &str); 2] =
@@ -12,6 +14,19 @@ const NEIGHBOURS: [(&str, &str); 2] =
 fn with(text: &str, [old, new]: [&str; 2]) -> String {
     assert!(text.contains(old), "{text}");
     text.replacen(old, new, 1)
+}
+
+/// Whether git is there, and is one with which `git-history` works.
+fn has_merge_tree() -> bool {
+    if !has("git") {
+        return false;
+    }
+    let usage = Command::new("git").args(["merge-tree", "-h"]).output().expect("git");
+    let is_new = String::from_utf8_lossy(&[usage.stdout, usage.stderr].concat()).contains("merge-base");
+    if !is_new {
+        skipped("git", "is older than 2.40");
+    }
+    is_new
 }
 
 impl Repository {
@@ -63,7 +78,7 @@ fn sums([in_conflict, lines, same, other]: [usize; 4]) -> Value {
 
 #[test]
 fn merges_picks_and_reverts_are_counted_and_nothing_is_touched() {
-    if !has("git") {
+    if !has_merge_tree() {
         return;
     }
     let repository = Repository::new("web.yaml", WEB);
@@ -129,7 +144,7 @@ fn merges_picks_and_reverts_are_counted_and_nothing_is_touched() {
 
 #[test]
 fn the_first_line_is_the_outcome() {
-    if !has("git") {
+    if !has_merge_tree() {
         return;
     }
     let repository = Repository::new("web.yaml", WEB);
