@@ -31,7 +31,7 @@ pub struct Decision<'a> {
 
 impl<'a> Decision<'a> {
     /// The place of a conflict that the rule names; `None` if the rule is for other places or resources.
-    fn named<'p>(&self, clash: &Clash<'_, 'p>) -> Option<FieldPath<'p>> {
+    fn named<'p>(&self, clash: &ConflictView<'_, 'p>) -> Option<FieldPath<'p>> {
         let named = match &self.path {
             Some(pattern) => pattern.place(&clash.path)?,
             None => FieldPath::default(),
@@ -44,14 +44,14 @@ impl<'a> Decision<'a> {
         self.when.iter().filter_map(|(side, wanted)| Some((side, (*wanted)?)))
     }
 
-    fn decides(&self, clash: &Clash<'_, '_>) -> bool {
+    fn decides(&self, clash: &ConflictView<'_, '_>) -> bool {
         self.named(clash).is_some_and(|named| {
             self.wanted().all(|(side, wanted)| clash.compared(side, &named, wanted) == Compared::Same)
         })
     }
 
     /// Why the rule does not decide a conflict.
-    fn miss(&self, clash: &Clash<'_, '_>) -> Miss {
+    fn miss(&self, clash: &ConflictView<'_, '_>) -> Miss {
         let Some(named) = self.named(clash) else {
             let has = |(side, wanted)| clash.compared(side, &clash.path, wanted) == Compared::Same;
             let is_like_it = self.wanted().any(|(_, wanted)| !wanted.is_null()) && self.wanted().all(has);
@@ -93,7 +93,7 @@ enum Compared {
 
 /// A conflict, as a rule looks at it.
 #[derive(Debug)]
-pub struct Clash<'c, 'a> {
+pub struct ConflictView<'c, 'a> {
     /// The resource in dest; in updated where dest deleted it.
     pub resource: &'c Resource<'a>,
     /// The place of the conflict; empty for the resource as a whole.
@@ -108,7 +108,7 @@ pub struct Clash<'c, 'a> {
     pub taking: Option<&'c Taking<'a>>,
 }
 
-impl<'c, 'a> Clash<'c, 'a> {
+impl<'c, 'a> ConflictView<'c, 'a> {
     /// A conflict of a merge by these rules.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl<'a> Decisions<'a> {
     }
 
     /// Who wins a conflict.
-    pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
+    pub fn of(&mut self, clash: &ConflictView<'_, '_>) -> Ruling<'a> {
         if let Some(at) = self.rules.iter().position(|rule| rule.decides(clash)) {
             self.misses[at] = None;
             return Ruling { treatment: self.rules[at].take.into(), rule: Some(&self.rules[at].name) };
@@ -261,7 +261,7 @@ mod tests {
     use krm_yaml::Document;
 
     use super::*;
-    use crate::target::Field;
+    use crate::target::TargetField;
 
     #[test]
     fn the_first_rule_that_fits_decides() {
@@ -271,7 +271,7 @@ mod tests {
             name: Name::Field(format!("{kind:?} {path:?}")),
             target: kind.map(|kind| {
                 let all = Target::new(Name::Field(String::new()), "");
-                all.with_pattern(Field::Kind, kind).expect("a pattern")
+                all.with_pattern(TargetField::Kind, kind).expect("a pattern")
             }),
             path: path.map(|path| PathPattern::parse(path).expect("a path")),
             take,
@@ -288,7 +288,7 @@ mod tests {
             let mut path = FieldPath::default();
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
             let sides = Sides::of(|_| Some(Tree::Node(root)));
-            let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), path, sides));
+            let ruling = decisions.of(&ConflictView::of_whole(&Resource::read(root, Origin::Item(0)), path, sides));
             (
                 ruling.treatment,
                 ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")),
@@ -319,7 +319,7 @@ mod tests {
         let mut path = FieldPath::default();
         ["a", "b"].into_iter().for_each(|field| path.push(Step::Field(field.into()), None));
         let values = whole.map(|root| root.and_then(|root| find(root, &path)).filter(|value| !value.is_null()));
-        let clash = Clash {
+        let clash = ConflictView {
             resource: &Resource::read(whole.dest.expect("a root"), Origin::Item(0)),
             path,
             sides: whole.map(|root| root.map(Tree::Node)),

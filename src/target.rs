@@ -22,14 +22,14 @@ use selector::Selector;
 pub struct Target {
     name: Name,
     written: String,
-    fields: Vec<(Field, Pattern)>,
+    fields: Vec<(TargetField, Pattern)>,
     labels: Option<Selector>,
     annotations: Option<Selector>,
 }
 
 /// The part of an item that a pattern must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum TargetField {
     /// The group of its apiVersion; empty for the core group.
     Group,
     /// The version of its apiVersion.
@@ -108,7 +108,7 @@ impl Target {
     ///
     /// # Errors
     /// It is not a regular expression; the message says why.
-    pub fn with_pattern(mut self, field: Field, pattern: &str) -> Result<Self, String> {
+    pub fn with_pattern(mut self, field: TargetField, pattern: &str) -> Result<Self, String> {
         self.fields.push((field, Pattern::new(pattern)?));
         Ok(self)
     }
@@ -167,12 +167,12 @@ impl Target {
     fn fits(&self, identity: Identity<'_>, resource: NodeRef<'_>) -> bool {
         let Identity { api_version, kind, namespace, name } = identity;
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        let fits = |(field, pattern): &(Field, Pattern)| match field {
-            Field::Group => pattern.fits(group),
-            Field::Version => pattern.fits(version),
-            Field::Kind => pattern.fits(kind),
-            Field::Name => pattern.fits(name),
-            Field::Namespace => {
+        let fits = |(field, pattern): &(TargetField, Pattern)| match field {
+            TargetField::Group => pattern.fits(group),
+            TargetField::Version => pattern.fits(version),
+            TargetField::Kind => pattern.fits(kind),
+            TargetField::Name => pattern.fits(name),
+            TargetField::Namespace => {
                 let effective = match namespace {
                     _ if scope::is_cluster_scoped(group, kind) => NON_NAMESPACEABLE,
                     "" => "default",
@@ -203,7 +203,7 @@ mod tests {
     const ITEM: &str =
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web-1, labels: {app: web}, annotations: {tier: a}}}";
 
-    fn selects(fields: &[(Field, &str)]) -> bool {
+    fn selects(fields: &[(TargetField, &str)]) -> bool {
         let doc = Document::parse(ITEM).expect("valid");
         let target = fields
             .iter()
@@ -215,32 +215,32 @@ mod tests {
     fn everything_given_must_fit_the_whole_value() {
         for (fields, want) in [
             (&[][..], true),
-            (&[(Field::Group, "apps"), (Field::Version, "v1"), (Field::Kind, "Deployment")], true),
-            (&[(Field::Group, "")], false),
-            (&[(Field::Kind, "Deploy")], false),
-            (&[(Field::Kind, "Deploy.*")], true),
-            (&[(Field::Name, "web-.*")], true),
-            (&[(Field::Name, "eb-.")], false),
-            (&[(Field::Name, "web-")], false),
-            (&[(Field::Name, "we.")], false),
-            (&[(Field::Name, "api|web-1")], true),
-            (&[(Field::Name, "web|api")], false),
-            (&[(Field::Name, "api|-1")], false),
-            (&[(Field::Name, "web-.*"), (Field::Kind, "Service")], false),
-            (&[(Field::Namespace, "default")], true),
-            (&[(Field::Namespace, "")], true),
-            (&[(Field::Namespace, "prod")], false),
-            (&[(Field::Name, r"\Qweb-1\E")], true),
-            (&[(Field::Name, r"\Qweb-1")], true),
-            (&[(Field::Name, r"\Qweb-.\E")], false),
-            (&[(Field::Name, r"w\Qeb\E-\d")], true),
-            (&[(Field::Name, r"\Qweb\E|\Qapi\E")], false),
+            (&[(TargetField::Group, "apps"), (TargetField::Version, "v1"), (TargetField::Kind, "Deployment")], true),
+            (&[(TargetField::Group, "")], false),
+            (&[(TargetField::Kind, "Deploy")], false),
+            (&[(TargetField::Kind, "Deploy.*")], true),
+            (&[(TargetField::Name, "web-.*")], true),
+            (&[(TargetField::Name, "eb-.")], false),
+            (&[(TargetField::Name, "web-")], false),
+            (&[(TargetField::Name, "we.")], false),
+            (&[(TargetField::Name, "api|web-1")], true),
+            (&[(TargetField::Name, "web|api")], false),
+            (&[(TargetField::Name, "api|-1")], false),
+            (&[(TargetField::Name, "web-.*"), (TargetField::Kind, "Service")], false),
+            (&[(TargetField::Namespace, "default")], true),
+            (&[(TargetField::Namespace, "")], true),
+            (&[(TargetField::Namespace, "prod")], false),
+            (&[(TargetField::Name, r"\Qweb-1\E")], true),
+            (&[(TargetField::Name, r"\Qweb-1")], true),
+            (&[(TargetField::Name, r"\Qweb-.\E")], false),
+            (&[(TargetField::Name, r"w\Qeb\E-\d")], true),
+            (&[(TargetField::Name, r"\Qweb\E|\Qapi\E")], false),
         ] {
             assert_eq!(selects(fields), want, "{fields:?}");
         }
         for pattern in ["web-[", "a)|(b", r"\pL+", r"\Q(\E)"] {
             assert!(
-                Target::new(Name::Field(String::new()), "").with_pattern(Field::Name, pattern).is_err(),
+                Target::new(Name::Field(String::new()), "").with_pattern(TargetField::Name, pattern).is_err(),
                 "{pattern}"
             );
         }
@@ -265,7 +265,7 @@ mod tests {
             Document::parse("{apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}").expect("valid");
         let elements = Resource::of_document(doc.roots().next().expect("a root"), Origin::Item);
         let selects = |kind| {
-            let target = Target::new(Name::Field(String::new()), "").with_pattern(Field::Kind, kind);
+            let target = Target::new(Name::Field(String::new()), "").with_pattern(TargetField::Kind, kind);
             elements.iter().map(|element| target.as_ref().expect("a pattern").selects(element)).collect::<Vec<_>>()
         };
         assert_eq!((selects("ConfigMap"), selects("Secret")), (vec![true], vec![false]));

@@ -6,7 +6,7 @@ use krm_yaml::NodeRef;
 use super::NamedRule;
 use super::written::{WrittenRule, WrittenTarget};
 use crate::name::Name;
-use crate::target::{Field, Target};
+use crate::target::{Target, TargetField};
 
 /// An error in a part of the functionConfig, or of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,11 +39,11 @@ pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<
     }
     let mut target = Target::new(name.clone(), given.join(", "));
     let patterns = [
-        ("group", Field::Group, written.group),
-        ("version", Field::Version, written.version),
-        ("kind", Field::Kind, written.kind),
-        ("name", Field::Name, written.name),
-        ("namespace", Field::Namespace, written.namespace),
+        ("group", TargetField::Group, written.group),
+        ("version", TargetField::Version, written.version),
+        ("kind", TargetField::Kind, written.kind),
+        ("name", TargetField::Name, written.name),
+        ("namespace", TargetField::Namespace, written.namespace),
     ];
     for (part, of, pattern) in patterns {
         let Some(pattern) = pattern else { continue };

@@ -12,7 +12,7 @@ use super::lints::{self, Package, Subject};
 use super::output::Verdict;
 use super::three_way;
 use crate::config::{Config, Mode, Role};
-use crate::decision::{Clash, Decisions};
+use crate::decision::{ConflictView, Decisions};
 use crate::report::{About, Counts, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
 
     /// Decides a conflict, and reports it.
     fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
-        let clash = Clash::of(conflict, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
+        let clash = ConflictView::of(conflict, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
         let ruling = self.decisions.of(&clash);
         let original = match conflict {
             Conflict::DeletedUpstream { original, .. } | Conflict::DeletedHere { original, .. } => {
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
     }
 
     /// Original's resource in a conflict as JSON.
-    fn json(&self, clash: &Clash<'_, 'a>, original: &Resource<'a>) -> Result<String, Box<Outcome>> {
+    fn json(&self, clash: &ConflictView<'_, 'a>, original: &Resource<'a>) -> Result<String, Box<Outcome>> {
         let own = clash.sides.original.as_ref().map(|own| splice::json_of(own, self.budget)).transpose();
         own.map(Option::unwrap_or_default).map_err(|e| Outcome::unwritable(e, original))
     }

@@ -98,7 +98,7 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         let has = sides.map(Has::of);
         let bytes = |held: Option<&Held>| anyhow::Ok(held.map(Held::bytes).transpose()?.map(Cow::into_owned));
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
-        let file = File {
+        let file = CarriedFile {
             path,
             sides,
             has,
@@ -144,7 +144,7 @@ fn is_ours(path: &str, sides: [Option<&Held>; 3], taken: &Taken<'_>) -> Result<b
 }
 
 /// A file in original, updated and dest.
-struct File<'s> {
+struct CarriedFile<'s> {
     path: &'s str,
     sides: [Option<&'s Held>; 3],
     has: [Has; 3],
@@ -154,17 +154,17 @@ struct File<'s> {
     turned: Option<bool>,
 }
 
-impl File<'_> {
+impl CarriedFile<'_> {
     /// The form of the file over all sides, which says what messages call it and which policy settles it.
-    fn form(&self) -> Form {
+    fn form(&self) -> FileForm {
         let why = self.sides.iter().flatten().find_map(|held| match held.content {
             Content::AsText(why, _) => Some(why),
             Content::Resources(_) | Content::NoYaml(_) | Content::Other => None,
         });
         match (why, self.has[0]) {
-            (Some(why), _) => Form::AsText(why),
-            (None, Has::Resources) => Form::NoResourcesAnyMore,
-            (None, Has::Plain | Has::Nothing) => Form::NoResources,
+            (Some(why), _) => FileForm::AsText(why),
+            (None, Has::Resources) => FileForm::NoResourcesAnyMore,
+            (None, Has::Plain | Has::Nothing) => FileForm::NoResources,
         }
     }
 
@@ -172,7 +172,7 @@ impl File<'_> {
     fn is_own(&self) -> bool {
         let [old, new, here] = &self.bytes;
         let upstream = old.as_ref().or(new.as_ref()).zip(here.as_ref());
-        matches!(self.form(), Form::NoResources)
+        matches!(self.form(), FileForm::NoResources)
             && upstream.is_some_and(|(upstream, here)| upstream != here && !may_be_one(self.path, [upstream, here]))
     }
 
@@ -209,8 +209,8 @@ impl File<'_> {
         let (is_changed, form, is_own) = (self.is_changed(), self.form(), self.is_own());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let treatment = match form {
-            Form::NoResources | Form::AsText(AsText::Unnamed) => combiner.on_conflict,
-            Form::NoResourcesAnyMore | Form::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
+            FileForm::NoResources | FileForm::AsText(AsText::Unnamed) => combiner.on_conflict,
+            FileForm::NoResourcesAnyMore | FileForm::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
         };
         let like_updated = || sides[1].and_then(Held::executable);
         let change = |old, new, executable| Change { path: path.to_owned(), old, new, executable };
@@ -344,14 +344,14 @@ pub fn not_added(path: &str, from: &str) -> String {
 
 /// The form of a file that is merged as a file, over all sides.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum FileForm {
     NoResources,
     NoResourcesAnyMore,
     /// Resources, merged as text.
     AsText(AsText),
 }
 
-impl Form {
+impl FileForm {
     /// The name by which the engine chooses how to merge the file. A file that holds resources on one side only has no name, so it is
     /// merged by line, unless the file is of one kind on all sides.
     fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
@@ -362,7 +362,7 @@ impl Form {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for FileForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoResources => "the file (it holds no resources)",
@@ -379,7 +379,7 @@ impl fmt::Display for Form {
 }
 
 /// The result for a file that both sides changed and that was merged.
-fn combined(path: &str, form: Form, text: &RefinedText, treatment: Treatment) -> Option<Outcome> {
+fn combined(path: &str, form: FileForm, text: &RefinedText, treatment: Treatment) -> Option<Outcome> {
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });
@@ -398,19 +398,19 @@ fn combined(path: &str, form: Form, text: &RefinedText, treatment: Treatment) ->
 }
 
 /// The result for rules of the user that cannot decide a conflict of this file, because one side broke the file or it has no name.
-fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome> {
+fn unreached(path: &str, form: FileForm, combiner: &Combiner<'_>) -> Option<Outcome> {
     let rules = combiner.unreached.get(path)?.join(", ");
     let why = match form {
-        Form::AsText(AsText::Mixed) => {
+        FileForm::AsText(AsText::Mixed) => {
             "the file holds resources on one side and something else on another, so that no rule looks into it"
         }
-        Form::AsText(AsText::Repeated) => {
+        FileForm::AsText(AsText::Repeated) => {
             "a resource stands in the file more often on one side than on another, so that no rule looks into the file"
         }
-        Form::AsText(AsText::Unnamed) => {
+        FileForm::AsText(AsText::Unnamed) => {
             "a resource in the file has `metadata.generateName` and no `metadata.name`, so that no rule looks into the file"
         }
-        Form::NoResources | Form::NoResourcesAnyMore => {
+        FileForm::NoResources | FileForm::NoResourcesAnyMore => {
             "the file has no `metadata.name`, and a rule decides only resources that have one"
         }
     };
@@ -428,7 +428,13 @@ fn sparing(treatment: Treatment) -> Treatment {
 }
 
 /// The result for a conflict of a whole file. `why` says why dest's stays, if no policy decides that.
-fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], treatment: Treatment, why: &str) -> Outcome {
+fn conflict(
+    path: &str,
+    form: FileForm,
+    [original, updated, dest]: [Has; 3],
+    treatment: Treatment,
+    why: &str,
+) -> Outcome {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
         (_, Has::Nothing) => Did::Deleted,

@@ -585,7 +585,7 @@ pub struct Resolve {
     pub files: Vec<PathBuf>,
     /// Take one side in each conflict that `--answers` does not answer, and do not ask
     #[arg(long, value_enum, ignore_case = true)]
-    pub take: Option<Take>,
+    pub take: Option<TakeSide>,
     /// A file with answers, one per line, such as `web.yaml:12 ours`, `3 theirs` or `4 both`. A number alone is the conflict's number in
     /// the list that is printed if nobody can be asked
     #[arg(long, value_name = "FILE")]
@@ -599,7 +599,7 @@ pub struct Resolve {
 
 /// Whose lines are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Take {
+pub enum TakeSide {
     /// Those of the first half
     #[value(alias = "dest")]
     Ours,

@@ -15,8 +15,8 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::side::Side;
 use crate::walk::absent;
-use address::{Address, FORM};
-use found::Found;
+use address::{FORM, ReleaseAddress};
+use found::AtPath;
 use refs::State;
 use store::{Network, Store};
 
@@ -25,7 +25,7 @@ use store::{Network, Store};
 /// # Errors
 /// The path is no address, so `why` is the error; or the release cannot be read.
 pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
-    if !Address::is_meant(path) {
+    if !ReleaseAddress::is_meant(path) {
         if why.kind() == io::ErrorKind::NotFound && is_ref_here(path) {
             bail!(
                 "`{of}` \"{path}\" must be a path, but it is a tag, branch or commit of the repository that you stand in: write `.git/DIRECTORY@{path}`, or `.git@{path}` for its root"
@@ -35,7 +35,7 @@ pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
         let may_be_release = path.contains(['@', ':']);
         return Err(absent(of, if may_be_release { &what } else { "a file or a folder" }, Path::new(path), why));
     }
-    let address = Address::parse(path)?;
+    let address = ReleaseAddress::parse(path)?;
     let store = Store::open(&address.repo, Path::new("."), Network::Online)?;
     let state = store.state(&address)?;
     side(&store, &address, &state, path.to_owned()).with_context(|| path.to_owned())
@@ -53,7 +53,7 @@ fn is_ref_here(text: &str) -> bool {
 ///
 /// # Errors
 /// The commit or its files cannot be fetched or read; or the directory is not there.
-pub fn side(store: &Store, address: &Address, state: &State, name: String) -> Result<Side> {
+pub fn side(store: &Store, address: &ReleaseAddress, state: &State, name: String) -> Result<Side> {
     let missing = || anyhow!("\"{}\" must have \"{}\" in {}, and has not", address.repo, address.directory, state.name);
     let gone = store.fetch(&[state.commit.clone()].into())?;
     if let Some(why) = gone.get(&state.commit) {
@@ -62,8 +62,8 @@ pub fn side(store: &Store, address: &Address, state: &State, name: String) -> Re
     let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
     store.fetch_files(&found.objects())?;
     match &*found {
-        Found::File(object) => Side::of_file(name, tree::read_file(store, object)?),
-        Found::Folder(entries) => {
+        AtPath::File(object) => Side::of_file(name, tree::read_file(store, object)?),
+        AtPath::Folder(entries) => {
             let (files, unread) = tree::read(store, entries)?;
             Side::of_release(name, files, unread)
         }

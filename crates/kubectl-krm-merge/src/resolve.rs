@@ -24,7 +24,7 @@ use krm_merge::refine::names_document;
 use krm_yaml::{Document, NodeRef};
 
 use crate::End;
-use crate::cli::{Color, Resolve, Take};
+use crate::cli::{Color, Resolve, TakeSide};
 use crate::disk::{self, Replacement};
 use crate::regular;
 use crate::screen::{self, Page, Reader};
@@ -149,7 +149,7 @@ fn told_of(unmarked: &Unmarked) -> String {
 }
 
 /// The decisions that a run records.
-struct Recorded {
+struct Recording {
     /// The change of the decisions file.
     replacement: Option<Replacement<'static>>,
     /// The message with the number of recorded decisions.
@@ -169,7 +169,7 @@ impl OpenConflicts<'_> {
     /// The answer to each conflict; `None` if it has no answer. `given` is the file with answers, by its name and its text.
     fn answers(
         &self,
-        take: Option<Take>,
+        take: Option<TakeSide>,
         given: Option<&(String, String)>,
         signals: &Signals,
     ) -> Result<Vec<Option<Answer>>> {
@@ -181,8 +181,8 @@ impl OpenConflicts<'_> {
             answers = answers::read(name, text, &self.places())?;
         }
         let take = take.map(|take| match take {
-            Take::Ours => Answer::Ours,
-            Take::Theirs => Answer::Theirs,
+            TakeSide::Ours => Answer::Ours,
+            TakeSide::Theirs => Answer::Theirs,
         });
         Ok(answers.into_iter().map(|answer| answer.or(take.clone())).collect())
     }
@@ -285,7 +285,7 @@ impl OpenConflicts<'_> {
     }
 
     /// The rules to record for the answers.
-    fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
+    fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recording> {
         let mut all: Vec<(Rule, Vec<usize>)> = Vec::new();
         let mut told: Vec<(usize, record::WhyNoRule)> = Vec::new();
         let mut first = 0;
@@ -313,7 +313,7 @@ impl OpenConflicts<'_> {
         }
         told.sort_by_key(|(number, _)| *number);
         let told = told.into_iter().map(|(number, why)| self.not_recorded(self.spots[number], why)).collect();
-        Ok(Recorded { replacement: book.with(&rules)?, line: book.told(&rules), told })
+        Ok(Recording { replacement: book.with(&rules)?, line: book.told(&rules), told })
     }
 
     /// The message about an answer that is not recorded, or that is recorded for some values of dest only.
@@ -337,7 +337,7 @@ impl OpenConflicts<'_> {
     }
 
     /// Writes the files with their answers, and reports for each file how many conflicts are resolved.
-    fn write(&self, answers: &[Option<Answer>], recorded: Option<Recorded>, signals: &Signals) -> Result<()> {
+    fn write(&self, answers: &[Option<Answer>], recorded: Option<Recording>, signals: &Signals) -> Result<()> {
         let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
         for (held, marked, own) in self.answered(answers) {
             let new = marked.file(|number| own[number].as_ref());
@@ -352,7 +352,7 @@ impl OpenConflicts<'_> {
                 replacements.push(Replacement { file, old, new: new.map(Into::into), executable: None });
             }
         }
-        let told = recorded.map(|Recorded { replacement, line, told }| {
+        let told = recorded.map(|Recording { replacement, line, told }| {
             replacements.extend(replacement);
             (line, told)
         });

@@ -302,7 +302,7 @@ impl Plan {
     fn side(&self, state: &State) -> Result<Side> {
         match &self.source {
             UpstreamSource::Git { store, address } => {
-                let named = release::address::Address { reference: Some(state.name.clone()), ..address.clone() };
+                let named = release::address::ReleaseAddress { reference: Some(state.name.clone()), ..address.clone() };
                 release::side(store, &named, state, named.to_string())
             }
             UpstreamSource::Run(command) => command.side(state),

@@ -20,7 +20,7 @@ use crate::signals::Signals;
 use crate::told;
 use commits::{Replay, Replays};
 use counts::{Counts, Outcome, ReplayedFile};
-use scratch::{Merged, Merger, Scratch, lines_in_conflict};
+use scratch::{GitMerged, Merger, Scratch, lines_in_conflict};
 
 /// How many commits that are left out are told one by one. In a partial clone, it may be all of them.
 const MOST_TOLD: usize = 3;
@@ -78,8 +78,8 @@ pub fn history(args: &GitHistory) -> Result<End> {
 
 /// A replay with git alone and with the driver.
 struct Both {
-    git: Merged,
-    driver: Merged,
+    git: GitMerged,
+    driver: GitMerged,
 }
 
 /// Merges the sides of a replay; `None` if there is nothing for the driver.
@@ -99,7 +99,7 @@ impl Both {
         let paths: BTreeSet<&String> = self.git.files.union(&self.driver.files).collect();
         let mut files = Vec::new();
         for path in paths {
-            let mut outcome = |merged: &Merged| -> Result<Outcome> {
+            let mut outcome = |merged: &GitMerged| -> Result<Outcome> {
                 let made = format!("{}:{path}", merged.tree);
                 if merged.in_conflict.contains(path) {
                     return Ok(Outcome::Conflict { lines: lines_in_conflict(objects, &made)? });

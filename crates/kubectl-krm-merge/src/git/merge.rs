@@ -13,7 +13,7 @@ use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{self, Unwritable, WriteFault};
 use krm_merge::tree::{Pick, Taking, Tree};
-use krm_merge_function::decision::{Clash, Decisions, Ruling};
+use krm_merge_function::decision::{ConflictView, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
 use krm_yaml::secret::Secret;
@@ -455,7 +455,7 @@ impl<'r, 'a> Merged<'r, 'a> {
             if matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Comments(_))) {
                 return Some(Pick::Dest);
             }
-            let clash = Clash::of(&conflict, rules).ok()?;
+            let clash = ConflictView::of(&conflict, rules).ok()?;
             let ruling = decisions.of(&clash);
             let policy = ruling.treatment.policy();
             if policy == OnConflict::Fail {

@@ -309,10 +309,10 @@ fn of_side(out: &mut Markup, side: Version, value: &Shown, clash: &Clash) {
 
 fn changes(out: &mut Markup, block: &Block) {
     match &block.shown {
-        rows::Shown::Bytes => _ = out.raw("<p>The file is not text, so its changes are not shown.</p>\n"),
-        rows::Shown::Executable(true) => _ = out.raw("<p>The file becomes executable.</p>\n"),
-        rows::Shown::Executable(false) => _ = out.raw("<p>The file is no longer executable.</p>\n"),
-        rows::Shown::Fields(fields) => {
+        rows::ShownPart::Bytes => _ = out.raw("<p>The file is not text, so its changes are not shown.</p>\n"),
+        rows::ShownPart::Executable(true) => _ = out.raw("<p>The file becomes executable.</p>\n"),
+        rows::ShownPart::Executable(false) => _ = out.raw("<p>The file is no longer executable.</p>\n"),
+        rows::ShownPart::Fields(fields) => {
             out.raw("<p>Values of Secrets are not shown. What changes:</p>\n<ul>\n");
             for field in fields.iter().take(MOST) {
                 out.raw("<li>");
@@ -325,7 +325,7 @@ fn changes(out: &mut Markup, block: &Block) {
             }
             out.raw("</ul>\n");
         }
-        rows::Shown::Lines(rows) => {
+        rows::ShownPart::Lines(rows) => {
             let count = |is: fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
             let come = count(|row| matches!(row, Row::New(..)));
             let go = count(|row| matches!(row, Row::Gone(..)));

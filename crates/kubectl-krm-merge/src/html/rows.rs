@@ -33,7 +33,7 @@ pub struct Block {
     /// What happens to the resource or the file.
     pub fate: Fate,
     /// The part of the changes that may be shown.
-    pub shown: Shown,
+    pub shown: ShownPart,
 }
 
 /// What happens to a resource or a file.
@@ -49,7 +49,7 @@ pub enum Fate {
 
 /// The part of a change that may be shown.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownPart {
     /// The lines.
     Lines(Vec<Row>),
     /// Only the fields that change, because their values are secret.
@@ -100,13 +100,13 @@ pub fn blocks(change: &Change, types: &Types<'_>, elsewhere: Elsewhere<'_>) -> V
         (_, None) => Fate::Deleted,
         _ => Fate::Changed,
     };
-    let whole = |shown: Shown| vec![Block { names: Vec::new(), fate, shown }];
+    let whole = |shown: ShownPart| vec![Block { names: Vec::new(), fate, shown }];
     let bytes = [&change.old, &change.new].map(|bytes| bytes.as_deref().unwrap_or_default());
     if let (Some(executable), true) = (change.executable, bytes[0] == bytes[1]) {
-        return whole(Shown::Executable(executable));
+        return whole(ShownPart::Executable(executable));
     }
     let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
-    let [Some(old), Some(new)] = texts else { return whole(Shown::Bytes) };
+    let [Some(old), Some(new)] = texts else { return whole(ShownPart::Bytes) };
     let mut sides = [old, new].map(Text::read);
     hide(&mut sides, elsewhere);
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
@@ -208,7 +208,7 @@ fn hide(sides: &mut [Text<'_>; 2], elsewhere: Elsewhere<'_>) {
 
 /// The owner of a line: a resource of the new text, a resource that only the old text has, or the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Owner {
+enum LineOwner {
     New(usize),
     Old(usize),
     File,
@@ -219,10 +219,10 @@ struct Blocks<'s, 't> {
     sides: &'s [Text<'t>; 2],
     /// For each resource of the old text, the number of the same resource in the new text.
     partners: HashMap<usize, usize>,
-    rows: BTreeMap<Owner, Vec<Row>>,
+    rows: BTreeMap<LineOwner, Vec<Row>>,
     /// The owners of changed lines, in the order of their first changed line.
-    order: Vec<Owner>,
-    changed: BTreeSet<Owner>,
+    order: Vec<LineOwner>,
+    changed: BTreeSet<LineOwner>,
 }
 
 impl<'s, 't> Blocks<'s, 't> {
@@ -247,13 +247,15 @@ impl<'s, 't> Blocks<'s, 't> {
         Self { sides, partners, rows: BTreeMap::new(), order: Vec::new(), changed: BTreeSet::new() }
     }
 
-    fn owner_of_old(&self, line: usize) -> Owner {
+    fn owner_of_old(&self, line: usize) -> LineOwner {
         let old = self.sides[0].owner(line);
-        old.map_or(Owner::File, |old| self.partners.get(&old).map_or(Owner::Old(old), |new| Owner::New(*new)))
+        old.map_or(LineOwner::File, |old| {
+            self.partners.get(&old).map_or(LineOwner::Old(old), |new| LineOwner::New(*new))
+        })
     }
 
-    fn owner_of_new(&self, line: usize) -> Owner {
-        self.sides[1].owner(line).map_or(Owner::File, Owner::New)
+    fn owner_of_new(&self, line: usize) -> LineOwner {
+        self.sides[1].owner(line).map_or(LineOwner::File, LineOwner::New)
     }
 
     /// Leaves out these lines of the new text.
@@ -288,25 +290,26 @@ impl<'s, 't> Blocks<'s, 't> {
         let mut old_of: HashMap<usize, Vec<usize>> = HashMap::new();
         self.partners.iter().for_each(|(old, new)| old_of.entry(*new).or_default().push(*old));
         let blocks = std::mem::take(&mut self.order).into_iter().map(|owner| {
-            let old = if let Owner::New(new) = owner { old_of.remove(&new).unwrap_or_default() } else { Vec::new() };
+            let old =
+                if let LineOwner::New(new) = owner { old_of.remove(&new).unwrap_or_default() } else { Vec::new() };
             let rows = self.rows.remove(&owner).unwrap_or_default();
             let fate = match owner {
-                Owner::Old(_) => Fate::Deleted,
-                Owner::New(_) if old.is_empty() => Fate::Added,
-                Owner::New(_) => Fate::Changed,
-                Owner::File => of_file,
+                LineOwner::Old(_) => Fate::Deleted,
+                LineOwner::New(_) if old.is_empty() => Fate::Added,
+                LineOwner::New(_) => Fate::Changed,
+                LineOwner::File => of_file,
             };
             let hides = match owner {
-                Owner::File => is_suspect,
-                Owner::Old(at) => is_secret(sides[0].owners[at].secret),
-                Owner::New(at) => {
+                LineOwner::File => is_suspect,
+                LineOwner::Old(at) => is_secret(sides[0].owners[at].secret),
+                LineOwner::New(at) => {
                     is_secret(sides[1].owners[at].secret) || old.iter().any(|at| is_secret(sides[0].owners[*at].secret))
                 }
             };
             let names = self.names(owner, old);
             let shown = match hides {
-                true => Shown::Fields(self.fields(&names, &rows, types)),
-                false => Shown::Lines(limited(rows)),
+                true => ShownPart::Fields(self.fields(&names, &rows, types)),
+                false => ShownPart::Lines(limited(rows)),
             };
             Block { names, fate, shown }
         });
@@ -314,12 +317,12 @@ impl<'s, 't> Blocks<'s, 't> {
     }
 
     /// The identities of a resource, the old ones first.
-    fn names(&self, owner: Owner, mut old: Vec<usize>) -> Vec<ResourceRef> {
+    fn names(&self, owner: LineOwner, mut old: Vec<usize>) -> Vec<ResourceRef> {
         let name = |side: usize, at: usize| self.sides[side].owners[at].name.clone();
         match owner {
-            Owner::File => Vec::new(),
-            Owner::Old(old) => vec![name(0, old)],
-            Owner::New(new) => {
+            LineOwner::File => Vec::new(),
+            LineOwner::Old(old) => vec![name(0, old)],
+            LineOwner::New(new) => {
                 old.sort_unstable();
                 let mut names: Vec<ResourceRef> = old.into_iter().map(|old| name(0, old)).collect();
                 names.push(name(1, new));
@@ -441,7 +444,7 @@ mod tests {
         for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On), nowhere) {
             let names: Vec<String> = names.iter().map(|name| name.identity().called()).collect();
             out.push_str(&format!("{fate:?} {}\n", names.join(", ")));
-            let Shown::Lines(rows) = shown else {
+            let ShownPart::Lines(rows) = shown else {
                 out.push_str(&format!("{shown:?}\n"));
                 continue;
             };

@@ -41,7 +41,7 @@ use crate::signals::Signals;
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
 
 /// Two states of a resource, in the form of its file: as it was applied, and as it is in the cluster.
-struct States<'l> {
+struct AppliedAndLive<'l> {
     local: &'l Local,
     original: Object,
     updated: Object,
@@ -58,7 +58,7 @@ pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], m
     let limit = setting::limit(args.max_output);
     let (mut merges, mut results) = (Vec::new(), Vec::new());
     for (number, dest) in sides.iter().enumerate() {
-        let of_side: Vec<&States<'_>> = states.iter().filter(|s| s.local.place.side == number).collect();
+        let of_side: Vec<&AppliedAndLive<'_>> = states.iter().filter(|s| s.local.place.side == number).collect();
         let given = given(dest, &of_side)?;
         let mut merged = merge(dest, &given, || how(args, rules.as_ref(), &said, limit))?;
         sign(&mut merged.results, dest, &of_side)?;
@@ -126,7 +126,7 @@ fn restarted(local: &Local) -> Option<Outcome> {
 }
 
 /// The states of the resources that someone changed.
-fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Result<Vec<States<'l>>> {
+fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Result<Vec<AppliedAndLive<'l>>> {
     let types = config(Task::of(Mode::ThreeWay), said, Limit::default())?.types;
     let mut all = Vec::new();
     for local in locals {
@@ -137,7 +137,7 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
         let updated = adopted(compared, &local.owners, &types, Known::said(schema))?;
         if updated != *original {
             let [original, updated] = [original.clone(), updated].map(|object| in_file(object, local));
-            all.push(States { local, original, updated });
+            all.push(AppliedAndLive { local, original, updated });
         }
     }
     Ok(all)
@@ -183,8 +183,8 @@ fn with_texts(secret: &mut Value, written: &Value) {
 }
 
 /// The roles original and updated for a side: the resources in files with the same paths as in dest.
-fn given(dest: &Side, states: &[&States<'_>]) -> Result<Vec<(Role, Vec<Side>)>> {
-    let of_files = |name: &str, pick: &dyn Fn(&States<'_>) -> String| {
+fn given(dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<Vec<(Role, Vec<Side>)>> {
+    let of_files = |name: &str, pick: &dyn Fn(&AppliedAndLive<'_>) -> String| {
         let mut texts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         states.iter().for_each(|states| texts.entry(states.local.place.file).or_default().push(pick(states)));
         let files = texts.into_iter().map(|(file, texts)| {
@@ -226,7 +226,7 @@ fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, l
 }
 
 /// Adds to each conflict who set the value in the cluster.
-fn sign(results: &mut [Outcome], dest: &Side, states: &[&States<'_>]) -> Result<()> {
+fn sign(results: &mut [Outcome], dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<()> {
     for states in states {
         let path = &dest.files[states.local.place.file].path;
         let (object, live) = (&states.updated, &states.local.dest);

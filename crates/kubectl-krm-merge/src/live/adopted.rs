@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::defaults::Field;
 use super::object::{Object, value};
-use super::owners::{Held, Owners};
+use super::owners::{HeldFields, Owners};
 use super::spelling::{Known, is_empty, paired};
 
 /// The annotation of the pods that `kubectl rollout restart` sets. It is an event, and no state.
@@ -59,7 +59,7 @@ pub fn adopted(states: States<'_>, owners: &Owners, types: &Types<'_>, known: Kn
     let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
     let of = Of { kind: live.kind(), is_builtin };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
-    let root = Place { of, parent: "", name: "", live: now, said, cursor, held: owners.root(), known };
+    let root = LivePlace { of, parent: "", name: "", live: now, said, cursor, held: owners.root(), known };
     Ok(Object::live(root.kept(before)?))
 }
 
@@ -71,7 +71,7 @@ struct Of<'a> {
 }
 
 /// A place in a live object.
-struct Place<'a, 'o> {
+struct LivePlace<'a, 'o> {
     of: Of<'a>,
     /// The name of the parent field; for an element of a list, of the parent of the list.
     parent: &'a str,
@@ -81,11 +81,11 @@ struct Place<'a, 'o> {
     /// What the file says here.
     said: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
-    held: Held<'o>,
+    held: HeldFields<'o>,
     known: Known<'a>,
 }
 
-impl<'a, 'o> Place<'a, 'o> {
+impl<'a, 'o> LivePlace<'a, 'o> {
     fn field(&self, name: &'a str, live: NodeRef<'a>, applied: Option<NodeRef<'a>>) -> Self {
         let cursor = self.cursor.child(name, [Some(live), applied].into_iter().flatten());
         let (held, known) = (self.held.field(name), self.known.field(name));

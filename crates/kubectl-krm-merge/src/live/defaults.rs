@@ -186,13 +186,13 @@ pub fn completed(said: &Object, live: &Object, types: &Types<'_>, known: Known<'
     let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(said.clone()) };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
     let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
-    let root = Place { kind: live.kind(), is_builtin, name: "", level: Level::Object, known };
+    let root = ObjectPlace { kind: live.kind(), is_builtin, name: "", level: Level::Object, known };
     Ok(Object::live(root.completed(mine, theirs, cursor)?))
 }
 
 /// A place in an object.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ObjectPlace<'a> {
     kind: &'a str,
     is_builtin: bool,
     /// The name of the field; for an element, of its list.
@@ -208,7 +208,7 @@ enum Level {
     Whole,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ObjectPlace<'a> {
     fn completed(self, said: NodeRef<'a>, live: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
         if said.is_list() && live.is_list() {
             let below = Self { level: Level::Whole, known: self.known.element(), ..self };

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::openapi::Schema;
-use super::owners::{Held, Owner};
+use super::owners::{HeldFields, Owner};
 
 /// Fields that nobody owns, because the server leaves them out. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
 const IDENTITY: [&str; 6] =
@@ -22,7 +22,12 @@ pub struct Refusal<'o> {
 }
 
 /// The fields of a patch that the server will refuse. `others` has the owners except the manager that sends the patch.
-pub fn refused<'o>(sent: &Value, live: &Value, schema: Option<Schema<'_>>, others: &Held<'o>) -> Vec<Refusal<'o>> {
+pub fn refused<'o>(
+    sent: &Value,
+    live: &Value,
+    schema: Option<Schema<'_>>,
+    others: &HeldFields<'o>,
+) -> Vec<Refusal<'o>> {
     let mut walk = Walk { place: String::new(), refused: Vec::new() };
     walk.node(sent, Some(live), schema, others);
     walk.refused
@@ -34,7 +39,7 @@ struct Walk<'o> {
 }
 
 impl<'o> Walk<'o> {
-    fn node(&mut self, sent: &Value, live: Option<&Value>, schema: Option<Schema<'_>>, others: &Held<'o>) {
+    fn node(&mut self, sent: &Value, live: Option<&Value>, schema: Option<Schema<'_>>, others: &HeldFields<'o>) {
         match sent {
             Value::Object(map) if !map.is_empty() && !schema.is_some_and(Schema::is_atomic) => {
                 self.added(live, others);
@@ -77,13 +82,13 @@ impl<'o> Walk<'o> {
     }
 
     /// A map or list of which the live object has nothing. Who applied it empty owns it, although the server does not keep it.
-    fn added(&mut self, live: Option<&Value>, others: &Held<'o>) {
+    fn added(&mut self, live: Option<&Value>, others: &HeldFields<'o>) {
         if live.is_none_or(Value::is_null) {
             self.refuse(others);
         }
     }
 
-    fn refuse(&mut self, others: &Held<'o>) {
+    fn refuse(&mut self, others: &HeldFields<'o>) {
         self.refused.extend(others.owners_of_this().map(|owner| Refusal { place: self.place.clone(), owner }));
     }
 }

@@ -58,8 +58,8 @@ impl Owners {
     }
 
     /// The whole object.
-    pub fn root(&self) -> Held<'_> {
-        Held { by: self.0.iter().map(|owner| (owner, &owner.fields)).collect(), are_known: !self.0.is_empty() }
+    pub fn root(&self) -> HeldFields<'_> {
+        HeldFields { by: self.0.iter().map(|owner| (owner, &owner.fields)).collect(), are_known: !self.0.is_empty() }
     }
 
     /// The other managers that set the field at a place of an object, by key, each with the time. About removed fields, the server keeps
@@ -71,9 +71,9 @@ impl Owners {
     }
 
     /// The owners of the object, except the applier with this name. Fields that the same name set by an update count as another manager's.
-    pub fn but(&self, manager: &str) -> Held<'_> {
+    pub fn but(&self, manager: &str) -> HeldFields<'_> {
         let is_other = |owner: &&Owner| !(owner.applies && owner.manager == manager);
-        Held { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
+        HeldFields { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
     }
 
     /// The manager with this name that used server-side apply.
@@ -232,13 +232,13 @@ impl Fields {
 
 /// The fields that each manager set at a place.
 #[derive(Clone, Debug)]
-pub struct Held<'o> {
+pub struct HeldFields<'o> {
     by: Vec<(&'o Owner, &'o Fields)>,
     /// Whether the server notes any managers. If it does not, someone may have removed `managedFields`.
     are_known: bool,
 }
 
-impl<'o> Held<'o> {
+impl<'o> HeldFields<'o> {
     /// The owners of a field of a map. The owner of a whole map owns its fields.
     pub fn field(&self, name: &str) -> Self {
         self.below(|fields| if fields.is_whole { Some(fields) } else { fields.fields.get(name) })
@@ -317,7 +317,7 @@ mod tests {
         let owners = Owners::of(&live, None, "krm-merge");
         let spec = owners.root().field("spec");
         let part = spec.field("parts").element(&json!({"port": 80, "protocol": "TCP", "size": 1}));
-        let of = |held: &Held<'_>| held.others().map(|o| o.manager.clone()).collect::<Vec<_>>();
+        let of = |held: &HeldFields<'_>| held.others().map(|o| o.manager.clone()).collect::<Vec<_>>();
         for (held, want) in [
             (spec.field("size"), vec![]),
             (spec.field("unset"), vec![]),

@@ -20,7 +20,7 @@ const ONE_OF: [(&[&str], &[&str]); 5] = [
 ];
 
 /// A field whose value decides which other fields may be set.
-struct Choice {
+struct Discriminator {
     /// The kind of the object, if the name of the map is not enough.
     kind: Option<&'static str>,
     /// The name of the map.
@@ -33,16 +33,22 @@ struct Choice {
     unless: Option<&'static str>,
 }
 
-const CHOICES: [Choice; 6] = [
-    Choice { kind: None, map: "strategy", by: "type", allowed: &[("rollingUpdate", &["RollingUpdate"])], unless: None },
-    Choice {
+const CHOICES: [Discriminator; 6] = [
+    Discriminator {
+        kind: None,
+        map: "strategy",
+        by: "type",
+        allowed: &[("rollingUpdate", &["RollingUpdate"])],
+        unless: None,
+    },
+    Discriminator {
         kind: None,
         map: "updateStrategy",
         by: "type",
         allowed: &[("rollingUpdate", &["RollingUpdate"])],
         unless: None,
     },
-    Choice {
+    Discriminator {
         kind: Some("Service"),
         map: "spec",
         by: "type",
@@ -54,21 +60,21 @@ const CHOICES: [Choice; 6] = [
         ],
         unless: Some("externalIPs"),
     },
-    Choice {
+    Discriminator {
         kind: Some("Service"),
         map: "spec",
         by: "sessionAffinity",
         allowed: &[("sessionAffinityConfig", &["ClientIP"])],
         unless: None,
     },
-    Choice {
+    Discriminator {
         kind: Some("PriorityLevelConfiguration"),
         map: "spec",
         by: "type",
         allowed: &[("exempt", &["Exempt"]), ("limited", &["Limited"])],
         unless: None,
     },
-    Choice {
+    Discriminator {
         kind: Some("PriorityLevelConfiguration"),
         map: "limitResponse",
         by: "type",
@@ -103,7 +109,8 @@ impl Map<'_> {
     }
 
     fn is_not_chosen(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
-        let is_of_map = |choice: &&Choice| choice.map == self.name && choice.kind.is_none_or(|kind| kind == self.kind);
+        let is_of_map =
+            |choice: &&Discriminator| choice.map == self.name && choice.kind.is_none_or(|kind| kind == self.kind);
         let sets = |name: &&str| [said, live].iter().any(|map| map.get(name).is_some_and(|value| !value.is_null()));
         CHOICES.iter().filter(is_of_map).filter(|choice| !choice.unless.iter().any(sets)).any(|choice| {
             let chosen = said.get(choice.by).and_then(NodeRef::as_str);

@@ -14,7 +14,7 @@ use krm_yaml::{Document, NodeRef, same};
 use serde_json::{Map, Value};
 
 use super::object::{Object, value};
-use super::owners::{Held, Owners};
+use super::owners::{HeldFields, Owners};
 use super::union;
 
 /// Original and updated, adjusted for values that nobody set.
@@ -50,7 +50,7 @@ pub fn settled(
     let texts = [Document::parse(original.yaml())?, Document::parse(chosen.yaml())?];
     let [applied, said] = texts.each_ref().map(|text| text.roots().next());
     let cursor = types.root(dest.api_version(), dest.kind(), Mode::ThreeWay);
-    let place = Place { live, applied, said, cursor, held: owners.root() };
+    let place = PlaceOfStates { live, applied, said, cursor, held: owners.root() };
     let original = place.original()?.map_or_else(|| original.clone(), Object::live);
     Ok(Settled { original, updated: chosen })
 }
@@ -60,15 +60,15 @@ fn unchanged(original: &Object, updated: &Object) -> Result<Settled> {
 }
 
 /// A place in a live object, in all three states.
-struct Place<'a, 'o> {
+struct PlaceOfStates<'a, 'o> {
     live: NodeRef<'a>,
     applied: Option<NodeRef<'a>>,
     said: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
-    held: Held<'o>,
+    held: HeldFields<'o>,
 }
 
-impl<'a> Place<'a, '_> {
+impl<'a> PlaceOfStates<'a, '_> {
     fn field(&self, name: &str, live: NodeRef<'a>) -> Self {
         let [applied, said] = [self.applied, self.said].map(|node| node.and_then(|node| node.get(name)));
         let cursor = self.cursor.child(name, [Some(live), applied, said].into_iter().flatten());

@@ -13,7 +13,7 @@ pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/tea
 
 /// A folder, or a file, of a repository in one of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct ReleaseAddress {
     /// The repository.
     pub repo: Repo,
     /// The path in it, without `/` at its ends; empty for the root.
@@ -31,7 +31,7 @@ pub enum Repo {
     Remote(String),
 }
 
-impl Address {
+impl ReleaseAddress {
     /// Reads an address.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl fmt::Display for Repo {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ReleaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { repo, directory, reference } = self;
         let repo = repo.to_string();
@@ -206,7 +206,7 @@ mod tests {
             ("https://github.com/a/b@v1", "https://github.com/a/b", "", Some("v1")),
             ("https://example.com/a/_git/b//deploy@v1", "https://example.com/a/_git/b", "deploy", Some("v1")),
         ] {
-            let address = Address::parse(text).expect(text);
+            let address = ReleaseAddress::parse(text).expect(text);
             let found = (address.repo.to_string(), address.directory.as_str(), address.reference.as_deref());
             assert_eq!(found, (repo.to_owned(), directory, reference), "{text}");
         }
@@ -228,7 +228,7 @@ mod tests {
             ("https://example.com/\nb.git/d@v1", "must be an address"),
             ("v1", "must be REPO.git/DIRECTORY@REF"),
         ] {
-            let error = Address::parse(text).expect_err(text).to_string();
+            let error = ReleaseAddress::parse(text).expect_err(text).to_string();
             assert!(error.contains(want) && !error.contains("secret"), "{error}");
         }
     }

@@ -1,10 +1,10 @@
-//! [`Found`]: what is at a path of a commit.
+//! [`AtPath`]: what is at a path of a commit.
 
 use std::collections::BTreeSet;
 
 /// What is at a path of a commit.
 #[derive(Debug)]
-pub enum Found {
+pub enum AtPath {
     /// A file, by its object.
     File(String),
     /// A folder.
@@ -35,7 +35,7 @@ pub enum EntryKind {
     Submodule,
 }
 
-impl Found {
+impl AtPath {
     /// The objects with the content of all files.
     pub fn objects(&self) -> BTreeSet<String> {
         match self {

@@ -19,7 +19,7 @@ pub struct Objects {
 
 /// An object.
 #[derive(Debug)]
-pub struct Object {
+pub struct GitObject {
     /// Its name.
     pub name: String,
     /// Its type.
@@ -44,7 +44,7 @@ impl Objects {
     ///
     /// # Errors
     /// The object has more than `most` bytes; or git does not answer.
-    pub fn read(&mut self, what: &str, most: u64) -> Result<Option<Object>> {
+    pub fn read(&mut self, what: &str, most: u64) -> Result<Option<GitObject>> {
         let asked = self.asked.as_mut().context(MISSING)?;
         asked.write_all(format!("{what}\n").as_bytes()).context(SILENT)?;
         let mut line = String::new();
@@ -58,7 +58,7 @@ impl Objects {
         let mut bytes = vec![0; usize::try_from(size)?];
         self.answers.read_exact(&mut bytes).context(SILENT)?;
         self.answers.read_exact(&mut [0]).context(SILENT)?;
-        Ok(Some(Object { name: name.to_owned(), kind: kind.to_owned(), bytes }))
+        Ok(Some(GitObject { name: name.to_owned(), kind: kind.to_owned(), bytes }))
     }
 }
 

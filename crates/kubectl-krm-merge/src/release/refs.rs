@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::{Result, bail};
 use semver::Version;
 
-use super::address::Address;
+use super::address::ReleaseAddress;
 
 /// The tags and branches of a repository, each with its commit.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Refs {
     ///
     /// # Errors
     /// The repository has no such tag or branch, and the name is not that of a commit.
-    pub fn find(&self, address: &Address) -> Result<State> {
+    pub fn find(&self, address: &ReleaseAddress) -> Result<State> {
         let Some(name) = &address.reference else {
             let Some((branch, commit)) = &self.head else {
                 bail!(
@@ -106,7 +106,7 @@ impl Refs {
     }
 
     /// What there is instead of a name that is not there.
-    fn offer(&self, address: &Address) -> String {
+    fn offer(&self, address: &ReleaseAddress) -> String {
         let newest: Vec<String> =
             self.releases(address, "").into_iter().rev().take(3).map(|(_, state)| state.name).collect();
         if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
@@ -118,7 +118,7 @@ impl Refs {
     }
 
     /// The releases of a directory, from the oldest to the newest. `prefix` is what stands before the version.
-    pub fn releases(&self, address: &Address, prefix: &str) -> Vec<(Version, State)> {
+    pub fn releases(&self, address: &ReleaseAddress, prefix: &str) -> Vec<(Version, State)> {
         let own = format!("{}/", address.directory);
         let mut found: BTreeMap<String, (Version, State)> = BTreeMap::new();
         for (tag, commit) in &self.tags {
@@ -179,8 +179,8 @@ mod tests {
         Refs::read(format!("ref: refs/heads/main\tHEAD\n{}\tHEAD\n{lines}", object(0)).as_bytes())
     }
 
-    fn address(text: &str) -> Address {
-        Address::parse(text).expect(text)
+    fn address(text: &str) -> ReleaseAddress {
+        ReleaseAddress::parse(text).expect(text)
     }
 
     #[test]

@@ -17,9 +17,9 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
-use super::address::{Address, Repo};
-use super::found::Found;
-use super::objects::{Object, Objects};
+use super::address::{ReleaseAddress, Repo};
+use super::found::AtPath;
+use super::objects::{GitObject, Objects};
 use super::program::{self, git};
 use super::refs::{RefKind, Refs, State};
 use crate::walk::{path_of, shown};
@@ -43,7 +43,7 @@ pub struct Store {
     remote: Option<Remote>,
     refs: OnceCell<Refs>,
     /// What is at a path of a commit, for those that were looked up.
-    found: RefCell<BTreeMap<(String, String), Rc<Found>>>,
+    found: RefCell<BTreeMap<(String, String), Rc<AtPath>>>,
     /// Objects that are known to be here.
     here: RefCell<BTreeSet<String>>,
     objects: RefCell<Option<Objects>>,
@@ -104,8 +104,8 @@ impl Store {
         &self,
         commit: &str,
         path: &str,
-        look: impl FnOnce() -> Result<Option<Found>>,
-    ) -> Result<Option<Rc<Found>>> {
+        look: impl FnOnce() -> Result<Option<AtPath>>,
+    ) -> Result<Option<Rc<AtPath>>> {
         let key = (commit.to_owned(), path.to_owned());
         if let Some(found) = self.found.borrow().get(&key) {
             return Ok(Some(Rc::clone(found)));
@@ -185,7 +185,7 @@ impl Store {
     ///
     /// # Errors
     /// The errors of [`Store::refs`] and [`Refs::find`].
-    pub fn state(&self, address: &Address) -> Result<State> {
+    pub fn state(&self, address: &ReleaseAddress) -> Result<State> {
         let found = self.refs()?.find(address);
         let (Err(_), None, Some(name)) = (&found, &self.remote, &address.reference) else { return found };
         let mut git = self.git();
@@ -332,7 +332,7 @@ impl Store {
     ///
     /// # Errors
     /// It has more than `most` bytes; or git cannot be run.
-    pub fn read(&self, object: &str, most: u64) -> Result<Option<Object>> {
+    pub fn read(&self, object: &str, most: u64) -> Result<Option<GitObject>> {
         let mut objects = self.objects.borrow_mut();
         let mut running = objects.take().map_or_else(|| Objects::of(self.git()), Ok)?;
         let read = running.read(object, most);

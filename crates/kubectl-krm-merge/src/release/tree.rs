@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_yaml::shown;
 
-use super::found::{Entry, EntryKind, Found};
+use super::found::{AtPath, Entry, EntryKind};
 use super::store::Store;
 use crate::held::Raw;
 use crate::walk::{Tree, Unread, WhyUnread};
@@ -28,30 +28,30 @@ const DEEPEST: usize = 100;
 ///
 /// # Errors
 /// git cannot be run; or the folder holds a name that must not be there.
-pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<Found>>> {
+pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<AtPath>>> {
     store.remembered(commit, path, || look(store, commit, path))
 }
 
-fn look(store: &Store, commit: &str, path: &str) -> Result<Option<Found>> {
+fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
     let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
     let Some(found) = store.read(&asked, MOST)? else { return Ok(None) };
     match found.kind.as_str() {
-        "blob" => Ok(Some(Found::File(found.name))),
+        "blob" => Ok(Some(AtPath::File(found.name))),
         "tree" => {
-            let mut walk = Walk { store, hash: found.name.len() / 2, count: 0, entries: Vec::new() };
+            let mut walk = TreeWalk { store, hash: found.name.len() / 2, count: 0, entries: Vec::new() };
             walk.enter("", &found.bytes)?;
             let mut entries = walk.entries;
             entries.sort_by(|a, b| a.path.cmp(&b.path));
             check_case(&entries)?;
             entries.retain(|entry| !entry.path.split('/').any(file_path::is_git));
-            Ok(Some(Found::Folder(entries)))
+            Ok(Some(AtPath::Folder(entries)))
         }
         _ => Ok(None),
     }
 }
 
 /// The walk through the trees of a folder.
-struct Walk<'s> {
+struct TreeWalk<'s> {
     store: &'s Store,
     /// The length of an object's name in a tree, in bytes.
     hash: usize,
@@ -60,7 +60,7 @@ struct Walk<'s> {
     entries: Vec<Entry>,
 }
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     /// Adds all files below a tree. `folder` is its path, which is empty or ends with `/`.
     fn enter(&mut self, folder: &str, tree: &[u8]) -> Result<()> {
         if folder.matches('/').count() > DEEPEST {

@@ -202,7 +202,7 @@ impl<'s> AnsweredTexts<'s> {
         let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
         let secrets = resources.iter().flat_map(|(_, side)| side).filter(|resource| resource.secret == Secret::All);
         let secrets = secrets.filter_map(|secret| secret.identity.map(|i| (i.namespace, i.name))).collect();
-        let found = Found {
+        let found = PossibleResults {
             ours: by_identity(&self.ours),
             theirs: by_identity(&self.theirs),
             low: by_identity(&self.low),
@@ -273,7 +273,7 @@ fn by_identity(held: &Held) -> ByIdentity<'_> {
 }
 
 /// The resources of the possible results.
-struct Found<'t> {
+struct PossibleResults<'t> {
     ours: ByIdentity<'t>,
     theirs: ByIdentity<'t>,
     low: ByIdentity<'t>,
@@ -283,7 +283,7 @@ struct Found<'t> {
 /// Finds the decisions for the places of one resource.
 struct Judge<'t, 'r, 'a> {
     texts: &'t AnsweredTexts<'t>,
-    found: &'t Found<'t>,
+    found: &'t PossibleResults<'t>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     /// The namespaces and names of all Secrets. The text has what came without a conflict on each side, so it does not tell whether a resource
@@ -327,7 +327,7 @@ impl<'a> Judge<'_, '_, 'a> {
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<DecidedPlace> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
-        let Found { ours, theirs, low, high } = self.found;
+        let PossibleResults { ours, theirs, low, high } = self.found;
         let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let is_aligned = self.is_aligned(path, values);
         let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
@@ -377,7 +377,7 @@ impl<'a> Judge<'_, '_, 'a> {
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
     /// have equal lengths, and that ours and theirs have the merged values at the path.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
-        let Found { ours, theirs, .. } = self.found;
+        let PossibleResults { ours, theirs, .. } = self.found;
         self.is_level(path, [ours, theirs])
             && is_same(self.at(ours, path), values.dest)
             && is_same(self.at(theirs, path), values.updated)

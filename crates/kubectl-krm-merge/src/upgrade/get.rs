@@ -16,7 +16,7 @@ use crate::cli::{Color, Get};
 use crate::disk::{self, Replacement};
 use crate::held::Held;
 use crate::progress::Progress;
-use crate::release::{self, address::Address, store::Network, store::Store};
+use crate::release::{self, address::ReleaseAddress, store::Network, store::Store};
 use crate::screen::{self, Page, Reader};
 use crate::side::Side;
 use crate::signals::Signals;
@@ -29,7 +29,7 @@ use krm_merge::file_path::RULES;
 /// # Errors
 /// The release cannot be fetched or read; or the folder is not new.
 pub fn get(args: &Get) -> Result<End> {
-    let given = Address::parse(&args.source)?;
+    let given = ReleaseAddress::parse(&args.source)?;
     let folder = args.folder.clone().map_or_else(|| name_of(&given), Ok)?;
     check_new(&folder)?;
     let progress = Progress::begin("fetching");
@@ -41,7 +41,7 @@ pub fn get(args: &Get) -> Result<End> {
         bail!("{}: it must be a folder of the repository, not a file", args.source);
     }
     side.leave_out_of_package(&[]);
-    let address = Address { repo: given.repo.recorded()?, reference: Some(state.name.clone()), ..given };
+    let address = ReleaseAddress { repo: given.repo.recorded()?, reference: Some(state.name.clone()), ..given };
     let lock = Some(Lock { reference: state.reference.clone(), exact: state.commit.clone() });
     let record = Record { upstream: Upstream::Git(address), lock };
     let files = files(&side, &folder, &record)?;
@@ -59,7 +59,7 @@ pub fn get(args: &Get) -> Result<End> {
 }
 
 /// The name of the directory, or else of the repository.
-fn name_of(address: &Address) -> Result<PathBuf> {
+fn name_of(address: &ReleaseAddress) -> Result<PathBuf> {
     let repo = address.repo.to_string();
     let repo = repo.trim_end_matches('/').trim_end_matches(".git");
     let names =

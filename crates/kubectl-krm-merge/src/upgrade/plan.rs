@@ -13,7 +13,7 @@ use super::package::Package;
 use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
-use crate::release::address::{Address, Repo};
+use crate::release::address::{ReleaseAddress, Repo};
 use crate::release::refs::{self, RefKind, Refs, State};
 use crate::release::store::{Gone, Network, Store};
 use crate::release::tree;
@@ -45,7 +45,7 @@ pub struct Plan {
 #[derive(Debug)]
 pub enum UpstreamSource {
     /// A directory of a repository.
-    Git { store: Rc<Store>, address: Address },
+    Git { store: Rc<Store>, address: ReleaseAddress },
     /// A command.
     Run(Producer),
 }
@@ -76,12 +76,12 @@ impl Plan {
     /// # Errors
     /// Nobody knows where the package comes from; or there is no such release.
     pub fn of(package: &Package, args: &Upgrade, stores: &mut Stores) -> Result<Self> {
-        let given = args.upstream.as_deref().map(Address::parse).transpose()?;
+        let given = args.upstream.as_deref().map(ReleaseAddress::parse).transpose()?;
         let recorded = package.record.as_ref();
         let lock = recorded.and_then(|record| record.lock.as_ref());
         match (given, recorded.map(|record| &record.upstream)) {
             (Some(given), _) => {
-                let address = Address { repo: given.repo.recorded()?, ..given };
+                let address = ReleaseAddress { repo: given.repo.recorded()?, ..given };
                 let to = args.to.clone().or_else(|| address.reference.clone());
                 Self::of_git(
                     stores.get(&address.repo, &package.root)?,
@@ -108,9 +108,9 @@ impl Plan {
         }
     }
 
-    fn of_git(store: Rc<Store>, address: &Address, asked: Asked<'_>) -> Result<Self> {
+    fn of_git(store: Rc<Store>, address: &ReleaseAddress, asked: Asked<'_>) -> Result<Self> {
         let refs = store.refs()?;
-        let at = |name: &str| Address::new(address.repo.clone(), &address.directory, Some(name));
+        let at = |name: &str| ReleaseAddress::new(address.repo.clone(), &address.directory, Some(name));
         let mut warnings = Vec::new();
         let from = match (asked.from, asked.lock) {
             (Some(name), _) => Some(store.state(&at(name)?)?),
@@ -129,7 +129,7 @@ impl Plan {
             Some(name) => store.state(&at(name)?)?,
             None => newest(refs, address, from.as_ref())?,
         };
-        let upstream = Upstream::Git(Address { reference: Some(to.name.clone()), ..address.clone() });
+        let upstream = Upstream::Git(ReleaseAddress { reference: Some(to.name.clone()), ..address.clone() });
         let lock = Some(Lock { reference: to.reference.clone(), exact: to.commit.clone() });
         Ok(Self {
             source: UpstreamSource::Git { store, address: address.clone() },
@@ -176,13 +176,13 @@ struct Asked<'a> {
 }
 
 /// The name of a tag of a directory without the directory.
-fn short(reference: &str, address: &Address) -> String {
+fn short(reference: &str, address: &ReleaseAddress) -> String {
     let own = reference.strip_prefix(&address.directory).and_then(|rest| rest.strip_prefix('/'));
     own.filter(|_| !address.directory.is_empty()).unwrap_or(reference).to_owned()
 }
 
 /// The warning for a tag that names another commit than it did when the package got it.
-fn moved(refs: &Refs, address: &Address, lock: &Lock) -> Option<String> {
+fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
     let now = refs.find(address).ok().filter(|now| now.kind == RefKind::Tag && now.commit != lock.exact)?;
     Some(format!(
         "the tag {} of \"{}\" is now commit {}, but the package has commit {}: `--to {}` takes the new one",
@@ -191,9 +191,9 @@ fn moved(refs: &Refs, address: &Address, lock: &Lock) -> Option<String> {
 }
 
 /// The newest release, or the new state of the branch that the package records. A pre-release counts only if the package has one.
-fn newest(refs: &Refs, address: &Address, from: Option<&State>) -> Result<State> {
+fn newest(refs: &Refs, address: &ReleaseAddress, from: Option<&State>) -> Result<State> {
     if let Some(branch) = address.reference.as_deref().filter(|name| refs.is_branch(name)) {
-        return refs.find(&Address { reference: Some(branch.to_owned()), ..address.clone() });
+        return refs.find(&ReleaseAddress { reference: Some(branch.to_owned()), ..address.clone() });
     }
     let current = from.map_or_else(|| address.reference.as_deref().unwrap_or_default(), |from| &from.name);
     let (prefix, current) = refs::split(current).map_or(("", None), |(prefix, version)| (prefix, Some(version)));

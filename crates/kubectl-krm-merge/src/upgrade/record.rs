@@ -16,7 +16,7 @@ use krm_merge::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 use crate::config_file::NEW;
-use crate::release::address::{Address, Repo, check_reference};
+use crate::release::address::{ReleaseAddress, Repo, check_reference};
 use crate::release::refs::is_commit;
 
 /// Where a package comes from, and which release it has.
@@ -32,7 +32,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Upstream {
     /// A directory of a repository, at the recorded tag, branch or commit.
-    Git(Address),
+    Git(ReleaseAddress),
     /// The output of a command, in which `{ref}` stands for the release.
     Run {
         /// The program and its arguments.
@@ -168,7 +168,7 @@ fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, Rec
     let [repo, reference] = [text(node, &["git", "repo"])?, text(node, &["git", "ref"])?];
     let directory = node.at(&["git", "directory"]).map(|_| text(node, &["git", "directory"])).transpose()?;
     let address =
-        Repo::parse(&repo).and_then(|repo| Address::new(repo, &directory.unwrap_or_default(), Some(&reference)));
+        Repo::parse(&repo).and_then(|repo| ReleaseAddress::new(repo, &directory.unwrap_or_default(), Some(&reference)));
     address.map(Upstream::Git).map_err(fault)
 }
 
@@ -269,7 +269,7 @@ mod tests {
     const COMMIT: &str = "0123456789012345678901234567890123456789";
 
     fn record(source: &str) -> Record {
-        let upstream = Upstream::Git(Address::parse(source).expect(source));
+        let upstream = Upstream::Git(ReleaseAddress::parse(source).expect(source));
         Record { upstream, lock: Some(Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned() }) }
     }
 

@@ -38,7 +38,7 @@ pub enum Merger {
 
 /// What git made of a replay.
 #[derive(Debug)]
-pub struct Merged {
+pub struct GitMerged {
     /// The tree.
     pub tree: String,
     /// The files that both sides changed and the driver is for, or that are in conflict.
@@ -112,7 +112,7 @@ impl Scratch {
     ///
     /// # Errors
     /// git cannot merge them.
-    pub fn merge(&self, replay: &Replay, merger: Merger) -> Result<Merged> {
+    pub fn merge(&self, replay: &Replay, merger: Merger) -> Result<GitMerged> {
         let mut git = self.git();
         match merger {
             Merger::Git => git.args(["-c", "core.attributesFile=/dev/null"]),
@@ -130,7 +130,8 @@ impl Scratch {
         if output.status.code().is_none_or(|code| code > 1) {
             bail!("{}", words(&output));
         }
-        Merged::read(&String::from_utf8_lossy(&output.stdout), time).context("`git merge-tree` must say what it merged")
+        GitMerged::read(&String::from_utf8_lossy(&output.stdout), time)
+            .context("`git merge-tree` must say what it merged")
     }
 
     /// What differs between a commit and a tree in one file. `name` stands for the tree.
@@ -151,7 +152,7 @@ impl Drop for Scratch {
     }
 }
 
-impl Merged {
+impl GitMerged {
     /// Reads what `git merge-tree -z --messages` prints: the tree, the entries of files in conflict, and messages with the files that they
     /// are about.
     fn read(told: &str, time: Duration) -> Option<Self> {
