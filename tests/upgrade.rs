@@ -544,6 +544,16 @@ fn one_of_several_that_moved_takes_its_edits_along() {
     assert!(messages(&output).iter().any(|m| m == told), "{output}");
 }
 
+/// Where a folder with several of one identity moved, each goes to the file whose path ends as its own does.
+#[test]
+fn several_of_one_identity_move_with_their_folder() {
+    let files = |folder: &str, spec: &str| in_files(folder, &[("base/web.yaml", "{r: 1}"), ("over/web.yaml", spec)]);
+    let sides = format!("{}{}", files("up/v1/old/", "{r: 1}"), files("up/v2/new/", "{r: 1}"));
+    let dest = files("old/", "{r: 1, own: 1}");
+    let output = passes(&resource_list(&format!("{dest}{sides}"), BY_PATH)).stdout;
+    assert_eq!(items_of(&output).replace(&sides, ""), files("new/", "{r: 1, own: 1}"));
+}
+
 /// With less than half of its text, nobody can tell whether one moved or one went and one came.
 #[test]
 fn one_of_several_that_may_have_moved_is_named_with_its_files() {

@@ -3,6 +3,8 @@
 //! Nothing here prints a document: a [`Document`] only says where each node and each comment is, what a scalar means, and whether two nodes
 //! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events. The tree, the
 //! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
+//!
+//! An [`Error`] shows the line that is wrong. So what misleads a reader ([`shown`]) and what may be secret ([`secret`]) is known here, too.
 
 mod blank;
 mod block_scalar;
