@@ -23,7 +23,7 @@ use renamed::{NamedChild, RenamedChild};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
 use crate::child::{By, ChildId};
-use crate::host::{check_kept, holds_protected, is_all_protected, is_protected};
+use crate::host::{check_kept, holds_protected, is_all_protected, is_protected, may_hold_protected};
 use crate::path::{FieldPath, Trail};
 use crate::policy::Renames;
 use crate::schema::Cursor;
@@ -128,6 +128,11 @@ struct NodeOfSides<'a> {
 }
 
 impl<'a> NodeOfSides<'a> {
+    /// A node that only updated has.
+    fn of_new(updated: NodeRef<'a>) -> Self {
+        Self { original: None, updated: Some(updated), dest: None }
+    }
+
     /// The first child on each side.
     fn firsts(self) -> sides::Sides<Option<Placed<'a>>> {
         let first = |container: Option<NodeRef<'a>>| {
@@ -273,6 +278,9 @@ impl<'a> Differ<'a> {
         for side in [sides.original, sides.updated].into_iter().flatten() {
             side.resolve().check_keys()?;
         }
+        if sides.original.is_none() && sides.dest.is_none() && self.is_plain(like) {
+            return self.new_map(like, sides, cursor);
+        }
         let fields = self.fields(sides);
         let mut children = Vec::new();
         let mut ends = None;
@@ -292,6 +300,48 @@ impl<'a> Differ<'a> {
         let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
         let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
+    }
+
+    /// Whether a map has only fields of its own, and none of them is the host's or has one below it.
+    fn is_plain(&self, map: NodeRef<'a>) -> bool {
+        !map.resolve().has_merge_entry() && !may_hold_protected(&self.trail)
+    }
+
+    /// The request for a map that only updated has: the map as it is written or, if a field asks for more than that, its fields.
+    fn new_map(
+        &mut self,
+        map: NodeRef<'a>,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let as_written = |(key, value): (NodeRef<'a>, NodeRef<'a>)| {
+            let change = NodeOfSides::of_new(value).expecting(Wants::Value(value))?;
+            Some(Child { id: ChildId::Field(key.string()), node: Some((Some(key), value)), change })
+        };
+        let mut children: Option<Vec<Child<'a>>> = None;
+        for (i, (key, value)) in map.entries().enumerate() {
+            let name = key.string();
+            let gap = gap::taken(None, None, (Place::of_entry(key, value), value), Some(map));
+            let change = self.field(name, NodeOfSides::of_new(value), cursor)?;
+            let is_as_written =
+                gap.is_none() && change.as_ref().is_some_and(|c| matches!(c.wants, Wants::Value(v) if v.is(value)));
+            if children.is_none() && is_as_written {
+                continue;
+            }
+            let before = || map.entries().take(i).filter_map(as_written).collect();
+            let notes = Notes { gap, ..Notes::default() };
+            let change = change.or_else(|| gap.map(|_| Change::patch(Wants::Same, None)));
+            let child = change.map(|change| Child {
+                id: ChildId::Field(name),
+                node: Some((Some(key), value)),
+                change: Change { notes, ..change },
+            });
+            children.get_or_insert_with(before).extend(child);
+        }
+        match children {
+            None => Ok(sides.expecting(Wants::Value(map))),
+            Some(children) => Ok(sides.inside(Inside::of(map, By::Field, children))),
+        }
     }
 
     /// Compares what is below a child, with the fit of its lines.

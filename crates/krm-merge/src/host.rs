@@ -45,10 +45,19 @@ pub fn is_all_protected(trail: &Trail<'_>, value: NodeRef<'_>) -> bool {
         && value.fields().all(|(key, _)| is_transport(key.string()))
 }
 
+/// The way from a value at a path to the annotations of the host; `None` if none can be below it.
+fn way_to_protected(trail: &Trail<'_>) -> Option<&'static [&'static str]> {
+    (0..=PLACE.len()).find(|n| trail.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..])
+}
+
+/// Whether a value at a path may contain annotations of the host.
+pub fn may_hold_protected(trail: &Trail<'_>) -> bool {
+    way_to_protected(trail).is_some()
+}
+
 /// Whether a value at a path contains annotations of the host.
 pub fn holds_protected(trail: &Trail<'_>, value: View<'_, '_>) -> bool {
-    let below = (0..=PLACE.len()).find(|n| trail.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
-    let annotations = below.and_then(|below| below.iter().try_fold(value, |map, name| map.field(name)));
+    let annotations = way_to_protected(trail).and_then(|way| way.iter().try_fold(value, |map, name| map.field(name)));
     annotations.is_some_and(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)))
 }
 
