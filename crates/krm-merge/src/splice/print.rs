@@ -230,7 +230,7 @@ impl BlockText {
     fn behind_gap(mut self, gap: &str, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
         let below: usize = self.body.iter().map(|line| line.len() + 1).sum();
-        out.reserve(gap.len() + self.head.len() + comment.map_or(0, |comment| comment.len() + 1) + below);
+        out.reserve_exact(gap.len() + self.head.len() + comment.map_or(0, |comment| comment.len() + 1) + below);
         if !self.head.is_empty() {
             out.push_str(gap);
             out.push_str(&self.head);
@@ -260,9 +260,6 @@ fn gap_before<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
     let gap = value.document().source().get(place.open..value.full_start()).unwrap_or_default();
     if !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t')) { gap } else { " " }
 }
-
-/// The room that a child has at once, without its indentation.
-const USUAL_CHILD: usize = 80;
 
 fn blanks(n: usize) -> String {
     " ".repeat(n)
@@ -431,15 +428,11 @@ impl HostLayout<'_> {
     /// The lines of a child after its own comment lines.
     fn child(&self, new: &NewChild<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
-        let mut line = String::with_capacity(column + USUAL_CHILD);
+        let key = new.key.map_or_else(|| "-".to_owned(), |key| self.with_question(self.key(key), column) + ":");
+        // A new map may have many lines, and most are short.
+        let mut line = String::with_capacity(column + key.len());
         line.extend(std::iter::repeat_n(' ', column));
-        match new.key {
-            Some(key) => {
-                line.push_str(&self.with_question(self.key(key), column));
-                line.push(':');
-            }
-            None => line.push('-'),
-        }
+        line.push_str(&key);
         let own = || {
             let (place, value) = place?;
             let (_, end) = comment_of(&place, value)?;
