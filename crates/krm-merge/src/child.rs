@@ -4,6 +4,7 @@
 //! its value.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, Hash};
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Scalar, is_canonical};
@@ -296,51 +297,125 @@ fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
         return first;
     }
     let mut seen = HashSet::with_capacity(ids.len());
-    ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
+    let is_first: Vec<bool> = ids.iter().map(|id| seen.insert(id)).collect();
+    ids.into_iter().zip(is_first).filter_map(|(id, is_first)| is_first.then_some(id)).collect()
 }
 
 /// The identities of children, in their order, with a look-up that is hashed if that pays off.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ChildIndex<'a> {
-    ids: Vec<Option<ChildId<'a>>>,
-    hashed: Option<Hashed<'a>>,
+    ids: Ids<'a>,
+    hashed: Option<Hashed>,
     /// The number of look-ups, including the expected ones.
     asked: usize,
 }
 
-/// The places of children, in their order.
+/// The identities of children. There may be many fields, and a name takes less memory than any identity.
+#[derive(Clone, Debug)]
+enum Ids<'a> {
+    Fields(Vec<Option<&'a str>>),
+    Elements(Vec<Option<ChildId<'a>>>),
+}
+
+impl<'a> Ids<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Fields(names) => names.len(),
+            Self::Elements(ids) => ids.len(),
+        }
+    }
+
+    fn id(&self, place: usize) -> Option<Cow<'_, ChildId<'a>>> {
+        match self {
+            Self::Fields(names) => names.get(place)?.map(|name| Cow::Owned(ChildId::Field(name))),
+            Self::Elements(ids) => ids.get(place)?.as_ref().map(Cow::Borrowed),
+        }
+    }
+
+    fn is(&self, place: usize, id: &ChildId<'a>) -> bool {
+        match (self, id) {
+            (Self::Fields(names), ChildId::Field(name)) => names.get(place).is_some_and(|other| *other == Some(*name)),
+            (Self::Fields(_), _) => false,
+            (Self::Elements(ids), id) => ids.get(place).is_some_and(|other| other.as_ref() == Some(id)),
+        }
+    }
+
+    fn push(&mut self, id: Option<ChildId<'a>>) {
+        match (self, id) {
+            (Self::Fields(names), Some(ChildId::Field(name))) => names.push(Some(name)),
+            (Self::Fields(names), _) => names.push(None),
+            (Self::Elements(ids), id) => ids.push(id),
+        }
+    }
+
+    fn reordered(self, order: &[usize]) -> Self {
+        fn put<T>(mut all: Vec<Option<T>>, order: &[usize]) -> Vec<Option<T>> {
+            order.iter().map(|old| all[*old].take()).collect()
+        }
+        match self {
+            Self::Fields(names) => Self::Fields(put(names, order)),
+            Self::Elements(ids) => Self::Elements(put(ids, order)),
+        }
+    }
+}
+
+/// The places of children by the hashes of their identities.
 #[derive(Clone, Debug, Default)]
-struct Hashed<'a> {
-    places: HashMap<ChildId<'a>, Vec<usize>>,
+struct Hashed {
+    places: PlacesByHash,
     /// The places of the elements with several merge keys, by the value of the first key.
-    alike: HashMap<Cow<'a, str>, Vec<usize>>,
+    alike: PlacesByHash,
     /// Whether two children have one identity.
     has_repeated: bool,
+}
+
+/// Places by a hash. Places of different things may have one hash, so what is found must be compared.
+#[derive(Clone, Debug, Default)]
+struct PlacesByHash {
+    /// The last place of each hash.
+    last: HashMap<u32, u32>,
+    /// For each place, the next one with its hash; for the last one, the first.
+    next: Vec<u32>,
+}
+
+impl PlacesByHash {
+    fn hash(&self, of: impl Hash) -> u32 {
+        self.last.hasher().hash_one(of) as u32
+    }
+
+    fn add(&mut self, place: usize, of: impl Hash) {
+        let (hash, place) = (self.hash(of), place as u32);
+        // Places between may have no hash.
+        self.next.resize(place as usize, place);
+        let first = self.last.insert(hash, place).map(|last| std::mem::replace(&mut self.next[last as usize], place));
+        self.next.push(first.unwrap_or(place));
+    }
+
+    /// The places with a hash, in order.
+    fn find(&self, hash: u32) -> impl Iterator<Item = usize> {
+        let last = self.last.get(&hash).copied();
+        let first = last.map(|last| self.next[last as usize]);
+        std::iter::successors(first, move |at| Some(self.next[*at as usize]).filter(|_| Some(*at) != last))
+            .map(|at| at as usize)
+    }
 }
 
 /// How many comparisons look-ups may cost before they are hashed.
 const COMPARISONS: usize = 256;
 
-/// How many look-ups are never hashed: to hash an identity takes as long as to compare it many times, and several times its memory.
+/// How many look-ups are never hashed: to hash an identity takes as long as to compare it many times.
 const FEW: usize = 8;
 
-impl<'a> Hashed<'a> {
-    fn add(&mut self, place: usize, id: &ChildId<'a>) {
-        if let ChildId::Key(ElementKey { first, others }) = id
-            && !others.is_empty()
-        {
-            self.alike.entry(first.clone()).or_default().push(place);
-        }
-        let places = self.places.entry(id.clone()).or_default();
-        self.has_repeated |= !places.is_empty();
-        places.push(place);
-    }
-}
-
 impl<'a> ChildIndex<'a> {
-    /// The index of children with these identities.
-    pub fn of(ids: Vec<Option<ChildId<'a>>>) -> Self {
-        Self { ids, ..Self::default() }
+    /// The index of children that are identified in this way.
+    pub fn of(by: &By<'a>, ids: impl Iterator<Item = Option<ChildId<'a>>>) -> Self {
+        let room = ids.size_hint().1.unwrap_or_default();
+        let mut all = match by {
+            By::Field => Ids::Fields(Vec::with_capacity(room)),
+            _ => Ids::Elements(Vec::with_capacity(room)),
+        };
+        ids.for_each(|id| all.push(id));
+        Self { ids: all, hashed: None, asked: 0 }
     }
 
     /// Whether this many look-ups among some children cost less if the identities are hashed.
@@ -354,16 +429,17 @@ impl<'a> ChildIndex<'a> {
         if self.hashed.is_some() || !Self::pays_off(self.ids.len(), self.asked) {
             return;
         }
-        let mut hashed = Hashed { places: HashMap::with_capacity(self.ids.len()), ..Hashed::default() };
-        for (place, id) in self.ids.iter().enumerate() {
-            id.iter().for_each(|id| hashed.add(place, id));
-        }
+        let places =
+            PlacesByHash { last: HashMap::with_capacity(self.ids.len()), next: Vec::with_capacity(self.ids.len()) };
+        let mut hashed = Hashed { places, ..Hashed::default() };
+        (0..self.ids.len()).for_each(|place| hashed.add(place, &self.ids));
         self.hashed = Some(hashed);
     }
 
     /// The number of a new last element.
     pub fn next_number(&self) -> usize {
-        match self.ids.iter().flatten().next_back() {
+        let Ids::Elements(ids) = &self.ids else { return 0 };
+        match ids.iter().flatten().next_back() {
             Some(ChildId::Index(last)) => last + 1,
             _ => 0,
         }
@@ -371,26 +447,18 @@ impl<'a> ChildIndex<'a> {
 
     /// Adds the identity of a new last child.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
-        if let (Some(hashed), Some(id)) = (&mut self.hashed, &id) {
-            hashed.add(self.ids.len(), id);
-        }
         self.ids.push(id);
+        if let Some(hashed) = &mut self.hashed {
+            hashed.add(self.ids.len() - 1, &self.ids);
+        }
     }
 
     /// Puts the children in another order. `order` has their old places.
     #[must_use]
-    pub fn reordered(mut self, order: &[usize]) -> Self {
-        let mut places = vec![0; self.ids.len()];
-        order.iter().enumerate().for_each(|(new, old)| places[*old] = new);
-        let moved = |of_one: &mut Vec<usize>| {
-            of_one.iter_mut().for_each(|place| *place = places[*place]);
-            of_one.sort_unstable();
-        };
-        if let Some(hashed) = &mut self.hashed {
-            hashed.places.values_mut().chain(hashed.alike.values_mut()).for_each(moved);
-        }
-        self.ids = order.iter().map(|old| self.ids[*old].take()).collect();
-        self
+    pub fn reordered(self, order: &[usize]) -> Self {
+        let mut reordered = Self { ids: self.ids.reordered(order), hashed: None, ..self };
+        reordered.expect(0);
+        reordered
     }
 
     /// Whether all children are known to have different identities.
@@ -399,40 +467,47 @@ impl<'a> ChildIndex<'a> {
     }
 
     /// The identity of the child at a place.
-    pub fn id(&self, place: usize) -> Option<&ChildId<'a>> {
-        self.ids.get(place)?.as_ref()
+    pub fn id(&self, place: usize) -> Option<ChildId<'a>> {
+        self.ids.id(place).map(Cow::into_owned)
     }
 
     /// The places of the children of this identity.
     pub fn find<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
-        let hashed = self.hashed.as_ref().map(|hashed| hashed.places.get(id).map_or(&[][..], Vec::as_slice));
-        self.among(hashed, move |other| other == id)
+        let hashed = self.hashed.as_ref().map(|hashed| hashed.places.find(hashed.places.hash(id)));
+        self.among(hashed).filter(move |at| self.ids.is(*at, id))
     }
 
     /// The merge keys of the elements that have the same first merge key as this one, each once. Only places for which `is_there` holds
     /// count.
     pub fn keys_alike(&self, key: &ElementKey<'a>, is_there: impl Fn(usize) -> bool) -> Vec<ElementKey<'a>> {
-        let first = &key.first;
-        let hashed = self.hashed.as_ref().map(|hashed| hashed.alike.get(first).map_or(&[][..], Vec::as_slice));
-        let is_meant = move |other: &ChildId<'a>| matches!(other, ChildId::Key(other) if other.first == *first);
+        let hashed = self.hashed.as_ref().map(|hashed| hashed.alike.find(hashed.alike.hash(&key.first)));
         let mut keys: Vec<ElementKey<'a>> = Vec::new();
-        for place in self.among(hashed, is_meant).filter(|place| is_there(*place)) {
-            match self.id(place) {
-                Some(ChildId::Key(other)) if !keys.contains(other) => keys.push(other.clone()),
+        for id in self.among(hashed).filter(|at| is_there(*at)).filter_map(|at| self.ids.id(at)) {
+            match &*id {
+                ChildId::Key(other) if other.first == key.first && !keys.contains(other) => keys.push(other.clone()),
                 _ => {}
             }
         }
         keys
     }
 
-    /// The hashed places, if the index is hashed; otherwise the places of the children that match.
-    fn among<'i>(
-        &'i self,
-        hashed: Option<&'i [usize]>,
-        is_meant: impl Fn(&ChildId<'a>) -> bool + 'i,
-    ) -> impl Iterator<Item = usize> + 'i {
-        let listed = if hashed.is_some() { &[][..] } else { &self.ids[..] };
-        let listed = listed.iter().enumerate().filter(move |(_, id)| id.as_ref().is_some_and(&is_meant));
-        hashed.unwrap_or_default().iter().copied().chain(listed.map(|(place, _)| place))
+    /// The hashed places, if the index is hashed; otherwise all.
+    fn among<'i>(&'i self, hashed: Option<impl Iterator<Item = usize> + 'i>) -> impl Iterator<Item = usize> + 'i {
+        let all = if hashed.is_some() { 0..0 } else { 0..self.ids.len() };
+        hashed.into_iter().flatten().chain(all)
+    }
+}
+
+impl Hashed {
+    /// Adds the last child.
+    fn add(&mut self, place: usize, ids: &Ids<'_>) {
+        let Some(id) = ids.id(place) else { return };
+        if let ChildId::Key(ElementKey { first, others }) = &*id
+            && !others.is_empty()
+        {
+            self.alike.add(place, first);
+        }
+        self.has_repeated = self.has_repeated || self.places.find(self.places.hash(&*id)).any(|at| ids.is(at, &id));
+        self.places.add(place, &*id);
     }
 }

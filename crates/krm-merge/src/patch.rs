@@ -125,7 +125,7 @@ impl<'t, 'a> InDest<'t, 'a> {
             return Self::Merged(branch);
         }
         let elements = list.map(View::elements).unwrap_or_default();
-        let mut index = ChildIndex::of(elements.iter().map(|element| by.id_of(*element)).collect());
+        let mut index = ChildIndex::of(by, elements.iter().map(|element| by.id_of(*element)));
         index.expect(asked);
         Self::Read { elements, index }
     }

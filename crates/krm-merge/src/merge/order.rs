@@ -72,7 +72,10 @@ fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, inside: &Inside<'a>
         next = at + 1;
         Some(at)
     };
-    ids.into_iter().filter_map(place).collect()
+    // A collected list would keep the memory of the identities.
+    let mut places = Vec::with_capacity(ids.len());
+    places.extend(ids.into_iter().filter_map(place));
+    places
 }
 
 /// What an element is to the order that others are added to.

@@ -102,9 +102,8 @@ impl<'a> Branch<'a> {
     }
 
     fn make_index(&mut self) {
-        let ids = self.ids();
-        self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
-        let mut index = ChildIndex::of(ids);
+        self.nameless = self.numbered().filter(|(n, e)| e.value.is_some() && self.id_of(*n, e).is_none()).count();
+        let mut index = ChildIndex::of(&self.by, self.ids());
         index.expect(self.asked);
         self.index = Some(index);
     }
@@ -185,8 +184,8 @@ impl<'a> Branch<'a> {
         id_of(&self.by, entry, number)
     }
 
-    pub(super) fn ids(&self) -> Vec<Option<ChildId<'a>>> {
-        self.numbered().map(|(number, entry)| self.id_of(number, entry)).collect()
+    pub(super) fn ids(&self) -> impl Iterator<Item = Option<ChildId<'a>>> {
+        self.numbered().map(|(number, entry)| self.id_of(number, entry))
     }
 
     /// The identity of the entry at a place.
@@ -195,7 +194,7 @@ impl<'a> Branch<'a> {
             return self.entries.get(place)?.key?.id();
         }
         self.count();
-        self.index.as_ref()?.id(place).cloned()
+        self.index.as_ref()?.id(place)
     }
 
     /// How much is known about the identities of its children.
