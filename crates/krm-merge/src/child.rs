@@ -448,8 +448,9 @@ impl<'a> ChildIndex<'a> {
     /// Adds the identity of a new last child.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
         self.ids.push(id);
-        if let Some(hashed) = &mut self.hashed {
-            hashed.add(self.ids.len() - 1, &self.ids);
+        match &mut self.hashed {
+            Some(hashed) => hashed.add(self.ids.len() - 1, &self.ids),
+            None => self.expect(0),
         }
     }
 

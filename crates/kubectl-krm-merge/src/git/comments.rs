@@ -7,7 +7,7 @@ use krm_merge::documents::below_header;
 use krm_merge::sides::{Side, Sides};
 use krm_yaml::{Document, Edit, can_end_with_comments, ends_line, line_end, line_start, lines, next_line};
 
-use super::versions::{Here, VersionsAt};
+use super::versions::{ChildrenAt, Here, VersionsAt};
 
 /// The borders between the resources of a text and the comments around all of them.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub struct Free<'a> {
 impl<'a> Free<'a> {
     /// The comments among the children of a map or list that all sides have. Each comment is inserted above the next child that ours has,
     /// or else below the previous child. The merge itself takes those in the lines `taken` of theirs.
-    pub fn of(container: &VersionsAt<'a>, children: &[VersionsAt<'a>], taken: &[Range<usize>]) -> Vec<Self> {
+    pub fn of(container: &VersionsAt<'a>, children: &ChildrenAt<'_, 'a>, taken: &[Range<usize>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
         let mut all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
         all.updated.retain(|(at, _)| !taken.iter().any(|lines| lines.contains(at)));
@@ -85,15 +85,18 @@ impl<'a> Free<'a> {
         text: &'a str,
         theirs: Here<'a>,
         ours: Here<'a>,
-        children: &[VersionsAt<'a>],
+        children: &ChildrenAt<'_, 'a>,
     ) -> Option<Self> {
         let source = theirs.value.document().source();
         let document = ours.value.document();
-        let both = || children.iter().filter_map(|spot| Some((spot.here.updated?.place?, spot)));
-        let next = both().filter(|(place, spot)| place.lead > at && spot.here.dest.is_some()).min_by_key(|p| p.0.lead);
-        let before =
-            both().filter(|(place, spot)| place.lead < at && spot.here.dest.is_some()).max_by_key(|p| p.0.lead);
-        let (_, spot) = next.or(before)?;
+        let both = || {
+            let both = children.written.iter().enumerate().filter(|(_, child)| child.dest.is_some());
+            both.filter_map(|(number, child)| Some((children.place(Side::Updated, child.updated?)?, number)))
+        };
+        let next = both().filter(|(place, _)| place.lead > at).min_by_key(|p| p.0.lead);
+        let before = both().filter(|(place, _)| place.lead < at).max_by_key(|p| p.0.lead);
+        let (_, number) = next.or(before)?;
+        let spot = children.get(number)?;
         let place = spot.here.dest?.place?;
         let top = document.line_start(place.top(document));
         let inline = document.source()[document.line_start(place.lead)..].bytes().take_while(|b| *b == b' ');
@@ -123,8 +126,8 @@ impl<'a> Free<'a> {
 }
 
 /// The comments in a map or list that belong to no child, in order: the offset and the text of each.
-fn free<'a>(container: Here<'a>, side: Side, children: &[VersionsAt<'a>]) -> Vec<(usize, &'a str)> {
-    let mut owned: Vec<Range<usize>> = children.iter().filter_map(|spot| Some(spot.here[side]?.lines())).collect();
+fn free<'a>(container: Here<'a>, side: Side, children: &ChildrenAt<'_, 'a>) -> Vec<(usize, &'a str)> {
+    let mut owned: Vec<Range<usize>> = children.of(side).map(|here| here.lines()).collect();
     owned.sort_by_key(|lines| lines.start);
     let is_owned = |at: usize| {
         let next = owned.partition_point(|lines| lines.start <= at);
@@ -134,8 +137,8 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[VersionsAt<'a>]) -> Vec
 }
 
 /// The offset after the last child of a map or list on a side.
-fn end_of_children(side: Side, children: &[VersionsAt<'_>]) -> usize {
-    children.iter().filter_map(|spot| Some(spot.here[side]?.lines().end)).max().unwrap_or_default()
+fn end_of_children(side: Side, children: &ChildrenAt<'_, '_>) -> usize {
+    children.of(side).map(|here| here.lines().end).max().unwrap_or_default()
 }
 
 /// The comment lines above a child, including lines that a blank line separates.

@@ -3,18 +3,19 @@
 //! At a place in conflict, each half has the whole place of its side, including comments and order. A comment that the merge would lose
 //! also makes a choice: if both sides changed the comment, or if one side deleted or replaced the value that the comment belongs to.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
-use krm_yaml::{Edit, NodeRef, Place, Style, same_comment};
+use krm_yaml::{Edit, NodeRef, Place, Style, WrittenChild, same_comment};
 
 use super::choices::Lines;
 use super::comments::{Free, fresh};
 use super::hunks::{Finer, Meaning};
 use super::part::Grain;
-use super::versions::{Here, VersionsAt};
+use super::versions::{ChildrenAt, Here, VersionsAt};
 
 /// A merged resource, for each side that may win.
 pub struct Halves<'a, 'd> {
@@ -82,11 +83,9 @@ impl<'a, 'd> Halves<'a, 'd> {
         let ours = spot.here.dest.map(|here| here.value);
         let is_ours = tree.like().zip(ours).is_some_and(|(like, ours)| like.is(ours));
         match (tree, spot.children()) {
-            (Tree::Branch(branch), Some((_, children))) if is_ours => {
-                self.children((**branch).clone(), spot, &children)
-            }
-            (Tree::Node(node), Some((by, children))) if is_ours && !is_settled => {
-                self.children(Branch::of(*node, by), spot, &children)
+            (Tree::Branch(branch), Some(children)) if is_ours => self.children(branch, spot, children),
+            (Tree::Node(node), Some(children)) if is_ours && !is_settled => {
+                self.children(&Branch::of(*node, children.by.clone()), spot, children)
             }
             (Tree::Branch(branch), _) => self.untold(branch),
             _ => Sides::of(|_| tree.clone()),
@@ -96,17 +95,20 @@ impl<'a, 'd> Halves<'a, 'd> {
     /// The halves of a map or list of ours, from the halves of its children.
     fn children(
         &mut self,
-        branch: Branch<'a>,
+        branch: &Branch<'a>,
         container: &VersionsAt<'a>,
-        children: &[VersionsAt<'a>],
+        children: ChildrenAt<'_, 'a>,
     ) -> Sides<Tree<'a>> {
-        let new = children.iter().enumerate().filter_map(|(n, spot)| Some((spot.here.updated?.value.start(), n)));
-        let new: HashMap<usize, usize> = new.collect();
+        // What has no place in ours comes from theirs.
+        let new = LazyCell::new(|| -> HashMap<usize, usize> {
+            let new = children.written.iter().enumerate();
+            new.filter_map(|(number, child)| Some((child.updated?.value().start(), number))).collect()
+        });
         // Children of ours come first, in their order.
         let number = |entry: &Entry<'a>| entry.place().or_else(|| new.get(&theirs(entry)?.start()).copied());
         let taken = branch.entries.iter().filter(|entry| entry.comments.gap.is_some());
         let taken = taken.filter_map(|entry| children.get(number(entry)?)?.here.updated?.gap());
-        let free = Free::of(container, children, &taken.collect::<Vec<_>>());
+        let free = Free::of(container, &children, &taken.collect::<Vec<_>>());
         for disputed in free.iter().filter(|free| free.is_disputed) {
             self.asked.push(AskedComment {
                 path: container.path.keyed(),
@@ -115,65 +117,66 @@ impl<'a, 'd> Halves<'a, 'd> {
             });
         }
         self.free.extend(free);
-        let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
-        let mut seen = HashSet::new();
-        for entry in branch.entries {
-            let number = number(&entry);
-            let halves = match number.and_then(|number| children.get(number)) {
-                Some(spot) => self.entry(entry, spot),
+        let mut halves = Sides::of(|_| Half::default());
+        let mut seen = vec![false; children.written.len()];
+        for (at, entry) in branch.entries.iter().enumerate() {
+            let number = number(entry);
+            let of_entry = match number.and_then(|number| children.get(number)) {
+                Some(spot) => self.entry(entry, &spot),
                 None => Sides::of(|_| entry.clone()),
             };
-            seen.extend(number);
-            Side::ALL.iter().for_each(|side| out[*side].push(halves[*side].clone()));
+            number.and_then(|number| seen.get_mut(number)).into_iter().for_each(|seen| *seen = true);
+            let Sides { original, updated, dest } = of_entry;
+            halves.original.put(at, original);
+            halves.updated.put(at, updated);
+            halves.dest.put(at, dest);
         }
-        let gone = children.iter().enumerate().filter(|(n, _)| !seen.contains(n)).map(|(_, spot)| spot);
-        gone.for_each(|spot| self.only_theirs(spot, children, &mut out));
+        let gone = seen.iter().enumerate().filter(|(_, seen)| !**seen).filter_map(|(number, _)| children.get(number));
+        gone.for_each(|spot| self.only_theirs(&spot, &children, &mut halves));
         // If both sides moved elements, each half has that side's order, with all merged changes.
         if let Some(ours) = container.here.dest.filter(|_| branch.contested.is_some()) {
             self.places.push(Lines { range: ours.lines(), grain: Grain::Whole, finer: Finer::Never });
         }
-        Sides::of(|side| {
-            let mut half = Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side]));
-            half.contested.clone_from(&branch.contested);
-            half.into_tree()
-        })
+        drop(children);
+        // Mostly ours folds into a node, and takes no memory any more.
+        let dest = halves.dest.of(branch);
+        Sides { original: halves.original.of(branch), updated: halves.updated.of(branch), dest }
     }
 
     /// A child that ours deleted. If theirs changed a comment in it, the child is inserted after the sibling before it in theirs, so that a
     /// person chooses.
-    fn only_theirs(&mut self, spot: &VersionsAt<'a>, siblings: &[VersionsAt<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
+    fn only_theirs(&mut self, spot: &VersionsAt<'a>, siblings: &ChildrenAt<'_, 'a>, halves: &mut Sides<Half<'a>>) {
         let Sides { original: Some(original), updated: Some(updated), dest: None } = spot.here else { return };
         if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
             return;
         }
         self.asked.push(AskedComment { path: spot.path.keyed(), lines: None, why: WhyAsked::Apart });
-        let both = siblings.iter().filter_map(|other| other.here.dest.zip(other.here.updated));
-        let before = both.filter(|(_, theirs)| theirs.index < updated.index).max_by_key(|(_, theirs)| theirs.index);
-        let before = before.map(|(ours, _)| ours.index);
+        let both = siblings.written.iter().filter_map(|other| other.dest.zip(other.updated));
+        let before = both.filter(|(_, theirs)| theirs.place() < updated.index).max_by_key(|(_, theirs)| theirs.place());
+        let before = before.map(|(ours, _)| ours.place());
         for side in Side::ALL {
-            let at = out[side].iter().position(|entry| before.is_some() && entry.place() == before);
-            out[side].insert(at.map_or(0, |at| at + 1), spot.entry(side, None));
+            halves[side].inserted.push((before, spot.entry(side, None)));
         }
     }
 
     /// The halves of one child, with its comments.
-    fn entry(&mut self, entry: Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
-        if !self.is_whole(&entry, spot) {
+    fn entry(&mut self, entry: &Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
+        if !self.is_whole(entry, spot) {
             if self.is_decided(spot) {
                 return Sides::of(|_| entry.clone());
             }
-            let lost = Lost::of(&entry, spot);
+            let lost = Lost::of(entry, spot);
             if lost.is_nothing() {
-                return self.inside(&entry, spot);
+                return self.inside(entry, spot);
             }
             if spot.is_alike(Side::Original, Side::Dest) && spot.here.updated.is_some() {
                 return Sides::of(|side| {
                     self.feet[side].extend(spot.foot(Side::Updated));
-                    whole(&entry, spot, Side::Updated)
+                    whole(entry, spot, Side::Updated)
                 });
             }
             if lost.is_beside(spot) {
-                return self.beside(&entry, spot, &lost);
+                return self.beside(entry, spot, &lost);
             }
             self.ask(spot, &lost);
         }
@@ -182,9 +185,9 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
         if let Some(ours) = spot.here.dest {
             let grain = if spot.is_text() { Grain::Lines } else { Grain::Whole };
-            self.places.push(Lines { range: ours.lines(), grain, finer: finer(&entry, ours) });
+            self.places.push(Lines { range: ours.lines(), grain, finer: finer(entry, ours) });
         }
-        Sides::of(|side| whole(&entry, spot, side))
+        Sides::of(|side| whole(entry, spot, side))
     }
 
     /// Whether each half has the side's whole child: if the child is in conflict, or if conflicts inside of it share a line.
@@ -281,6 +284,44 @@ impl<'a, 'd> Halves<'a, 'd> {
             });
         }
         Sides::of(|side| Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side])).into_tree())
+    }
+}
+
+/// The half of a side of a map or list of ours. It has only the children that are not as ours writes them, because the others may be many.
+#[derive(Default)]
+struct Half<'a> {
+    /// Children, each with its number among the children of the merged map or list.
+    changed: Vec<(usize, Entry<'a>)>,
+    /// New children, each with the place in ours of the child before it.
+    inserted: Vec<(Option<usize>, Entry<'a>)>,
+}
+
+impl<'a> Half<'a> {
+    fn put(&mut self, at: usize, entry: Entry<'a>) {
+        let is_key = |key: NodeRef<'a>| entry.key.and_then(|key| key.node()).is_some_and(|own| own.is(key));
+        let has_key = entry.was.and_then(WrittenChild::key).is_none_or(is_key);
+        let is_as_written = entry.is_untouched() && has_key && entry.source.is_none() && entry.layout == Layout::Host;
+        if !is_as_written {
+            self.changed.push((at, entry));
+        }
+    }
+
+    /// The half of a merged map or list.
+    fn of(self, branch: &Branch<'a>) -> Tree<'a> {
+        let mut changed = self.changed.into_iter().peekable();
+        let of_entry = |(at, entry): (usize, &Entry<'a>)| match changed.next_if(|changed| changed.0 == at) {
+            Some((_, changed)) => Some(changed),
+            None => entry.was.map(|was| Entry::kept(was.place(), was.key(), was.value())),
+        };
+        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(branch.entries.len() + self.inserted.len());
+        entries.extend(branch.entries.iter().enumerate().filter_map(of_entry));
+        for (before, entry) in self.inserted {
+            let at = entries.iter().position(|entry| before.is_some() && entry.place() == before);
+            entries.insert(at.map_or(0, |at| at + 1), entry);
+        }
+        let mut half = Branch::with(branch.like, branch.by.clone(), entries);
+        half.contested.clone_from(&branch.contested);
+        half.into_tree()
     }
 }
 

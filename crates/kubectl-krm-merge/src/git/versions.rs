@@ -3,10 +3,9 @@
 //!
 //! Elements of lists are matched by their keys, as in the engine, because neither lines nor indices identify an element.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use krm_merge::child::{By, ChildId};
+use krm_merge::child::{By, ChildId, ChildIndex};
 use krm_merge::diff::renamed;
 use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
@@ -46,8 +45,62 @@ pub struct Here<'a> {
     bottom: usize,
 }
 
-/// The identity of a child of a map or list, its key, if it is a field, and its value.
-type VersionChild<'a> = (ChildId<'a>, Option<NodeRef<'a>>, NodeRef<'a>);
+/// A child of a map or list as each version that has it writes it.
+pub type WrittenInVersions<'a> = Sides<Option<WrittenChild<'a>>>;
+
+/// The children of a place in all versions. There may be many, so each is worked out when it is asked for.
+#[derive(Debug)]
+pub struct ChildrenAt<'c, 'a> {
+    /// How they are matched.
+    pub by: By<'a>,
+    /// Dest's children come first, then children that only other versions have.
+    pub written: Vec<WrittenInVersions<'a>>,
+    container: &'c VersionsAt<'a>,
+}
+
+impl<'a> ChildrenAt<'_, 'a> {
+    /// The child with this number.
+    pub fn get(&self, number: usize) -> Option<VersionsAt<'a>> {
+        let written = self.written.get(number)?;
+        let here = Sides::of(|side| self.here(side, written[side]?));
+        let id = Side::DEST_FIRST.into_iter().find_map(|side| id_of(&self.by, written[side]?))?;
+        let VersionsAt { path, cursor, renames, .. } = self.container;
+        let mut path = path.clone();
+        path.push(id.step(&self.by), None);
+        let cursor = match id {
+            ChildId::Field(name) => cursor.child(name, here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value))),
+            _ => *cursor,
+        };
+        Some(VersionsAt { here, path, cursor, renames: *renames })
+    }
+
+    /// The children that a version has.
+    pub fn of(&self, side: Side) -> impl Iterator<Item = Here<'a>> {
+        self.written.iter().filter_map(move |written| self.here(side, written[side]?))
+    }
+
+    /// The place of a child of a version.
+    pub fn place(&self, side: Side, child: WrittenChild<'a>) -> Option<Place> {
+        Some(Place::of_child(self.container.here[side]?.value, (child.key(), child.value())))
+    }
+
+    fn here(&self, side: Side, child: WrittenChild<'a>) -> Option<Here<'a>> {
+        Some(Here::of_child(child.place(), child.key(), child.value(), self.place(side, child)?))
+    }
+}
+
+/// The children of a map or list in their order, each with its identity, if it has one.
+fn children_of<'a>(
+    container: NodeRef<'a>,
+    by: &By<'a>,
+) -> impl Iterator<Item = (Option<ChildId<'a>>, WrittenChild<'a>)> {
+    let written = container.written().enumerate().map(|(place, (key, value))| WrittenChild::new(place, key, value));
+    written.map(|child| (id_of(by, child), child))
+}
+
+fn id_of<'a>(by: &By<'a>, child: WrittenChild<'a>) -> Option<ChildId<'a>> {
+    child.key().map_or_else(|| by.id_of(child.value()), |key| Some(ChildId::Field(key.string())))
+}
 
 impl<'a> VersionsAt<'a> {
     /// The place of a resource as a whole. `cursor` has the schema of its type.
@@ -55,9 +108,8 @@ impl<'a> VersionsAt<'a> {
         Self { here, path: FieldPath::default(), cursor, renames }
     }
 
-    /// The children of all versions, and how they are matched. Dest's children come first, then children that only other versions have.
-    /// `None` if the children cannot all be matched in the same way, or if several may share a line.
-    pub fn children(&self) -> Option<(By<'a>, Vec<Self>)> {
+    /// The children of all versions; `None` if they cannot all be matched in the same way, or if several may share a line.
+    pub fn children(&self) -> Option<ChildrenAt<'_, 'a>> {
         let values: Vec<NodeRef<'a>> = self.here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value)).collect();
         let kind = values.first()?.kind();
         if values.iter().any(|value| value.kind() != kind || value.style() != Style::Block) {
@@ -72,55 +124,21 @@ impl<'a> VersionsAt<'a> {
             _ => return None,
         };
         let containers = Sides::of(|side| self.here[side].map(|here| here.value));
-        let mut entries: Sides<Vec<VersionChild<'a>>> = Sides::default();
-        for (side, container) in containers.iter().filter_map(|(side, container)| Some((side, (*container)?))) {
-            for (key, value) in container.entries() {
-                entries[side].push((ChildId::Field(key.string()), Some(key), value));
-            }
-            for element in container.elements() {
-                entries[side].push((by.id_of(element)?, None, element));
-            }
-        }
+        let written = matched(containers, &by, &[])?;
         let named = || {
-            let names = |side: Side| entries[side].iter().map(|(id, ..)| id).collect::<HashSet<_>>();
-            let original = names(Side::Original);
-            let is_any_other = original != names(Side::Updated) || original != names(Side::Dest);
-            let named = |side: Side| entries[side].iter().map(|(id, _, value)| (id.clone(), *value)).collect();
-            is_any_other.then(|| Sides::of(named))
+            let is_other = |child: &WrittenInVersions<'a>| {
+                let is_in_original = child.original.is_some();
+                child.updated.is_some() != is_in_original || child.dest.is_some() != is_in_original
+            };
+            let named = |side: Side| {
+                let all = containers[side].into_iter().flat_map(|container| children_of(container, &by));
+                all.filter_map(|(id, child)| Some((id?, child.value()))).collect()
+            };
+            written.iter().any(is_other).then(|| Sides::of(named))
         };
         let renamed = renamed(containers, self.renames, named);
-        let mut children: Vec<Self> = Vec::new();
-        let mut numbers: HashMap<ChildId<'a>, usize> = HashMap::new();
-        for side in Side::DEST_FIRST {
-            let Some(container) = containers[side] else { continue };
-            let own = std::mem::take(&mut entries[side]).into_iter();
-            for (index, ((id, key, value), place)) in own.zip(Place::of_children(container)).enumerate() {
-                let id = renamed.iter().find(|names| names[side] == id).map_or(id, |names| names.dest.clone());
-                let at = *numbers.entry(id.clone()).or_insert_with(|| {
-                    children.push(self.child(&id, &by));
-                    children.len() - 1
-                });
-                let child = &mut children[at].here[side];
-                if child.is_some() {
-                    return None;
-                }
-                *child = Some(Here::of_child(index, key, value, place));
-            }
-        }
-        for (id, at) in numbers {
-            let child = &mut children[at];
-            if let ChildId::Field(name) = id {
-                let values = child.here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value));
-                child.cursor = self.cursor.child(name, values);
-            }
-        }
-        Some((by, children))
-    }
-
-    fn child(&self, id: &ChildId<'a>, by: &By<'a>) -> Self {
-        let mut path = self.path.clone();
-        path.push(id.step(by), None);
-        Self { here: Sides::default(), path, ..self.clone() }
+        let written = if renamed.is_empty() { written } else { matched(containers, &by, &renamed)? };
+        Some(ChildrenAt { by, written, container: self })
     }
 
     /// The child as one version has it, unchanged, as an entry in the place of a child of dest. The entry carries the comments of that version.
@@ -171,6 +189,37 @@ impl<'a> VersionsAt<'a> {
         };
         way(Side::Dest).is_some_and(|own| Side::ALL.iter().all(|side| way(*side) == Some(own)))
     }
+}
+
+/// The children of the versions of a map or list, matched by their names in dest; `None` if one has no identity, or if a version has two of
+/// one identity.
+fn matched<'a>(
+    containers: Sides<Option<NodeRef<'a>>>,
+    by: &By<'a>,
+    renamed: &[Sides<ChildId<'a>>],
+) -> Option<Vec<WrittenInVersions<'a>>> {
+    let mut all: Vec<WrittenInVersions<'a>> = Vec::new();
+    let mut index = ChildIndex::of(by, std::iter::empty());
+    for side in Side::DEST_FIRST {
+        let Some(container) = containers[side] else { continue };
+        let count = container.written().size_hint().0;
+        index.expect(count);
+        all.reserve(if all.is_empty() { count } else { 0 });
+        for (id, child) in children_of(container, by) {
+            let id = id?;
+            let id = renamed.iter().find(|names| names[side] == id).map_or(id, |names| names.dest.clone());
+            let known = index.find(&id).next();
+            let at = known.unwrap_or(all.len());
+            if known.is_none() {
+                index.push(Some(id));
+                all.push(Sides::default());
+            }
+            if all[at][side].replace(child).is_some() {
+                return None;
+            }
+        }
+    }
+    Some(all)
 }
 
 impl<'a> Here<'a> {
