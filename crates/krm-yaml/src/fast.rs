@@ -33,7 +33,7 @@ const KEY: usize = 1000;
 /// A block map or list whose end has not come yet.
 struct OpenBlock {
     node: u32,
-    column: u32,
+    column: usize,
     kind: Kind,
     /// The start of the last item of a list; `None` if another token is before its dash in the line.
     item: Option<item::Mark>,
@@ -163,7 +163,7 @@ impl Reader<'_> {
 
     /// The column of the innermost block.
     fn indent(&self) -> Option<usize> {
-        self.open.last().map(|open| open.column as usize)
+        self.open.last().map(|open| open.column)
     }
 
     /// Notes that the next scalar is `<<`. A map that begins with it may be appended first.
@@ -214,7 +214,7 @@ impl Reader<'_> {
             self.doc.roots.push(node);
         }
         self.push(at, at, kind, Style::Block, NONE);
-        self.open.push(OpenBlock { node, column: column as u32, kind, item: None });
+        self.open.push(OpenBlock { node, column, kind, item: None });
         self.last = Last::Whole;
         Some(())
     }
@@ -234,7 +234,7 @@ impl Reader<'_> {
     /// Closes the blocks that are deeper than a column.
     #[inline(always)]
     fn close_deeper(&mut self, column: usize) {
-        while self.open.last().is_some_and(|open| open.column as usize > column) {
+        while self.open.last().is_some_and(|open| open.column > column) {
             self.close();
         }
     }

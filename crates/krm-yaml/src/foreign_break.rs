@@ -18,8 +18,7 @@ fn may_be_in(text: &str) -> bool {
 ///
 /// # Errors
 /// One of them is in a comment, in a bare scalar or in a block scalar; the error has its place.
-pub(super) fn check(doc: &Document<'_>) -> Result<(), Error> {
-    let text = doc.source();
+pub(super) fn check(doc: &Document<'_>, text: &str) -> Result<(), Error> {
     if !may_be_in(text) {
         return Ok(());
     }

@@ -30,10 +30,16 @@ impl<'s> Document<'s> {
         if source.len() >= NONE as usize {
             return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
         }
-        let read = fast::parse(&source).map_or_else(|| library(&source), Ok);
-        let mut doc = read.map_err(|error| unresolved::conflict(&source).unwrap_or(error))?;
+        let mut doc = match fast::parse(&source) {
+            // It leaves any text with a foreign line break to the library.
+            Some(doc) => doc,
+            None => {
+                let doc = library(&source).map_err(|error| unresolved::conflict(&source).unwrap_or(error))?;
+                foreign_break::check(&doc, &source)?;
+                doc
+            }
+        };
         doc.source = source;
-        foreign_break::check(&doc)?;
         foreign_anchor::check(&doc)?;
         Ok(doc)
     }

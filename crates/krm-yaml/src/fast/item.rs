@@ -44,7 +44,7 @@ impl Reader<'_> {
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
         for depth in (1..=self.open.len()).rev() {
             let list = &self.open[depth - 1];
-            let (Some(mark), column) = (list.item, list.column as usize) else { continue };
+            let (Some(mark), column) = (list.item, list.column) else { continue };
             let part = mark.line as usize..self.item_end(mark.line as usize, column);
             if part.end <= line {
                 continue;

@@ -42,7 +42,7 @@ impl Reader<'_> {
         let text = self.text;
         while spot.first == b'-' && matches!(text.at(spot.at + 1), b' ' | b'\n') {
             match self.open.last() {
-                Some(open) if spot.is_first && open.kind == Kind::List && open.column as usize == spot.column => {
+                Some(open) if spot.is_first && open.kind == Kind::List && open.column == spot.column => {
                     self.end_value();
                 }
                 Some(_) if self.waits_for(spot, Kind::List) => self.start(Kind::List, spot.column, spot.at)?,
@@ -67,7 +67,7 @@ impl Reader<'_> {
         self.last == Last::Indicator
             && self.open.last().is_some_and(|open| {
                 let is_below_key = kind == Kind::List && open.kind == Kind::Map;
-                !spot.is_first || (open.column as usize) < spot.column || is_below_key
+                !spot.is_first || open.column < spot.column || is_below_key
             })
     }
 
@@ -121,12 +121,13 @@ impl Reader<'_> {
     #[inline(always)]
     fn key(&mut self, spot: LineSpot) -> Option<()> {
         match self.open.last() {
-            Some(open) if spot.is_first && open.column as usize == spot.column => {
+            Some(open) if spot.is_first && open.column == spot.column => {
+                let is_list = open.kind == Kind::List;
                 self.end_value();
-                if self.open.last()?.kind == Kind::List {
+                if is_list {
                     self.close();
                     let map = self.open.last()?;
-                    return (map.kind == Kind::Map && map.column as usize == spot.column).then_some(());
+                    return (map.kind == Kind::Map && map.column == spot.column).then_some(());
                 }
                 Some(())
             }
