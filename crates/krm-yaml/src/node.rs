@@ -70,10 +70,6 @@ impl Node {
     fn len(&self) -> usize {
         (self.end - self.start) as usize
     }
-
-    fn is_as_short_as(&self, len: usize) -> bool {
-        self.kind == Kind::Scalar && self.len() <= len
-    }
 }
 
 /// An anchor or a tag in front of a node.
@@ -492,8 +488,9 @@ impl<'a> NodeRef<'a> {
         if node.node().has_props {
             return matches!(node.scalar(), Some(Scalar::Null));
         }
-        // Most scalars are longer than any spelling of null, so they are not looked up.
-        node.node().is_as_short_as("null".len()) && node.doc.nulls.binary_search(&node.id).is_ok()
+        // Most scalars are in quotes or longer than any spelling of null, so they are not looked up.
+        let may_be = node.style() == Style::Plain && node.node().len() <= "null".len();
+        may_be && node.doc.nulls.binary_search(&node.id).is_ok()
     }
 
     /// Whether it is a scalar with this text, or an alias of one. Most keys of a map have another length, so few texts are compared.
@@ -677,12 +674,16 @@ impl<'a> NodeRef<'a> {
 
     /// The value of a field, including the fields of `<<`; `None` if there is no such field or this is not a map.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
-        let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| k.is_called(key);
-        let mut entries = self.entries();
-        let own = entries.by_ref().take(FEW).find(|e| is_meant(e) && !e.0.is_merge_key());
-        let own = own.or_else(|| entries.next().and_then(|_| self.of_long_map(key)));
         let has_more = || self.has_merge_entry();
-        own.or_else(|| if has_more() { self.fields().find(is_meant) } else { None }).map(|(_, v)| v)
+        let brought_in = || if has_more() { self.fields().find(|(k, _)| k.is_called(key)) } else { None };
+        self.own_entry(key).or_else(brought_in).map(|(_, v)| v)
+    }
+
+    /// The first entry of a map with this key.
+    fn own_entry(self, key: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        let mut entries = self.entries();
+        let first = entries.by_ref().take(FEW).find(|(k, _)| k.is_called(key) && !k.is_merge_key());
+        first.or_else(|| entries.next().and_then(|_| self.of_long_map(key)))
     }
 
     /// The first entry of a long map with this key.
@@ -716,10 +717,17 @@ impl<'a> NodeRef<'a> {
 
     /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
-        let keys = self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
-        let mut keys: Vec<(&str, NodeRef<'a>)> = keys.map(|k| (k.string(), k)).collect();
-        keys.sort_unstable_by_key(|k| (k.0, k.1.id));
-        keys.windows(2).filter(|w| w[0].0 == w[1].0).map(|w| w[1].1).min_by_key(|k| k.id)
+        let mut keys = self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
+        // Equal keys have the same mark, and mostly others do not. So few keys are looked up.
+        let mut seen = 0_u64;
+        keys.find(|key| {
+            let text = key.bytes();
+            let [first, last] = [text.first(), text.last()].map(|byte| byte.map_or(0, |byte| usize::from(*byte)));
+            let mark = 1 << ((text.len() + first + last) % 64);
+            let is_new = seen & mark == 0;
+            seen |= mark;
+            !is_new && self.own_entry(key.string()).is_some_and(|(first, _)| !first.is(*key))
+        })
     }
 
     /// Whether the subtree holds a null, written or absent.

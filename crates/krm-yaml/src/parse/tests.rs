@@ -284,10 +284,15 @@ fn equal_bytes_at_another_column_are_not_taken_for_equal_values() {
 fn a_repeated_key_is_found() {
     let doc = Document::parse("{a: 1, b: 2, 'a': 3}").expect("valid");
     assert_eq!(doc.roots().next().and_then(NodeRef::duplicate_key).map(NodeRef::start), Some(13));
-    let many: String = (0..20).map(|i| format!("k{i}: 1\n")).collect();
-    let doc = Document::parse(format!("{many}k7: 2\n")).expect("valid");
-    assert_eq!(doc.roots().next().and_then(NodeRef::duplicate_key).map(|k| k.position().line), Some(21));
-    let doc = Document::parse(many).expect("valid");
+    for count in [20, 40] {
+        let many: String = (0..count).map(|i| format!("k{i}: 1\n")).collect();
+        let doc = Document::parse(format!("{many}k7: 2\nk8: 2\n")).expect("valid");
+        let line = doc.roots().next().and_then(NodeRef::duplicate_key).map(|k| k.position().line);
+        assert_eq!(line, Some(count + 1));
+        let doc = Document::parse(many).expect("valid");
+        assert!(doc.roots().next().and_then(NodeRef::duplicate_key).is_none());
+    }
+    let doc = Document::parse("{abc: 1, cab: 2, acb: 3, '': 4, cba: 5}").expect("valid");
     assert!(doc.roots().next().and_then(NodeRef::duplicate_key).is_none());
 }
 
