@@ -99,10 +99,7 @@ impl BlockScalar {
 
     /// The block scalar at the end of a node, if there is one, and where it ends.
     pub fn last_of(node: NodeRef<'_>) -> Option<(Self, usize)> {
-        let mut last = node;
-        while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
-            last = child;
-        }
+        let last = NodeRef { id: node.subtree().end - 1, ..node };
         Some((Self::of(last)?, last.end()))
     }
 

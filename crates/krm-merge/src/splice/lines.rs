@@ -41,10 +41,7 @@ impl<'d> Lines<'d> {
             let dash = Place::behind_dash(root).filter(|dash| !dash.is_inline(doc))?;
             return Some(Self { doc, range: dash.top(doc)..dash.bottom(doc), column, dash: Some(dash) });
         }
-        let top = match Place::of_children(root).first() {
-            Some(first) if root.style() == Style::Block => first.top(doc),
-            _ => root.start(),
-        };
+        let top = Place::of_first(root).map_or(root.start(), |first| first.top(doc));
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
     }
 
