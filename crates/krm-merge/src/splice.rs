@@ -41,7 +41,9 @@ pub use unwritable::{NotJson, Unwritable, WriteFault};
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; the text would mean something else, which
 /// is a fault here.
 pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
-    edits_around(root, tree, TextEdits::default(), budget)
+    let own = unread_edits(root, tree, budget)?;
+    check_branch(root, tree, Edits { inner: &TextEdits::default(), own: &own, all: &own }, budget)?;
+    Ok(own)
 }
 
 /// Same as [`edits`], for a tree whose elements other edits change. All edits come back, those of the elements first.
@@ -56,14 +58,15 @@ pub fn edits_around<'d>(
 ) -> Result<TextEdits, Unwritable> {
     let own = spliced(root, tree, &inner, budget)?;
     // A block scalar at the end may be one that is replaced.
-    let closing = if inner.is_empty() { None } else { closed_end(root.document()) };
-    let closing = closing.filter(|edit| inner.touch(&edit.range));
+    let closing = closed_end(root.document()).filter(|edit| inner.touch(&edit.range));
     let own = TextEdits::of(own.into_vec().into_iter().filter(|edit| closing.as_ref() != Some(edit)).collect())?;
     let all = inner.clone().union([own.clone()])?;
-    if matches!(tree, Tree::Branch(_)) {
-        check(root, tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
-    }
+    check_branch(root, tree, Edits { inner: &inner, own: &own, all: &all }, budget)?;
     Ok(all)
+}
+
+fn check_branch(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget: &Budget) -> Result<(), Unwritable> {
+    if matches!(tree, Tree::Branch(_)) { check(root, tree, edits, budget) } else { Ok(()) }
 }
 
 /// Same as [`edits`], for a caller that makes another text of them, and reads that.
@@ -602,7 +605,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let (before, rest) = entries.split_at(at);
         let removed = before.iter().filter_map(|entry| Some((place_of(entry.was?), entry.comments.gap)));
         let (removed, gaps): (Vec<Place>, Vec<Option<&str>>) = removed.unzip();
-        let mut lines = self.layout().new_children(news(before), column);
+        let new = Some(before).filter(|before| !before.is_empty());
+        let mut lines = new.map(|new| self.layout().new_children(news(new), column)).unwrap_or_default();
         let mut rest = Cow::Borrowed(rest);
         let has_line = !removed.is_empty() || !lines.is_empty() || self.has_line_at_dash(node);
         let above = rest[0].comments.above.filter(|_| has_line);

@@ -135,21 +135,9 @@ impl TextEdits {
         self.0.get(first).is_some_and(|edit| edit.range.start <= range.end)
     }
 
-    /// The edits of a range, without what is inserted at its start: that belongs to what is before it.
-    pub fn within(&self, range: &Range<usize>) -> Self {
-        let is_within = |edit: &&Edit| edit.range.end > range.start && edit.range.end <= range.end;
-        Self(
-            self.from(range.start)
-                .take_while(|edit| edit.range.start <= range.end)
-                .filter(is_within)
-                .cloned()
-                .collect(),
-        )
-    }
-
     /// The edits that begin at an offset or after it.
-    fn from(&self, start: usize) -> impl Iterator<Item = &Edit> {
-        self.0[self.0.partition_point(|edit| edit.range.start < start)..].iter()
+    fn from(&self, start: usize) -> &[Edit] {
+        &self.0[self.0.partition_point(|edit| edit.range.start < start)..]
     }
 
     /// Whether one edit replaces all of a range.
@@ -160,27 +148,37 @@ impl TextEdits {
 
     /// A range of the text with the edits inside it applied. Edits of another text, which do not fit this one, are left out.
     pub fn apply(&self, text: &str, range: Range<usize>) -> String {
-        let mut out = String::with_capacity(self.pieces(text, range.clone()).map(str::len).sum());
-        out.extend(self.pieces(text, range));
-        out
+        applied(self.from(range.start), text, range)
     }
 
-    /// The pieces of [`TextEdits::apply`]: slices of the text and new text, in turn.
-    fn pieces<'t>(&'t self, text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
-        let Range { start, end } = range;
-        let mut at = start;
-        let fits = move |edit: &&Edit| edit.range.end <= end && text.get(edit.range.clone()).is_some();
-        let edits =
-            self.from(start).take_while(move |edit| edit.range.start <= end).filter(fits).map(Some).chain([None]);
-        edits.flat_map(move |edit| match edit {
-            Some(edit) => {
-                let kept = text.get(at..edit.range.start).unwrap_or_default();
-                at = edit.range.end;
-                [kept, &edit.text]
-            }
-            None => [text.get(at..end).unwrap_or_default(), ""],
-        })
+    /// The same without what is inserted at the start of the range: that belongs to what is before it.
+    pub fn apply_behind_start(&self, text: &str, range: Range<usize>) -> String {
+        let edits = self.from(range.start);
+        let inserted = edits.partition_point(|edit| edit.range.end <= range.start);
+        applied(&edits[inserted..], text, range)
     }
+}
+
+fn applied(edits: &[Edit], text: &str, range: Range<usize>) -> String {
+    let mut out = String::with_capacity(pieces(edits, text, range.clone()).map(str::len).sum());
+    out.extend(pieces(edits, text, range));
+    out
+}
+
+/// The pieces of a range of a text with edits, none of which begins before it: slices of the text and new text, in turn.
+fn pieces<'t>(edits: &'t [Edit], text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
+    let Range { start, end } = range;
+    let mut at = start;
+    let fits = move |edit: &&Edit| edit.range.end <= end && text.get(edit.range.clone()).is_some();
+    let edits = edits.iter().take_while(move |edit| edit.range.start <= end).filter(fits).map(Some).chain([None]);
+    edits.flat_map(move |edit| match edit {
+        Some(edit) => {
+            let kept = text.get(at..edit.range.start).unwrap_or_default();
+            at = edit.range.end;
+            [kept, &edit.text]
+        }
+        None => [text.get(at..end).unwrap_or_default(), ""],
+    })
 }
 
 /// A text and its edits, which are not applied yet. Its pieces can be written without a copy of the text.
@@ -215,7 +213,7 @@ impl<'t> Edited<'t> {
 
     /// The pieces of the edited text, in order; none is empty.
     pub fn pieces(&self) -> impl Iterator<Item = &str> {
-        self.edits.pieces(&self.text, 0..self.text.len()).filter(|piece| !piece.is_empty())
+        pieces(&self.edits.0, &self.text, 0..self.text.len()).filter(|piece| !piece.is_empty())
     }
 
     /// The edited text.

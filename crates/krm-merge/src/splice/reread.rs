@@ -156,8 +156,7 @@ pub(super) fn text_of(root: NodeRef<'_>, edits: &TextEdits, left_out: &[Idle], b
     let (mut start, mut is_below) = (range.start, !root.is_root());
     for next in left_out.iter().map(|idle| &idle.lines).chain([&(range.end..range.end)]) {
         let lines = start..next.start;
-        let new = if is_below { edits.within(&lines).apply(source, lines) } else { edits.apply(source, lines) };
-        text += &new;
+        text += &if is_below { edits.apply_behind_start(source, lines) } else { edits.apply(source, lines) };
         (start, is_below) = (next.end, true);
     }
     text + end
@@ -194,9 +193,6 @@ fn anchors_elsewhere(element: NodeRef<'_>, before: &str, after: &str, budget: &B
 
 /// A child with its number, its key if it is a field, its value, and the child of dest that it was.
 type SaidChild<'t, 'a> = (usize, Option<Key<'a>>, View<'t, 'a>, Option<WrittenChild<'a>>);
-
-/// The children of a map or list, one after the other: there may be many.
-type SaidChildren<'t, 'a> = Box<dyn Iterator<Item = SaidChild<'t, 'a>> + 't>;
 
 /// Whether edits change a node, or what is on its last lines.
 pub(super) fn touch(edits: &TextEdits, node: NodeRef<'_>) -> bool {
@@ -249,7 +245,7 @@ impl<'a> Comparison<'a, '_> {
     }
 
     /// Whether a node means what a tree says. If it does not, the steps show where.
-    fn is_said(&mut self, tree: View<'_, 'a>, node: NodeRef<'_>) -> bool {
+    fn is_said<'t>(&mut self, tree: View<'t, 'a>, node: NodeRef<'_>) -> bool {
         let within = self.within.filter(|within| tree.like().is_some_and(|like| within.change(like)));
         match (tree, within) {
             // An alias stands for a value, whose fields have the order that they have at its anchor.
@@ -265,14 +261,29 @@ impl<'a> Comparison<'a, '_> {
         if node.kind() == Kind::Scalar {
             return tree.scalar() == node.scalar();
         }
-        // What `<<` brings in has no place among the fields.
-        match Self::children(tree).filter(|_| !node.has_merge_entry()) {
-            Some(children) => self.are_said(children, node),
-            None => tree.same(node),
+        match tree {
+            // What `<<` brings in has no place among the fields.
+            _ if node.has_merge_entry() => tree.same(node),
+            View::Node(own) if !own.has_merge_entry() => {
+                let child = |(index, (key, value)): (usize, (Option<NodeRef<'a>>, _))| {
+                    (index, key.map(Key::Node), View::Node(value), None)
+                };
+                self.are_said(own.written().enumerate().map(child), node)
+            }
+            View::Branch(branch) if branch.merge_entries().next().is_none() => {
+                let child = |(index, entry): (usize, &'t Entry<'a>)| {
+                    Some((index, entry.key, entry.value.as_ref()?.view()?, entry.was))
+                };
+                self.are_said(branch.numbered().filter_map(child), node)
+            }
+            _ => tree.same(node),
         }
     }
 
-    fn are_said(&mut self, children: SaidChildren<'_, 'a>, node: NodeRef<'_>) -> bool {
+    fn are_said<'t>(&mut self, children: impl Iterator<Item = SaidChild<'t, 'a>>, node: NodeRef<'_>) -> bool
+    where
+        'a: 't,
+    {
         let mut others = node.written();
         for (index, key, child, was) in children {
             if was.is_some_and(|was| self.is_left_out(was)) {
@@ -305,29 +316,6 @@ impl<'a> Comparison<'a, '_> {
         })
     }
 
-    /// The children of a map or list that the new text must have; `None` if it has a `<<`.
-    fn children<'t>(tree: View<'t, 'a>) -> Option<SaidChildren<'t, 'a>>
-    where
-        'a: 't,
-    {
-        match tree {
-            View::Node(node) if node.has_merge_entry() => None,
-            View::Node(node) => {
-                let child = |(index, (key, value)): (usize, (Option<NodeRef<'a>>, _))| {
-                    (index, key.map(Key::Node), View::Node(value), None)
-                };
-                Some(Box::new(node.written().enumerate().map(child)))
-            }
-            View::Branch(branch) if branch.merge_entries().next().is_none() => {
-                let child = |(index, entry): (usize, &'t Entry<'a>)| {
-                    Some((index, entry.key, entry.value.as_ref()?.view()?, entry.was))
-                };
-                Some(Box::new(branch.numbered().filter_map(child)))
-            }
-            View::Branch(_) | View::Made(_) => None,
-        }
-    }
-
     /// Whether an element is not in the text that is read.
     fn is_left_out(&self, was: WrittenChild<'_>) -> bool {
         let is_of = |within: &Within<'_>| was.key().is_none() && was.value().is_of(within.doc);
@@ -339,7 +327,7 @@ impl<'a> Comparison<'a, '_> {
 fn is_key(key: Key<'_>, other: NodeRef<'_>) -> bool {
     match key.node().filter(|key| key.is_container()) {
         Some(key) => same(key, other),
-        None => !other.is_container() && key.name() == other.string(),
+        None => other.is_called(key.name()),
     }
 }
 
