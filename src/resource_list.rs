@@ -6,7 +6,7 @@
 use krm_merge::child::By;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::list::{self, Listed};
+use krm_merge::list::{self, ListPart, Listed};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice::{self, Unwritable};
 use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
@@ -76,14 +76,14 @@ impl<'a> ResourceList<'a> {
         // There is one for each item, except where lists are among the items.
         let mut all: Vec<Resource<'a>> = Vec::with_capacity(items.clone().count());
         for (i, item) in items.enumerate() {
-            if list::items_of(item).is_some() {
-                collect(Listed { node: item, list: None }, &format!("items[{i}]"), None, &mut all);
-            } else if !list::is_open(item) {
-                let origin = match all.len() == i {
-                    true => Origin::Item(i),
-                    false => Origin::Listed { item: all.len(), field: format!("items[{i}]") },
-                };
-                all.push(Resource::read(item, origin));
+            match ListPart::of(item) {
+                ListPart::List(_) => collect(Listed { node: item, list: None }, &format!("items[{i}]"), None, &mut all),
+                ListPart::Resource if all.len() == i => all.push(Resource::read(item, Origin::Item(i))),
+                ListPart::Resource => {
+                    let origin = Origin::Listed { item: all.len(), field: format!("items[{i}]") };
+                    all.push(Resource::read(item, origin));
+                }
+                ListPart::Neither => {}
             }
         }
         all
@@ -200,14 +200,14 @@ fn collect<'a>(listed: Listed<'a>, field: &str, list: Option<&Resource<'a>>, all
         Some(list) => within(own, list),
         None => own,
     };
-    match list::items_of(node) {
-        Some(items) => {
+    match ListPart::of(node) {
+        ListPart::List(items) => {
             for (i, element) in items.elements().enumerate() {
                 collect(Listed { node: element, list: Some(node) }, &format!("{field}.items[{i}]"), Some(&own), all);
             }
         }
-        None if node.is_map() && !list::is_open(node) => all.push(own),
-        None => {}
+        ListPart::Resource => all.push(own),
+        ListPart::Neither => {}
     }
 }
 

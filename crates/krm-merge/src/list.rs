@@ -79,15 +79,18 @@ fn each<'a>(listed: Listed<'a>, see: &mut dyn FnMut(Listed<'a>)) {
 }
 
 /// What a document, or an element of a list of resources, is.
-enum ListPart<'a> {
+pub enum ListPart<'a> {
+    /// A resource.
     Resource,
     /// A list with these items.
     List(NodeRef<'a>),
+    /// Neither of them.
     Neither,
 }
 
 impl<'a> ListPart<'a> {
-    fn of(node: NodeRef<'a>) -> Self {
+    /// Looks at a document or an element.
+    pub fn of(node: NodeRef<'a>) -> Self {
         if !node.is_map() {
             return Self::Neither;
         }

@@ -172,25 +172,29 @@ impl<'a> Resource<'a> {
             }
         }
         let (mut name, mut namespace, mut annotations) = (None, None, None);
-        for (key, value) in metadata.into_iter().flat_map(|(_, metadata)| metadata.fields()) {
-            match key.string() {
-                "name" => _ = name.get_or_insert(value),
-                "namespace" => _ = namespace.get_or_insert(value),
-                "annotations" => _ = annotations.get_or_insert(value),
-                _ => {}
+        if let Some((_, metadata)) = metadata {
+            for (key, value) in metadata.fields() {
+                match key.string() {
+                    "name" => _ = name.get_or_insert(value),
+                    "namespace" => _ = namespace.get_or_insert(value),
+                    "annotations" => _ = annotations.get_or_insert(value),
+                    _ => {}
+                }
             }
         }
         let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
         let (mut package, mut role) = (None, None);
-        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
-            match key.string() {
-                PATH => _ = path.get_or_insert(value),
-                LEGACY_PATH => _ = legacy_path.get_or_insert(value),
-                INDEX => _ = index.get_or_insert(value),
-                LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
-                PACKAGE => _ = package.get_or_insert(value),
-                ROLE => _ = role.get_or_insert(value),
-                _ => {}
+        if let Some(annotations) = annotations {
+            for (key, value) in annotations.fields() {
+                match key.string() {
+                    PATH => _ = path.get_or_insert(value),
+                    LEGACY_PATH => _ = legacy_path.get_or_insert(value),
+                    INDEX => _ = index.get_or_insert(value),
+                    LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
+                    PACKAGE => _ = package.get_or_insert(value),
+                    ROLE => _ = role.get_or_insert(value),
+                    _ => {}
+                }
             }
         }
         let text = |value: Option<NodeRef<'a>>| value.and_then(NodeRef::as_str);
