@@ -381,6 +381,7 @@ impl<'a> Walk<'a> {
             return Ok(None);
         }
         let known = branch.entries.len();
+        branch.entries.reserve_exact(new.len());
         new.into_iter().for_each(|(_, entry)| branch.push(entry));
         if inside.by != By::Field || self.new_fields == NewFields::BesideSiblings {
             arrange(&mut branch, known, inside, self.new, &self.trail);

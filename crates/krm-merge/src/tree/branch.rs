@@ -20,15 +20,12 @@ pub struct Branch<'a> {
     pub contested: Option<Box<Contested<'a>>>,
     /// The identities of the entries. There is none before the first look-up, and after entries were inserted. A map has none until it
     /// pays off: the names of few fields are compared.
-    index: Option<ChildIndex<'a>>,
+    index: Option<Box<ChildIndex<'a>>>,
     /// The number of look-ups since there is no index, and of those that are expected.
     asked: usize,
     /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
     nameless: usize,
 }
-
-/// The room of a map or list for new children. Most changes add no more.
-const USUAL_NEW: usize = 2;
 
 /// An order of elements that dest and the other side both changed, in different ways.
 #[derive(Clone, Debug)]
@@ -58,9 +55,8 @@ impl Clone for Branch<'_> {
 impl<'a> Branch<'a> {
     /// A map or list with all of its children.
     pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
-        let children = like.resolve().written();
-        let mut entries = Vec::with_capacity(children.size_hint().0 + USUAL_NEW);
-        entries.extend(children.enumerate().map(|(i, (key, value))| Entry::kept(i, key, value)));
+        let children = like.resolve().written().enumerate();
+        let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
         Self { like, by, entries, contested: None, index: None, asked: 0, nameless: 0 }
     }
 
@@ -105,7 +101,7 @@ impl<'a> Branch<'a> {
         self.nameless = self.numbered().filter(|(n, e)| e.value.is_some() && self.id_of(*n, e).is_none()).count();
         let mut index = ChildIndex::of(&self.by, self.ids());
         index.expect(self.asked);
-        self.index = Some(index);
+        self.index = Some(Box::new(index));
     }
 
     /// Counts a look-up, which makes the index as soon as it pays off.
@@ -222,11 +218,10 @@ impl<'a> Branch<'a> {
             return;
         }
         let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
-        // Keeps room for later entries.
-        self.entries.reserve(entries.capacity());
+        self.entries.reserve_exact(entries.len());
         self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
         let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
-        self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
+        self.index = self.index.take().filter(|_| is_each_once).map(|index| Box::new(index.reordered(order)));
     }
 
     /// Gives fields of the map new keys. `new` says the key for one that is written.
