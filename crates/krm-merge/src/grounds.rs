@@ -5,7 +5,7 @@
 
 use crate::child::{By, ChildId};
 use crate::path::{Step, Trail};
-use crate::schema::{Basis, Cursor, list_basis};
+use crate::schema::{Basis, Cursor, is_said, list_basis};
 use crate::tree::{Branch, Tree, View};
 
 /// A list that merged, and the source that says how.
@@ -21,7 +21,7 @@ pub struct Ground {
 
 /// Says how a list merged, if a guess decides that. `trail` is its path.
 pub fn ground<'a>(list: &Branch<'a>, cursor: Cursor<'a>, trail: &Trail<'a>) -> Option<Ground> {
-    if !matches!(list.by, By::Keys(_) | By::Value) {
+    if !matches!(list.by, By::Keys(_) | By::Value) || is_said(cursor) {
         return None;
     }
     let basis = list_basis(cursor, &[View::Branch(list).list()]).filter(|basis| basis.is_guess())?;

@@ -259,8 +259,11 @@ impl<'a> Lowering<'a> {
 
     /// Notes the directives of a map that have nothing to act on. They may be meant as data, which is lost.
     fn tell_idle(&mut self, map: NodeRef<'a>) {
-        let (mode, is_new) = (self.mode, self.absent > 0);
-        for (key, value) in map.fields().filter(|(key, _)| is_new && mode.is_directive(key.string())) {
+        if self.absent == 0 {
+            return;
+        }
+        let mode = self.mode;
+        for (key, value) in map.fields().filter(|(key, _)| mode.is_directive(key.string())) {
             let said = if value.is_container() { "" } else { &format!(": {}", value.string()) };
             let reason = format!("`{}{said}` had nothing to act on in dest, and is left out", key.string());
             self.ignore(&reason, None, value);

@@ -62,7 +62,7 @@ impl<'a> Rules<'a> {
         resource: &mut Merging<'a>,
         source: &Resource<'a>,
     ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
-        if self.mode != Mode::Strategic && patch::asks(source.node()) && is_added(source, resource.tree()) {
+        if self.mode != Mode::Strategic && is_added(source, resource.tree()) {
             return Ok(Vec::new());
         }
         let dest = resource.tree().and_then(Tree::view);
@@ -184,7 +184,7 @@ fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -
     !may_mean_more && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
 }
 
-/// Whether a source is there as an earlier run added it. Then its nulls and directives are data, which a second run keeps.
+/// Whether a source with nulls or directives is there as an earlier run added it. Then these are data, which a second run keeps.
 fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
     // Most patches say less than dest has, which shows at once. The metadata may have annotations of the host.
     let has = |(key, value): (NodeRef<'_>, NodeRef<'_>)| match key.string() {
@@ -194,6 +194,7 @@ fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
     let meaning = |tree: Tree<'_>| transport::without_host(tree).view().map(View::meaning);
     let added = || patch::added(source.node()).ok().flatten();
     source.node().fields().all(has)
+        && patch::asks(source.node())
         && added().is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
 }
 

@@ -533,6 +533,11 @@ pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     decided(cursor, sides).map(|(_, kind)| kind)
 }
 
+/// Whether a source that does not guess says how the list at `cursor` merges.
+pub fn is_said(cursor: Cursor<'_>) -> bool {
+    cursor.answers().next().is_some_and(|(basis, _)| !basis.is_guess())
+}
+
 /// Which source decides how the list at `cursor` merges, given the elements of all sides that have it; `None` if no source does.
 pub fn list_basis<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> Option<Basis> {
     decided(cursor, sides).ok()?.0

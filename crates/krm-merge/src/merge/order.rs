@@ -131,7 +131,9 @@ fn among(
             out.append(&mut before);
         }
         out.push(at);
-        waiting.extend(behind.remove(&at).into_iter().flatten());
+        if let Some(mut new) = behind.remove(&at) {
+            waiting.append(&mut new);
+        }
         if own(at) == Own::Goes {
             out.append(&mut waiting);
         }
