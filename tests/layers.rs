@@ -190,7 +190,7 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
     for word in ["config", "Mode", "$patch", "source()"] {
         assert!(!walker.contains(word), "merge.rs must not know {word}");
     }
-    let splicer = code(["splice.rs", "splice/flow.rs", "splice/print.rs"].map(read).concat());
+    let splicer = code(["splice.rs", "splice/flow.rs", "splice/print.rs", "splice/print/flow.rs"].map(read).concat());
     for word in ["apiVersion", "metadata", "schema", "annotations"] {
         assert!(!splicer.contains(word), "splice must not know {word}");
     }

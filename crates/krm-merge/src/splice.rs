@@ -213,6 +213,11 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = NewChild<'s, '
     entries.iter().filter(|entry| entry.was.is_none()).filter_map(NewChild::of)
 }
 
+/// The place of one child of a map or list. Mostly few children change, so few places are worked out.
+fn place_in(node: NodeRef<'_>, was: WrittenChild<'_>) -> Place {
+    Place::of_child(node, (was.key(), was.value()))
+}
+
 /// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
 fn joined_before(lines: &[String], column: usize) -> String {
     let text = lines.join("\n");
@@ -590,111 +595,118 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
         let Some(first) = Place::of_first(node) else { return };
-        // Mostly few children change, so few places are worked out.
-        let place_of = |was: WrittenChild<'d>| Place::of_child(node, (was.key(), was.value()));
-        let column = first.column(self.doc);
-        let host = Host::in_container(node);
         if !is_in_order(entries) {
-            return self.moved_children(node, column, entries);
+            return self.moved_children(node, entries);
         }
-        let kept =
-            entries.iter().enumerate().find_map(|(at, entry)| entry.was.filter(|_| is_kept(entry)).zip(Some(at)));
-        let Some((kept, at)) = kept else {
-            return self.root_anew(node, entries);
-        };
-        let (before, rest) = entries.split_at(at);
-        let removed = before.iter().filter_map(|entry| Some((place_of(entry.was?), entry.comments.gap)));
-        let (removed, gaps): (Vec<Place>, Vec<Option<&str>>) = removed.unzip();
+        let Some(at) = entries.iter().position(is_kept) else { return self.root_anew(node, entries) };
+        let (before, kept) = entries.split_at(at);
         let new = Some(before).filter(|before| !before.is_empty());
-        let mut lines = new.map(|new| self.layout().new_children(news(new), column)).unwrap_or_default();
-        let mut rest = Cow::Borrowed(rest);
-        let has_line = !removed.is_empty() || !lines.is_empty() || self.has_line_at_dash(node);
-        let above = rest[0].comments.above.filter(|_| has_line);
-        let has_comments = above.is_some_and(|above| !above.is_empty());
-        if first.is_inline(self.doc) && (!removed.is_empty() || !lines.is_empty() || has_comments) {
-            // The content after the dash is removed or moves down, and the next child moves up to the dash.
-            let next = place_of(kept);
-            let top = if removed.is_empty() { next.lead } else { next.top(self.doc) + column };
-            let owned = self.owned(&removed);
-            let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
-            lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
-            // The new comments of that child move with it. The comments that they replace are a part of this edit.
-            let to = above.map_or(top, |_| next.lead);
-            if rest[0].comments.gap.is_some() {
-                let child = &mut rest.to_mut()[0];
-                child.comments = Comments { gap: None, ..*child.comments }.into();
-            }
-            if let Some(above) = above {
-                lines.extend(comment_lines(above, column, self.budget));
-                let child = &mut rest.to_mut()[0];
-                child.comments = Comments { above: None, ..*child.comments }.into();
-                if !removed.is_empty() {
-                    // Its lines begin in this edit, so they cannot be taken over as they are written.
-                    child.layout = tree::Layout::Host;
-                }
-            }
-            let (from, text) = self.at_dash(first.lead, column, joined_before(&lines, column));
-            self.edit(from..to, text);
+        let new = new.map(|new| self.layout().new_children(news(new), first.column(self.doc)));
+        let lines = new.unwrap_or_default();
+        let is_other = !lines.is_empty() || before.iter().any(|entry| entry.was.is_some());
+        let has_comments = || kept[0].comments.above.is_some_and(|above| !above.is_empty());
+        let kept = if first.is_inline(self.doc) && (is_other || self.has_line_at_dash(node) && has_comments()) {
+            self.moved_to_dash(node, before, kept, lines)
         } else {
-            // The comments of a `<<` that is written out stay above its fields.
-            let written_out =
-                before.first().filter(|entry| entry.is_merge() && !lines.is_empty()).and_then(|entry| entry.was);
-            self.insert_lines(written_out.map_or(first.top(self.doc), |_| first.bottom(self.doc)), &lines);
-            for (i, (place, gap)) in removed.into_iter().zip(gaps).enumerate() {
-                if let Some(gap) = gap {
-                    self.set_gap(&place, gap, |_| last_block(&lines.join("\n")));
-                }
-                match written_out.filter(|_| i == 0) {
-                    Some(was) => self.leave_comments(&place, was.value()),
-                    None => self.edit(place.top(self.doc)..place.bottom(self.doc), ""),
-                }
-                self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
+            self.replaced_at_top(node, before, &lines);
+            Cow::Borrowed(kept)
+        };
+        self.first_kept_and_below(node, before, &kept);
+    }
+
+    /// Writes these lines on the line of a dash instead of the children there, and moves the first child that stays up to them, or down with
+    /// them. Gives this child and those below it back, as they are to be edited.
+    fn moved_to_dash<'e>(
+        &mut self,
+        node: NodeRef<'d>,
+        before: &[Entry<'d>],
+        kept: &'e [Entry<'d>],
+        mut lines: Vec<String>,
+    ) -> Cow<'e, [Entry<'d>]> {
+        let mut rest = Cow::Borrowed(kept);
+        let (Some(first), Some(next)) = (Place::of_first(node), kept[0].was) else { return rest };
+        let (column, next) = (first.column(self.doc), place_in(node, next));
+        let removed: Vec<Place> = before.iter().filter_map(|entry| Some(place_in(node, entry.was?))).collect();
+        let top = if removed.is_empty() { next.lead } else { next.top(self.doc) + column };
+        let owned = self.owned(&removed);
+        let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
+        lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
+        // The new comments of that child move with it. The comments that they replace are a part of this edit.
+        let Comments { gap, above, .. } = *kept[0].comments;
+        let to = above.map_or(top, |_| next.lead);
+        lines.extend(above.into_iter().flat_map(|above| comment_lines(above, column, self.budget)));
+        if gap.or(above).is_some() {
+            let child = &mut rest.to_mut()[0];
+            child.comments = Comments { gap: None, above: None, ..*child.comments }.into();
+            if above.is_some() && !removed.is_empty() {
+                // Its lines begin in this edit, so they cannot be taken over as they are written.
+                child.layout = tree::Layout::Host;
             }
         }
-        let mut last = kept;
+        let (from, text) = self.at_dash(first.lead, column, joined_before(&lines, column));
+        self.edit(from..to, text);
+        rest
+    }
+
+    /// Writes these lines instead of the children above the first one that stays.
+    fn replaced_at_top(&mut self, node: NodeRef<'d>, before: &[Entry<'d>], lines: &[String]) {
+        let Some(first) = Place::of_first(node) else { return };
+        // The comments of a `<<` that is written out stay above its fields.
+        let is_written_out = !lines.is_empty() && before.first().is_some_and(Entry::is_merge);
+        let written_out = before.first().filter(|_| is_written_out).and_then(|entry| entry.was);
+        self.insert_lines(written_out.map_or(first.top(self.doc), |_| first.bottom(self.doc)), lines);
+        for (i, (was, entry)) in before.iter().filter_map(|entry| entry.was.zip(Some(entry))).enumerate() {
+            let place = place_in(node, was);
+            let above = |_: &Self| last_block(&lines.join("\n"));
+            if let Some(gap) = entry.comments.gap {
+                self.set_gap(&place, gap, above);
+            }
+            self.remove(&place, written_out.filter(|_| i == 0));
+            self.clear_below(place.bottom(self.doc), above);
+        }
+    }
+
+    /// Edits the first child that stays, and those below it.
+    fn first_kept_and_below(&mut self, node: NodeRef<'d>, before: &[Entry<'d>], rest: &[Entry<'d>]) {
+        let (Some(first), Some(mut last)) = (Place::of_first(node), rest[0].was) else { return };
+        let (host, column) = (Host::in_container(node), first.column(self.doc));
         let mut above = before.iter().rfind(|entry| entry.value.is_some());
         for (i, entry) in rest.iter().enumerate() {
+            if let Some((was, gap)) = entry.was.zip(entry.comments.gap) {
+                self.set_gap(&place_in(node, was), gap, |s| s.end_of(host, column, above?));
+            }
             let is_other = match (entry.was, &entry.value) {
                 (Some(was), None) => {
                     last = was;
-                    let place = place_of(was);
-                    if let Some(gap) = entry.comments.gap {
-                        self.set_gap(&place, gap, |s| s.end_of(host, column, above?));
-                    }
-                    match entry.is_merge() && rest.get(i + 1).is_some_and(|next| next.was.is_none()) {
-                        true => self.leave_comments(&place, was.value()),
-                        false => self.edit(place.top(self.doc)..place.bottom(self.doc), ""),
-                    }
+                    let is_written_out = entry.is_merge() && rest.get(i + 1).is_some_and(|next| next.was.is_none());
+                    self.remove(&place_in(node, was), Some(was).filter(|_| is_written_out));
                     true
                 }
                 (Some(was), Some(tree)) => {
-                    if let Some(gap) = entry.comments.gap {
-                        self.set_gap(&place_of(was), gap, |s| s.end_of(host, column, above?));
-                    }
                     (last, above) = (was, Some(entry));
-                    self.child(host, || place_of(was), was, entry);
+                    self.child(host, || place_in(node, was), was, entry);
                     self.is_set(was.value(), tree)
                 }
                 (None, _) => {
                     let lines = NewChild::of(entry).map(|new| self.layout().new_child(&new, column));
                     let lines = not_taken(lines.unwrap_or_default(), || self.end_of(host, column, above?));
                     above = Some(entry);
-                    self.insert_lines(place_of(last).bottom(self.doc), &lines);
+                    self.insert_lines(place_in(node, last).bottom(self.doc), &lines);
                     true
                 }
             };
             if is_other && rest.get(i + 1).is_none_or(|next| next.was.is_some()) {
-                self.clear_below(place_of(last).bottom(self.doc), |s| s.end_of(host, column, above?));
+                self.clear_below(place_in(node, last).bottom(self.doc), |s| s.end_of(host, column, above?));
             }
         }
     }
 
-    /// Removes a `<<` that is written out. Its comments stay above the fields that take its place.
-    fn leave_comments(&mut self, place: &Place, value: NodeRef<'d>) {
-        let line = self.doc.line_start(place.lead);
-        let comment =
-            comment_of(place, value).map(|(start, end)| self.indented(place.column(self.doc), start..end) + "\n");
-        self.edit(line..place.bottom(self.doc), comment.unwrap_or_default());
+    /// Removes a child. The comments of a `<<` that is written out stay above the fields that take its place.
+    fn remove(&mut self, place: &Place, written_out: Option<WrittenChild<'d>>) {
+        let Some(was) = written_out else { return self.edit(place.top(self.doc)..place.bottom(self.doc), "") };
+        let comment = comment_of(place, was.value());
+        let comment = comment.map(|(start, end)| self.indented(place.column(self.doc), start..end) + "\n");
+        self.edit(self.doc.line_start(place.lead)..place.bottom(self.doc), comment.unwrap_or_default());
     }
 
     /// The text of children that begins on the line of a dash, and where it begins. A comment above the first child does not belong to the
@@ -820,12 +832,37 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edit(at..at, text);
     }
 
-    /// Writes children in a new order: each takes its comments along; text between children stays between children.
-    fn moved_children(&mut self, node: NodeRef<'d>, column: usize, entries: &[Entry<'d>]) {
+    /// The lines of a new child: with a comma at its end, if it is one in brackets.
+    fn new_lines(&self, entry: &Entry<'_>, column: usize, comma: Option<&str>) -> Vec<String> {
+        let lines = NewChild::of(entry).map(|new| match comma {
+            Some(comma) => self.layout().new_row(&new, column, comma),
+            None => self.layout().new_child(&new, column),
+        });
+        lines.unwrap_or_default()
+    }
+
+    /// The text of a child of dest as it becomes, from its first line to an offset: with a comma at its end, if it is one in brackets.
+    fn moved_child(&self, host: Host, (place, end): (Place, usize), entry: &Entry<'d>, comma: Option<&str>) -> String {
+        let Some(was) = entry.was else { return String::new() };
+        let mut inner = self.inner();
+        match comma {
+            Some(comma) => inner.row(&place, entry, comma),
+            None => inner.child(host, || place, was, entry),
+        }
+        if end == self.text().len() {
+            inner.close_end();
+        }
+        let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
+        inner.finish().apply(self.text(), start..end)
+    }
+
+    /// Writes children in a new order: each takes its lines and its comments along; text between children stays between children.
+    fn moved_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
         let values: Vec<NodeRef<'d>> = node.written().map(|(_, value)| value).collect();
         let places = Place::of_children(node);
-        let host = Host::in_container(node);
-        let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
+        let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) else { return };
+        let (host, column) = (Host::in_container(node), first.column(self.doc));
+        let comma = self.commas(node, entries);
         // Blank lines below a block scalar that includes them (`|+`) move with it.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
@@ -833,61 +870,47 @@ impl<'d, 'b> Splicer<'d, 'b> {
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let pad = " ".repeat(column);
-        let mut text = String::new();
-        let mut position = 0;
-        let mut above = None;
+        let (mut text, mut position, mut above) = (String::new(), 0, None);
         // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {
             let block = above.filter(|_| is_blank_line(gap, 0)).and_then(|entry| self.end_of(host, column, entry));
             &gap[block.map_or(0, |block| block.below(gap, 0))..]
         };
-        for entry in entries.iter().filter(|entry| entry.value.is_some()) {
-            let piece = match entry.was {
-                Some(was) => {
-                    let place = &places[was.place()];
-                    let mut inner = self.inner();
-                    inner.child(host, || *place, was, entry);
-                    if end(was.place()) == self.text().len() {
-                        inner.close_end();
-                    }
-                    let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
-                    let mut lines = inner.finish().apply(self.text(), start..end(was.place()));
+        for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.value.is_some()) {
+            let piece = match entry.place() {
+                Some(at) => {
+                    let lines = self.moved_child(host, (places[at], end(at)), entry, comma(i));
                     // A child that was on the line of a dash now has a line above it for comments.
-                    let has_line = place.is_inline(self.doc) && (position > 0 || self.has_line_at_dash(node));
-                    if let Some(above) = entry.comments.above.filter(|_| has_line) {
-                        let above = comment_lines(above, column, self.budget);
-                        lines = above.into_iter().map(|line| line + "\n").collect::<String>() + &pad + &lines;
-                    }
-                    lines.strip_prefix(&pad).map(str::to_owned).unwrap_or(lines)
+                    let has_line = places[at].is_inline(self.doc) && (position > 0 || self.has_line_at_dash(node));
+                    let above = entry.comments.above.filter(|_| has_line).unwrap_or_default();
+                    let above: String =
+                        comment_lines(above, column, self.budget).into_iter().map(|l| l + "\n").collect();
+                    if above.is_empty() { lines } else { above + &pad + &lines }
                 }
-                None => {
-                    let lines =
-                        NewChild::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
-                    trim_start(&lines.join("\n")).to_owned()
-                }
+                None => trim_start(&self.new_lines(entry, column, comma(i)).join("\n")).to_owned(),
             };
             if position > 0 {
                 text.push_str(between(gap(position - 1).unwrap_or_default(), above));
                 text.push_str(&pad);
             }
-            text.push_str(&piece);
+            text.push_str(piece.strip_prefix(&pad).unwrap_or(&piece));
             if !piece.ends_with(['\n', '\r']) {
                 text.push('\n');
             }
-            above = Some(entry);
+            above = Some(entry).filter(|_| comma(i).is_none());
             position += 1;
         }
         // If there are fewer children now, comments from between the children come last.
         for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
             text.push_str(between(gap, above));
         }
-        if let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) {
-            let bottom = end(last);
-            let (from, text) =
-                if first.is_inline(self.doc) { self.at_dash(first.lead, column, text) } else { (top(first), text) };
-            self.edit(from..bottom, text);
-            self.clear_below(bottom, |s| s.end_of(host, column, above?));
-        }
+        let bottom = end(last);
+        let (from, text) = match first.is_inline(self.doc) {
+            true => self.at_dash(first.lead, column, text),
+            false => (first.top(self.doc) + column, text),
+        };
+        self.edit(from..bottom, text);
+        self.clear_below(bottom, |s| s.end_of(host, column, above?));
     }
 }
 

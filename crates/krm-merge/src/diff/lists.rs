@@ -4,7 +4,7 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Error, NodeRef, Place, same};
 
 use super::notes::{changed_remarks, notes_of_new, of_gap};
-use super::placed::{is_left_alone, same_child};
+use super::placed::{LinesFit, Placed, is_left_alone, same_child};
 use super::{DiffChildren, Differ, Names, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
@@ -98,32 +98,20 @@ impl<'a> Differ<'a> {
         sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<(Vec<Child<'a>>, Vec<Names<'a>>), Error> {
-        let elements = self.elements_by_key(&keys, sides);
+        let list = KeyedList { elements: self.elements_by_key(&keys, sides), keys, sides, cursor };
+        let renamed = &list.elements.renamed;
         let mut children = Vec::new();
         let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, Side::Updated));
         let old = sides.original.into_iter().flat_map(NodeRef::elements).map(|e| (e, Side::Original));
         for (element, side) in new.chain(old) {
-            let Some(key) = element_key(element, &keys) else { continue };
-            let key = elements.renamed.in_dest(side, &key).clone();
-            if side == Side::Updated || !elements.of.updated.contains_key(&key) {
-                children.extend(self.element(element, key, &keys, &elements, sides, cursor)?);
+            let Some(key) = element_key(element, &list.keys) else { continue };
+            let key = renamed.in_dest(side, &key).clone();
+            if side == Side::Updated || !list.elements.of.updated.contains_key(&key) {
+                children.extend(self.element(element, key, &list)?);
             }
         }
-        gap::remove(&mut children, sides.updated, || {
-            let of_original = sides.original.into_iter().flat_map(NodeRef::elements);
-            let known = of_original.filter_map(|element| {
-                let key = elements.renamed.in_dest(Side::Original, &element_key(element, &keys)?).clone();
-                let lists = sides.by_side();
-                let placed = |side: Side| {
-                    let (list, element) = (lists[side]?, elements.of[side].get(&key)?.1);
-                    Some((Place::of_element(list, element), element))
-                };
-                let on_sides = sides::Sides::of(placed);
-                Some((ChildId::Key(key), on_sides))
-            });
-            known.collect()
-        });
-        let names = elements.renamed.iter().map(|names| names.clone().map(ChildId::Key)).collect();
+        gap::remove(&mut children, sides.updated, || list.of_original());
+        let names = renamed.iter().map(|names| names.clone().map(ChildId::Key)).collect();
         Ok((children, names))
     }
 
@@ -167,63 +155,32 @@ impl<'a> Differ<'a> {
         &mut self,
         element: NodeRef<'a>,
         key: ElementKey<'a>,
-        keys: &[MergeKey<'a>],
-        elements: &DiffChildren<ByKey<'a>, ElementKey<'a>>,
-        sides: NodeOfSides<'a>,
-        cursor: Cursor<'a>,
+        list: &KeyedList<'a>,
     ) -> Result<Option<Child<'a>>, Error> {
-        let sides::Sides { original, updated, dest } = &elements.of;
-        let (old, new) = (original.get(&key).map(|e| e.1), updated.get(&key).map(|e| e.1));
-        let in_dest = dest.get(&key).copied();
-        let inner = NodeOfSides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
-        let id = ChildId::Key(key);
-        let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
-            list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
-        };
-        let (was, there, is) =
-            (placed(sides.original, old), placed(sides.dest, inner.dest), placed(sides.updated, new));
+        let sides = list.sides;
+        let sides::Sides { original: was, updated: is, dest: there } = list.placed(&key);
+        let node = is.map(|is| (None, is.1));
         match is {
             Some(is) if was.is_some_and(|was| same_child(was, is)) => {
                 let gap = gap::taken(was, there, is, sides.updated);
-                return Ok(gap.map(|gap| Child {
-                    id,
-                    node: Some((None, is.1)),
-                    change: of_gap(Wants::Same, Some(gap)),
-                }));
+                let change = gap.map(|gap| of_gap(Wants::Same, Some(gap)));
+                return Ok(change.map(|change| Child { id: ChildId::Key(key), node, change }));
             }
             Some(is) if sides.are_blocks() && is_left_alone(was, there, is, self.fit) => {
                 let change = of_gap(Wants::Text(is.1), gap::taken(was, there, is, sides.updated));
-                return Ok(Some(Child { id, node: Some((None, is.1)), change }));
+                return Ok(Some(Child { id: ChildId::Key(key), node, change }));
             }
             Some(_) | None => {}
         }
-        let by = By::Keys(keys.to_vec());
-        let change = if new.is_some() {
-            self.trail.push(id.step(&by), in_dest.map(|e| e.0));
-            let change = self.fitting(self.fit.below(there, is), |differ| differ.node(inner, cursor))?;
-            self.trail.pop();
-            let is_added = old.is_none() && in_dest.is_none();
-            let twin = if is_added { twin(element, keys, [original, updated, dest]) } else { None };
-            match (change, twin) {
-                (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
-                (change, _) => change,
-            }
-        } else {
-            // An element is removed whole: dest's values in it mean nothing without its key.
-            let change = inner.expecting(Wants::Nothing);
-            match (old, inner.dest, &id) {
-                // The further elements with this key are dest's own.
-                (.., ChildId::Key(key)) if elements.repeated.contains(key) => change,
-                (Some(old), Some(dest), _) => self.expecting_if_added(change, old, dest, cursor)?,
-                _ => change,
-            }
+        let change = match is {
+            Some(_) => self.in_element(element, &key, list, self.fit.below(there, is))?,
+            None => self.without_element(&key, list)?,
         };
-        if let ChildId::Key(key) = &id
-            && let Some(names) = elements.renamed.called(key)
+        if let Some(names) = list.elements.renamed.called(&key)
             && change.is_some()
-            && !inner.dest.zip(old).is_some_and(|(there, old)| same(there, old))
+            && !there.zip(was).is_some_and(|(there, was)| same(there.1, was.1))
         {
-            self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
+            self.tell_renamed(names, &list.by(), |key| ChildId::Key(key.clone()));
         }
         let notes = match (was, there, is) {
             (Some(was), _, Some(is)) => changed_remarks(was, there, is, sides.updated),
@@ -231,8 +188,79 @@ impl<'a> Differ<'a> {
             _ => Notes::default(),
         };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
-        let node = new.map(|n| (None, n));
-        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
+        Ok(change.map(|change| Child { id: ChildId::Key(key), node, change: Change { notes, ..change } }))
+    }
+
+    /// What changed upstream in an element of updated.
+    fn in_element(
+        &mut self,
+        element: NodeRef<'a>,
+        key: &ElementKey<'a>,
+        list: &KeyedList<'a>,
+        fit: LinesFit,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let sides::Sides { original, updated, dest } = &list.elements.of;
+        let in_dest = dest.get(key);
+        let inner = list.inner(key);
+        self.trail.push(ChildId::Key(key.clone()).step(&list.by()), in_dest.map(|e| e.0));
+        let change = self.fitting(fit, |differ| differ.node(inner, list.cursor))?;
+        self.trail.pop();
+        let is_added = inner.original.is_none() && in_dest.is_none();
+        let twin = if is_added { twin(element, &list.keys, [original, updated, dest]) } else { None };
+        Ok(match (change, twin) {
+            (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
+            (change, _) => change,
+        })
+    }
+
+    /// The removal of an element that updated lacks. It is removed whole: dest's values in it mean nothing without its key.
+    fn without_element(&mut self, key: &ElementKey<'a>, list: &KeyedList<'a>) -> Result<Option<Change<'a>>, Error> {
+        let inner = list.inner(key);
+        let change = inner.expecting(Wants::Nothing);
+        match (inner.original, inner.dest) {
+            // The further elements with this key are dest's own.
+            _ if list.elements.repeated.contains(key) => Ok(change),
+            (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, list.cursor),
+            _ => Ok(change),
+        }
+    }
+}
+
+/// A keyed list on all sides.
+struct KeyedList<'a> {
+    keys: Vec<MergeKey<'a>>,
+    sides: NodeOfSides<'a>,
+    cursor: Cursor<'a>,
+    elements: DiffChildren<ByKey<'a>, ElementKey<'a>>,
+}
+
+impl<'a> KeyedList<'a> {
+    fn by(&self) -> By<'a> {
+        By::Keys(self.keys.clone())
+    }
+
+    /// The element with a key in dest.
+    fn inner(&self, key: &ElementKey<'a>) -> NodeOfSides<'a> {
+        let element = |side: Side| self.elements.of[side].get(key).map(|e| e.1);
+        let (original, updated, dest) = (element(Side::Original), element(Side::Updated), element(Side::Dest));
+        NodeOfSides { original, updated, dest }
+    }
+
+    /// The same, each with its place.
+    fn placed(&self, key: &ElementKey<'a>) -> sides::Sides<Option<Placed<'a>>> {
+        let (lists, elements) = (self.sides.by_side(), self.inner(key).by_side());
+        sides::Sides::of(|side| {
+            let (list, element) = lists[side].zip(elements[side])?;
+            Some((Place::of_element(list, element), element))
+        })
+    }
+
+    /// The elements of original, in order.
+    fn of_original(&self) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
+        let keys = self.sides.original.into_iter().flat_map(NodeRef::elements);
+        let keys = keys.filter_map(|element| element_key(element, &self.keys));
+        let keys = keys.map(|key| self.elements.renamed.in_dest(Side::Original, &key).clone());
+        keys.map(|key| (ChildId::Key(key.clone()), self.placed(&key))).collect()
     }
 }
 

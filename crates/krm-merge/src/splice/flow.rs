@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_yaml::{NodeRef, Place, WrittenChild, is_blank, quoted_json, trim, trim_start};
+use krm_yaml::{NodeRef, Place, Style, WrittenChild, is_blank, quoted_json, trim, trim_start};
 
 use super::print::{BlockText, Flow, Host, NewChild, line_indent, line_indent_at};
 use super::{ChildFate, Splicer, is_in_order, is_kept};
@@ -51,20 +51,15 @@ impl<'d> Splicer<'d, '_> {
 
     /// Edits a flow map or list that has its children on lines of their own. A child has its lines, with its comma and its comments.
     pub(super) fn rows(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
-        let places = Place::of_children(node);
-        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
-        let column = first.column(self.doc);
-        let has_last_comma = last.comma(self.doc).is_some();
-        let last = entries.iter().rposition(|entry| entry.value.is_some());
-        let comma = |at: usize| if has_last_comma || Some(at) != last { "," } else { "" };
         if !is_in_order(entries) {
-            return self.moved_rows(&places, entries, comma);
+            return self.moved_children(node, entries);
         }
+        let (places, comma) = (Place::of_children(node), self.commas(node, entries));
+        let Some(first) = places.first() else { return };
         let mut at = first.top(self.doc);
         for (i, entry) in entries.iter().enumerate() {
             let Some(place) = entry.place().map(|place| places[place]) else {
-                let new = NewChild::of(entry).map(|new| self.layout().new_row(&new, column, comma(i)));
-                self.insert_lines(at, &new.unwrap_or_default());
+                self.insert_lines(at, &self.new_lines(entry, first.column(self.doc), comma(i)));
                 continue;
             };
             at = place.bottom(self.doc);
@@ -72,14 +67,27 @@ impl<'d> Splicer<'d, '_> {
                 self.set_gap(&place, gap, |_| None);
             }
             match entry.value {
-                Some(_) => self.row(&place, entry, comma(i)),
+                Some(_) => self.row(&place, entry, comma(i).unwrap_or_default()),
                 None => self.edit(place.top(self.doc)..at, ""),
             }
         }
     }
 
+    /// What ends each child that has lines of its own in brackets: a comma, or nothing if it is the last one and the last one has no comma.
+    /// `None` for the children of a block.
+    pub(super) fn commas(
+        &self,
+        node: NodeRef<'_>,
+        entries: &[Entry<'_>],
+    ) -> impl Fn(usize) -> Option<&'static str> + use<> {
+        let last = Place::of_children(node).pop().filter(|_| node.style() == Style::Flow);
+        let has_last_comma = last.map(|last| last.comma(self.doc).is_some());
+        let last = entries.iter().rposition(|entry| entry.value.is_some());
+        move |at| has_last_comma.map(|has_comma| if has_comma || Some(at) != last { "," } else { "" })
+    }
+
     /// Edits a child that has lines of its own, and ends its value with this comma, or with none.
-    fn row(&mut self, place: &Place, entry: &Entry<'d>, comma: &str) {
+    pub(super) fn row(&mut self, place: &Place, entry: &Entry<'d>, comma: &str) {
         let (Some(was), Some(tree)) = (entry.was, &entry.value) else { return };
         if let Some(above) = entry.comments.above {
             self.set_comments_above(place, above);
@@ -99,33 +107,6 @@ impl<'d> Splicer<'d, '_> {
         if let Some(behind) = entry.comments.behind {
             self.set_comment(place, was.value(), behind);
         }
-    }
-
-    /// Writes children that have lines of their own in a new order: each takes its comments along; text between children stays there.
-    fn moved_rows<'c>(&mut self, places: &[Place], entries: &[Entry<'d>], comma: impl Fn(usize) -> &'c str) {
-        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
-        let (doc, column) = (self.doc, first.column(self.doc));
-        let mut between = places.windows(2).map(|pair| &self.text()[pair[0].bottom(doc)..pair[1].top(doc)]);
-        let mut text = String::new();
-        for (i, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.value.is_some()) {
-            if !text.is_empty() {
-                text.push_str(between.next().unwrap_or_default());
-            }
-            match entry.place().map(|place| places[place]) {
-                Some(place) => {
-                    let mut inner = self.inner();
-                    inner.row(&place, entry, comma(i));
-                    text.push_str(&inner.finish().apply(self.text(), place.top(doc)..place.bottom(doc)));
-                }
-                None => {
-                    let new = NewChild::of(entry).map(|new| self.layout().new_row(&new, column, comma(i)));
-                    text.extend(new.unwrap_or_default().into_iter().map(|line| line + "\n"));
-                }
-            }
-        }
-        // If there are fewer children now, comments from between the children come last.
-        text.extend(between.filter(|gap| gap.contains('#')));
-        self.edit(first.top(doc)..last.bottom(doc), text);
     }
 
     /// The text of one child of a flow map or list, so that the children can be put in another order.
