@@ -547,7 +547,7 @@ pub fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String
         ("", _) => Did::Added,
         _ => Did::Changed,
     };
-    changed_by(names, &format!("the comment at `{place}`"), [did(texts.dest), did(texts.updated)])
+    changed_by(names, &format!("the comment{}", at_place(place)), [did(texts.dest), did(texts.updated)])
 }
 
 /// The message for a list that was replaced because no source says how it merges. It shows the line of `mergeKeys` that would merge the

@@ -396,8 +396,11 @@ impl<'a> Differ<'a> {
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
-        // What is above the first field of an item is not of that field: see `own_comments.rs`.
-        let is_of_item = i == 0 && self.trail.is_empty() && sides.dest.is_some_and(is_item);
+        // What is above the first field of an item is not of that field, and neither is what is above a block that is in brackets in dest: see
+        // `own_comments.rs`.
+        let has_style = |side: Option<NodeRef<'_>>, style| side.is_some_and(|side| side.style() == style);
+        let is_above = || has_style(sides.dest, Style::Flow) && has_style(sides.updated, Style::Block);
+        let is_of_item = i == 0 && self.trail.is_empty() && (sides.dest.is_some_and(is_item) || is_above());
         let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
         if is_whole && is_left_alone(was, in_dest, is, around) {
             let change = of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated));

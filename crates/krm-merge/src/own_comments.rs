@@ -9,20 +9,23 @@ use std::ops::Range;
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     BlockScalar, Document, Edit, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line,
-    foot, gap_above, is_blank, is_in_rows, is_item, lines, same_comment, trim, trim_start, without_break,
+    extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment, trim, trim_start,
+    without_break,
 };
 
 use crate::change::NoteChange;
 use crate::limit::Budget;
 use crate::merge::{contradiction, wanted};
 use crate::path::{FieldPath, Step};
-use crate::sides::Sides;
+use crate::sides::{Side, Sides};
 use crate::splice::comment_lines;
 use crate::warning::{CommentOf, Warning};
 
 /// What happens to the comments of a resource.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct OwnComments<'a> {
+    /// The comment on the line of the `---` above it, if it becomes another one.
+    pub mark: Option<&'a str>,
     /// The comment above it, if it becomes another one.
     pub above: Option<&'a str>,
     /// The comments below its last field, between its brackets, if they become others.
@@ -32,8 +35,9 @@ pub struct OwnComments<'a> {
 }
 
 impl<'a> OwnComments<'a> {
-    /// Compares the comments of a resource, and returns what happens to dest's, and a warning for each that both sides changed.
-    pub fn of(sides: Sides<Option<NodeRef<'a>>>) -> (Self, Vec<Warning<'a>>) {
+    /// Compares the comments of a resource, and returns what happens to dest's, and a warning for each that both sides changed. The winner's
+    /// stays then.
+    pub fn of(sides: Sides<Option<NodeRef<'a>>>, winner: Side) -> (Self, Vec<Warning<'a>>) {
         let (Some(updated), Some(dest)) = (sides.updated, sides.dest) else { return Default::default() };
         let mut warnings = Vec::new();
         let mut becomes = |of: fn(NodeRef<'a>) -> &'a str, step: Option<(NodeRef<'a>, NodeRef<'a>)>| {
@@ -46,11 +50,12 @@ impl<'a> OwnComments<'a> {
             if let Some(notice) = contradiction(note, has, CommentOf::Dest) {
                 let path = step.map(|(key, _)| FieldPath::from(Step::Field(key.string().into()))).unwrap_or_default();
                 warnings.push(Warning { path, notice, dest: None, proposed: None });
-                return None;
+                return Some(wants).filter(|_| winner == Side::Updated);
             }
             wanted(Some(note), has, None)
         };
         // Elsewhere the walk compares the comments above the first field.
+        let mark = if mark_of(dest).is_some() { becomes(at_mark, None) } else { None };
         let is_here = is_item(dest) || in_brackets(dest).is_some();
         let above = if is_here { becomes(above, dest.entries().next()) } else { None };
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
@@ -58,8 +63,51 @@ impl<'a> OwnComments<'a> {
         let below = below.filter(|wants| !is_elsewhere(wants, dest));
         let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
-        (Self { above, inside, below }, warnings)
+        (Self { mark, above, inside, below }, warnings)
     }
+
+    /// Those that are not in the lines of a resource.
+    pub fn outside(self) -> Self {
+        Self { above: None, inside: None, ..self }
+    }
+
+    /// The edits that give them to a resource of dest, as far as the budget allows it.
+    pub fn edits(&self, dest: NodeRef<'_>, budget: &Budget) -> Vec<Edit> {
+        let mark = self.mark.and_then(|mark| edit_at_mark(dest, mark, budget));
+        let above = self.above.and_then(|above| edit_above(dest, above, budget));
+        let inside = self.inside.and_then(|inside| edit_inside(dest, inside, budget));
+        let below = self.below.and_then(|below| edit_at_end(dest, below, budget));
+        [mark, above, inside, below].into_iter().flatten().collect()
+    }
+}
+
+/// The comment on the line of the `---` above a document.
+fn at_mark(resource: NodeRef<'_>) -> &str {
+    let doc = resource.document();
+    let comment = mark_of(resource).and_then(|mark| doc.comment_behind(mark));
+    comment.map_or("", |(start, end)| &doc.source()[start..end])
+}
+
+/// The offset after the `---` above a document, if nothing but a comment is on its line.
+fn mark_of(resource: NodeRef<'_>) -> Option<usize> {
+    let (doc, start) = (resource.document(), extent(resource).start);
+    let text = doc.source().get(start..resource.full_start()).filter(|_| resource.is_root())?;
+    let is_own_line = |before: &str| before.is_empty() || before.ends_with(['\n', '\r', '\u{feff}']);
+    let at = text.match_indices("---").map(|(at, _)| at).find(|at| is_own_line(&text[..*at]))?;
+    let mark = start + at + "---".len();
+    let is_alone = is_blank(&doc.source()[mark..line_end(doc.source(), mark)]);
+    (is_alone || doc.comment_behind(mark).is_some()).then_some(mark)
+}
+
+fn edit_at_mark(resource: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
+    let (doc, mark) = (resource.document(), mark_of(resource)?);
+    let end = doc.comment_behind(mark).map_or(mark, |(_, end)| end);
+    edit_of(doc, mark..end, behind(comment), budget)
+}
+
+/// A comment of one line, as it comes behind a token.
+fn behind(comment: &str) -> String {
+    if comment.is_empty() { String::new() } else { format!(" {}", trim(comment)) }
 }
 
 /// The comments at the end of a document, below its last child, with the blank lines above them; empty if there are none, or if the resource
@@ -74,7 +122,7 @@ fn inside(resource: NodeRef<'_>) -> &str {
 }
 
 /// The edit that gives a document in brackets other comments below its last field; `None` if the budget does not allow it.
-pub fn edit_inside(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
+fn edit_inside(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
     let column = resource.written().next().map(|first| Place::of_child(resource, first).column(resource.document()))?;
     let lines: String = comment_lines(comments, column, budget).into_iter().map(|line| line + "\n").collect();
     edit_of(resource.document(), foot(&in_brackets(resource)?, resource), lines, budget)
@@ -102,13 +150,12 @@ fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
 }
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
-/// set apart.
+/// set apart, or it is behind the opening one.
 pub fn above(resource: NodeRef<'_>) -> &str {
     let doc = resource.document();
     let Some(first) = Place::of_first(resource) else {
-        return in_brackets(resource)
-            .and_then(|place| lines_above(&place, resource))
-            .map_or("", |at| &doc.source()[at]);
+        let lines = || in_brackets(resource).and_then(|place| lines_above(&place, resource));
+        return behind_bracket(resource).or_else(lines).map_or("", |at| &doc.source()[at]);
     };
     let Some(dash) = Place::behind_dash(resource).filter(|_| is_item(resource)) else {
         return comments_above(&first, doc);
@@ -131,6 +178,14 @@ fn lines_above(place: &Place, resource: NodeRef<'_>) -> Option<Range<usize>> {
     Some(gap_above(place, doc)?.start..doc.line_start(place.lead))
 }
 
+/// The comment behind the opening bracket of a document, if no other one is above the bracket.
+fn behind_bracket(resource: NodeRef<'_>) -> Option<Range<usize>> {
+    let (doc, place) = (resource.document(), in_brackets(resource)?);
+    let above = lines_above(&place, resource).filter(|above| doc.source()[above.clone()].contains('#'));
+    let (start, end) = doc.comment_behind(place.open + 1).filter(|_| above.is_none())?;
+    Some(start..end)
+}
+
 /// The comment that begins on the line of an item's dash, and goes on to the line of its first field. A blank line sets a comment apart.
 fn comment_behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
     let doc = item.document();
@@ -140,7 +195,7 @@ fn comment_behind_dash<'a>(item: NodeRef<'a>) -> Option<&'a str> {
 }
 
 /// The edit that gives a resource other comments at the end of its document; `None` if the budget does not allow it.
-pub fn edit_at_end(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
+fn edit_at_end(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Option<Edit> {
     let (doc, mut range) = (resource.document(), end_of(resource));
     let mut comments = comments;
     // Blank lines that are there are not written a second time.
@@ -156,6 +211,11 @@ pub fn edit_at_end(resource: NodeRef<'_>, comments: &str, budget: &Budget) -> Op
     edit_of(doc, range, text, budget)
 }
 
+/// Comment lines with a line break at their end; none, if there are none.
+fn ended(comment: &str) -> String {
+    if comment.is_empty() || comment.ends_with('\n') { comment.to_owned() } else { format!("{comment}\n") }
+}
+
 fn edit_of(doc: &Document<'_>, range: Range<usize>, text: String, budget: &Budget) -> Option<Edit> {
     let text = text.replace("\r\n", "\n").replace('\n', doc.line_break());
     budget.take(text.len()).then_some(Edit { range, text })
@@ -163,10 +223,20 @@ fn edit_of(doc: &Document<'_>, range: Range<usize>, text: String, budget: &Budge
 
 /// The edit that gives a resource another comment above it, in the place that it has; `None` if there is no such place, or if the budget does
 /// not allow it.
-pub fn edit_above(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
+fn edit_above(item: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {
     let doc = item.document();
     if let Some(place) = in_brackets(item) {
-        return edit_of(doc, lines_above(&place, item)?, comment.to_owned(), budget);
+        let lines = lines_above(&place, item);
+        return match behind_bracket(item) {
+            // One line stays behind the bracket. More go above it.
+            Some(own) if trim(comment).contains('\n') => {
+                let (above, bracket) = (lines?, place.open + 1);
+                let text = ended(comment) + &doc.source()[above.end..bracket];
+                edit_of(doc, above.start..own.end, text, budget)
+            }
+            Some(own) => edit_of(doc, place.open + 1..own.end, behind(comment), budget),
+            None => edit_of(doc, lines?, ended(comment), budget),
+        };
     }
     let comments: Vec<&str> = lines(comment).into_iter().map(trim).filter(|line| !is_blank(line)).collect();
     let on_lines =
@@ -210,6 +280,9 @@ mod tests {
             ("- # a\n\n  # b\n  k: 1\n", "# b"),
             ("# a\n\n- k: 1\n", ""),
             ("- {k: 1}\n", ""),
+            ("{ # a\n  k: 1\n}\n", "# a"),
+            ("# a\n{ # b\n  k: 1\n}\n", "# a"),
+            ("{ k: # a\n  1\n}\n", ""),
         ] {
             let document = Document::parse(text).expect("YAML");
             let found = above(item(&document)).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -240,5 +313,58 @@ mod tests {
                 edit_above(list.elements().next().expect("an item"), comment, &Budget::default()).expect("an edit");
             assert_eq!(TextEdits::sorted(vec![edit]).apply(text, 0..text.len()), want, "{text}");
         }
+    }
+
+    /// Dest after the merge of its comments, if each side is one document, and how many of its comments both sides changed.
+    fn merged(sides: [&str; 3]) -> (String, usize) {
+        let documents = sides.map(|text| Document::parse(text).expect("YAML"));
+        let [original, updated, dest] = documents.each_ref().map(|document| document.roots().next());
+        let (comments, contested) = OwnComments::of(Sides { original, updated, dest }, Side::Dest);
+        let edits = comments.edits(dest.expect("a root"), &Budget::default());
+        (TextEdits::sorted(edits).apply(sides[2], 0..sides[2].len()), contested.len())
+    }
+
+    #[test]
+    fn the_comment_of_a_mark_is_merged() {
+        for (original, updated, dest, want) in [
+            ("---", "--- # up", "---", "--- # up"),
+            ("--- # old", "--- # up", "--- # old", "--- # up"),
+            ("--- # old", "---", "--- # old", "---"),
+            ("---", "---", "--- # mine", "--- # mine"),
+            ("--- # old", "--- # old", "---", "---"),
+            ("%YAML 1.2\n---", "--- # up", "%YAML 1.2\n# x\n---", "%YAML 1.2\n# x\n--- # up"),
+        ] {
+            for (theirs, mine) in [("k: 1\n", "k: 1\nl: 2\n"), ("{\n  k: 1\n}\n", "{\n  k: 1,\n  l: 2\n}\n")] {
+                let texts =
+                    [(original, theirs), (updated, theirs), (dest, mine)].map(|(mark, map)| format!("{mark}\n{map}"));
+                assert_eq!(merged(texts.each_ref().map(String::as_str)), (format!("{want}\n{mine}"), 0), "{texts:?}");
+            }
+        }
+        let both = ["--- # old\nk: 1\n", "--- # up\nk: 1\n", "--- # mine\nk: 1\n"];
+        assert_eq!(merged(both), (both[2].to_owned(), 1));
+        // Behind a value on the line of the mark there is no place.
+        let on_line = ["---\nk: 1\n", "--- # up\nk: 1\n", "--- {k: 1}\n"];
+        assert_eq!(merged(on_line), (on_line[2].to_owned(), 0));
+    }
+
+    #[test]
+    fn a_comment_above_a_bracket_is_the_one_behind_it() {
+        for (original, updated, dest, want) in [
+            ("# a\n{", "# b\n{", "{ # a", "{ # b"),
+            ("{ # a", "{ # b", "# a\n{", "# b\n{"),
+            ("{ # a", "{ # b", "{ # a", "{ # b"),
+            ("{ # a", "{", "{ # a", "{"),
+            ("# a\n{", "{", "{ # a", "{"),
+            ("{", "{ # b", "{", "# b\n{"),
+            ("# a\n{", "{ # a", "# a\n{", "# a\n{"),
+            ("# a\n{", "# b\n# c\n{", "{ # a", "# b\n# c\n{"),
+            ("# a\n{", "# b\n# c\n{", "---\n\n{ # a", "---\n# b\n# c\n{"),
+        ] {
+            let texts = [original, updated, dest].map(|head| format!("{head}\n  k: 1\n}}\n"));
+            let want = format!("{want}\n  k: 1\n}}\n");
+            assert_eq!(merged(texts.each_ref().map(String::as_str)), (want, 0), "{texts:?}");
+        }
+        let block = ["# a\nk: 1\n", "# b\nk: 1\n", "{ # a\n  k: 1\n}\n"];
+        assert_eq!(merged(block), ("{ # b\n  k: 1\n}\n".to_owned(), 0));
     }
 }

@@ -16,7 +16,7 @@ use crate::own_comments::OwnComments;
 use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
-use crate::sides::Sides;
+use crate::sides::{Side, Sides};
 use crate::splice;
 use crate::tree::{self, Pick, Taking, Tree, settle};
 use crate::warning::Warning;
@@ -375,7 +375,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
         let Some(dest) = member.sides.dest else { return made };
         let mut warnings = std::mem::take(&mut merged.warnings);
-        let (comments, contested) = OwnComments::of(member.sides.map(|side| side.map(Resource::node)));
+        let (comments, contested) = OwnComments::of(member.sides.map(|side| side.map(Resource::node)), Side::Dest);
         warnings.extend(contested);
         made.comments = comments;
         let (about, secret) = (dest, Resource::secret(member.sides));
@@ -594,7 +594,7 @@ fn lists<'a>(members: &[Member<'_, 'a>], rules: Rules<'a>) -> Result<Vec<MergedL
         };
         let sides = Sides { original: list(old, original), updated: list(new, updated), dest: list(here, dest) };
         let mut merged = rules.upgraded_list(Sides::of(|side| &sides[side]))?;
-        let (comments, contested) = OwnComments::of(Sides::of(|side| Some(sides[side].node())));
+        let (comments, contested) = OwnComments::of(Sides::of(|side| Some(sides[side].node())), Side::Dest);
         merged.warnings.extend(contested);
         done.push(MergedList { sides, merged, comments });
     }

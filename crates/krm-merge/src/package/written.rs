@@ -366,13 +366,8 @@ impl<'r, 'a> Writer<'r, 'a> {
         };
         let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
-        let above = resource.comments.above.filter(|_| text == TextOf::Own);
-        let above = above.and_then(|above| own_comments::edit_above(dest.node(), above, self.rules.budget));
-        let below =
-            resource.comments.below.and_then(|below| own_comments::edit_at_end(dest.node(), below, self.rules.budget));
-        let inside = resource.comments.inside.filter(|_| text == TextOf::Own);
-        let inside = inside.and_then(|inside| own_comments::edit_inside(dest.node(), inside, self.rules.budget));
-        let comments: Vec<Edit> = above.into_iter().chain(inside).chain(below).collect();
+        let comments = if text == TextOf::Own { resource.comments } else { resource.comments.outside() };
+        let comments = comments.edits(dest.node(), self.rules.budget);
         let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
         let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };
         let after = self.carry_out(dest, member.sides.updated, fate)?;
@@ -588,10 +583,8 @@ impl<'r, 'a> Writer<'r, 'a> {
             }
             _ => (Tree::Node(dest.node()), TextEdits::default()),
         };
-        let below =
-            list.comments.below.and_then(|below| own_comments::edit_at_end(dest.node(), below, self.rules.budget));
-        if let Some(below) = below {
-            edits = edits.clone().union([below.into()]).unwrap_or(edits);
+        for comment in list.comments.edits(dest.node(), self.rules.budget) {
+            edits = edits.clone().union([comment.into()]).unwrap_or(edits);
         }
         if tree.is(dest.node()) && edits.is_empty() {
             return Ok(None);

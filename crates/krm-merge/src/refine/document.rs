@@ -3,14 +3,16 @@
 //! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
 //! document that cannot be merged this way without a loss is not merged here.
 
-use krm_yaml::{Document, NodeRef, same};
+use krm_yaml::{Document, NodeRef, TextEdits, same};
 
 use super::{Depth, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Walked, merge};
+use crate::own_comments::OwnComments;
 use crate::policy::Policy;
 use crate::schema::Cursor;
+use crate::sides::{Side, Sides};
 use crate::splice::edits;
 use crate::tree::{Conflict, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
@@ -18,13 +20,13 @@ use crate::warning::Combined;
 /// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result cannot be
 /// written.
 pub(super) fn merged(
-    sides: [&str; 3],
+    texts: [&str; 3],
     cursor: Cursor<'_>,
     policy: Policy,
     budget: &Budget,
     depth: Depth,
 ) -> Option<RefinedText> {
-    let [original, updated, dest] = sides.map(|text| Document::parse(text).ok());
+    let [original, updated, dest] = texts.map(|text| Document::parse(text).ok());
     let documents = [original?, updated?, dest?];
     let [original, updated, dest] = documents.each_ref().map(root);
     let (original, updated, dest) = (original?, updated?, dest?);
@@ -50,10 +52,13 @@ pub(super) fn merged(
         won_by(Pick::Dest)(conflict)
     })?;
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
-    let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, &tree, budget));
-    let (for_dest, for_updated) = (for_dest?, for_updated?);
-    let [_, text_of_updated, text_of_dest] = sides;
-    let apart = !places.is_empty();
+    let sides = Sides { original: Some(original), updated: Some(updated), dest: Some(dest) };
+    let [(own, contested), (updated, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
+    let apart = !places.is_empty() || !contested.is_empty();
+    places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
+    let for_dest = written(dest, &for_dest, own, budget)?;
+    let for_updated = written(dest, &for_updated, updated, budget)?;
+    let [_, text_of_updated, text_of_dest] = texts;
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
     Some(RefinedText { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
 }
@@ -82,8 +87,10 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
     roots.next().filter(|root| root.is_container() && roots.len() == 0)
 }
 
-/// Dest's text with the values of a tree; `None` if it cannot be written.
-fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, budget: &Budget) -> Option<String> {
+/// Dest's text with the values of a tree and with these comments; `None` if it cannot be written.
+fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, comments: OwnComments<'a>, budget: &Budget) -> Option<String> {
     let source = dest.document().source();
-    tree.like()?.is(dest).then(|| edits(dest, tree, budget).ok())?.map(|edits| edits.apply(source, 0..source.len()))
+    let own = tree.like()?.is(dest).then(|| edits(dest, tree, budget).ok())??;
+    let all = own.union(comments.edits(dest, budget).into_iter().map(TextEdits::from)).ok()?;
+    Some(all.apply(source, 0..source.len()))
 }

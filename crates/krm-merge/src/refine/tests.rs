@@ -399,6 +399,23 @@ fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
 }
 
 #[test]
+fn the_comments_at_the_end_of_a_document_in_a_text_are_merged() {
+    let text = |lines: &str| format!("v.yaml: |\n  {}\n", lines.replace('\n', "\n  "));
+    for (original, updated, dest, want) in [
+        ("a: 1", "a: 2\n# up", "a: 1\nb: 1", "a: 2\nb: 1\n# up"),
+        ("- a\n- b\n# old", "- c\n- b\n# up", "- a\n- b\n- d\n# old", "- c\n- b\n- d\n# up"),
+        ("[\n  1\n]", "[\n  1,\n  2\n]\n# up", "[\n  0,\n  1\n]", "[\n  0,\n  1,\n  2\n]\n# up"),
+    ] {
+        let found = found(&text(original), &text(updated), &text(dest), ConflictLevel::Line);
+        assert_eq!((found.dest, found.conflicts.len()), (text(want), 0));
+    }
+    let [original, updated, dest] = ["- a: 1", "- a: 2\n# up", "- a: 1\n# ours"].map(text);
+    let found = found(&original, &updated, &dest, ConflictLevel::Line);
+    assert_eq!(found.conflicts, ["[\"v.yaml\"]"]);
+    assert_eq!((found.dest, found.updated), (text("- a: 2\n# ours"), text("- a: 2\n# up")));
+}
+
+#[test]
 fn comments_and_layout_travel_with_the_elements() {
     let original = "k:\n# one\n- a\n- b\n- c\n";
     let updated = "k:\n# one\n- a\n- b\n# three\n- c # c\n# four\n- d # d\n";

@@ -315,7 +315,8 @@ impl<'d> Splicer<'d, '_> {
         };
         match fate {
             ChildFate::Kept => {}
-            ChildFate::Put(tree) => {
+            ChildFate::Put(_) => {
+                let Some(new) = NewChild::of(entry) else { return };
                 let start = value.full_start();
                 // A key without a colon (`{a}`) or without a blank after it (`{"a":}`).
                 let has_colon = self.text()[..place.open].ends_with(':');
@@ -326,7 +327,7 @@ impl<'d> Splicer<'d, '_> {
                 };
                 let is_in_lines = !place.is_inline(self.doc) || value.text().contains('\n');
                 let indent = is_in_lines.then(|| line_indent(value));
-                let text = BlockText { head: self.layout().in_flow(tree, indent), body: Vec::new() };
+                let text = BlockText { head: self.layout().in_flow(&new, indent), body: Vec::new() };
                 let text = text.behind_props(&[value.anchor_text()]).head;
                 self.edit(start..value.end().max(start), format!("{gap}{text}"));
             }

@@ -113,6 +113,12 @@ impl<'t, 'a> NewChild<'t, 'a> {
         Foot::Own(own.map(|(place, value)| place.bottom(value.document())))
     }
 
+    /// The comments at the end of its map or list, in brackets.
+    fn comments_below(&self) -> &'a str {
+        let own = || self.place().map_or("", |(place, value)| comments_below(&place, value));
+        self.comments.below.unwrap_or_else(own)
+    }
+
     /// Whether it gets comments, or has its own.
     fn has_comments(&self) -> bool {
         let own = self.place().map(|(place, value)| Remarks::at(&place, value)).unwrap_or_default();

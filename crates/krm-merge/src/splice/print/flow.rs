@@ -5,7 +5,7 @@ use krm_yaml::{
     quoted_json, trim,
 };
 
-use super::{HostLayout, NewChild, blanks, is_long, line_indent, nothing, with_tag};
+use super::{HostLayout, NewChild, blanks, comment_lines, is_long, line_indent, nothing, with_tag};
 use crate::child::Value as _;
 use crate::limit::Budget;
 use crate::splice::unwritable::{Unwritable, check_json};
@@ -133,7 +133,7 @@ impl HostLayout<'_> {
 
     /// Like [`HostLayout::flow_child`], on a line with this indentation. The child may have several lines, if it is written so.
     pub fn flow_child_in_lines(&self, new: &NewChild<'_, '_>, indent: usize) -> String {
-        let value = self.in_lines(new.tree, indent);
+        let value = self.in_lines(new, indent);
         match new.key {
             Some(key) => self.flow_name(key) + &value,
             None => value,
@@ -154,12 +154,13 @@ impl HostLayout<'_> {
         out
     }
 
-    /// A tree in flow style that begins on a line with this indentation: over several lines with its comments, if it is written so.
-    fn in_lines(&self, tree: &Tree<'_>, indent: usize) -> String {
+    /// A value in flow style that begins on a line with this indentation: over several lines with its comments, if it is written so.
+    fn in_lines(&self, new: &NewChild<'_, '_>, indent: usize) -> String {
+        let tree = new.tree;
         let Some(like) = tree.like().map(NodeRef::resolve) else { return self.flow(tree) };
-        let doc = like.document();
+        let (doc, below) = (like.document(), new.comments_below());
         let is_made = self.flow == Flow::Kyaml && matches!(tree, Tree::Branch(_));
-        if !like.is_container() || !(like.text().contains('\n') || is_made) {
+        if !like.is_container() || !(like.text().contains('\n') || is_made || !below.is_empty()) {
             return self.flow(tree);
         }
         let has_comments = || doc.comments_in(like.start()..like.end()).next().is_some();
@@ -173,13 +174,13 @@ impl HostLayout<'_> {
         if is_whole && is_fit && !like.has_aliases() && !doc.has_anchors_in(like) {
             return reindent(like.text(), line_indent(like), indent, indent + self.indent, self.budget);
         }
-        if self.flow.is_json() { self.flow(tree) } else { self.rows(like, tree, indent) }
+        if self.flow.is_json() { self.flow(tree) } else { self.rows(like, new, indent) }
     }
 
     /// A map or list with each child on lines of its own, between brackets. Maps in a list share the lines of their brackets, as in KYAML.
-    fn rows<'n>(&self, node: NodeRef<'n>, tree: &Tree<'n>, indent: usize) -> String {
+    fn rows<'n>(&self, node: NodeRef<'n>, new: &NewChild<'_, 'n>, indent: usize) -> String {
         let made = |key: Option<NodeRef<'n>>, value| Entry::new(key.map(Key::Node), Tree::Node(value));
-        let entries: Vec<Entry<'n>> = match tree {
+        let entries: Vec<Entry<'n>> = match new.tree {
             Tree::Branch(branch) => {
                 let own = branch.entries.iter().filter(|entry| !entry.is_merge()).cloned();
                 own.chain(branch.brought_in()).collect()
@@ -194,12 +195,14 @@ impl HostLayout<'_> {
         if children.is_empty() {
             return format!("{open}{close}");
         }
-        if !node.is_map() && children.iter().all(is_alone) {
+        let below = comment_lines(new.comments_below(), column, self.budget);
+        if !node.is_map() && below.is_empty() && children.iter().all(is_alone) {
             let children = children.iter().map(|new| self.flow_child_in_lines(new, indent));
             return format!("{open}{}{close}", children.collect::<Vec<_>>().join(", "));
         }
         let mut lines = vec![open.to_owned()];
         lines.extend(children.iter().flat_map(|new| self.new_row(new, column, ",")));
+        lines.extend(below);
         lines.push(blanks(indent) + close);
         self.paid(lines.join("\n"))
     }
@@ -247,11 +250,11 @@ impl HostLayout<'_> {
     }
 
     /// A value that takes the place of another one in a flow map or list. If it may have several lines, its line has this indentation.
-    pub fn in_flow(&self, tree: &Tree<'_>, indent: Option<usize>) -> String {
-        match tree {
+    pub fn in_flow(&self, new: &NewChild<'_, '_>, indent: Option<usize>) -> String {
+        match new.tree {
             // The lines are as deep as those that they replace.
             Tree::Made(made) if matches!(made.quotes, Quotes::Lines(_)) => self.made_text(made, 0).head,
-            tree => indent.map_or_else(|| self.flow(tree), |indent| self.in_lines(tree, indent)),
+            tree => indent.map_or_else(|| self.flow(tree), |indent| self.in_lines(new, indent)),
         }
     }
 }
