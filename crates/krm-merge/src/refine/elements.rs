@@ -84,6 +84,8 @@ impl<'a> Refiner<'a, '_> {
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
+        let lists = Sides { original: original.all(), updated: updated.all(), dest: dest.all() };
+        let end = self.policy.new_elements;
         // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, additions)| {
             let (elements, places) = outcome(&pieces, winner, additions);
@@ -92,13 +94,17 @@ impl<'a> Refiner<'a, '_> {
                 return false;
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
+            let result = FeaturesOf(&numbers, &views);
+            if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, end)) {
+                return false;
+            }
             if !is_open && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
                 return false;
             }
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
             // Where a side won all conflicts, the outcome is often that side.
             let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
-            let this = known.unwrap_or_else(|| Ways::of(original.all(), FeaturesOf(&numbers, &views)));
+            let this = known.unwrap_or_else(|| Ways::of(original.all(), result));
             let outcome = AgainOutcome { ways: &this, from: &from, names, winner, additions };
             outcome.stays(original.all(), Side::Updated, &found[0])
                 && outcome.stays(original.all(), Side::Dest, &found[1])
@@ -353,9 +359,13 @@ fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_
 
 /// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.
 fn outcome<'a>(pieces: &[ListPiece<'a>], winner: Side, additions: Kept) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
-    let pick = if winner == Side::Updated { Pick::Updated } else { Pick::Dest };
+    let pick = pick_of(winner);
     let entries = pieces.iter().flat_map(|piece| piece.won_by(winner, additions));
     entries.filter_map(|entry| Some((won_by(entry.value.clone()?, pick, additions)?, entry.place()))).unzip()
+}
+
+fn pick_of(winner: Side) -> Pick {
+    if winner == Side::Updated { Pick::Updated } else { Pick::Dest }
 }
 
 /// A tree in which this side won all conflicts, with these additions of both sides.

@@ -55,6 +55,20 @@ impl NamedMerge {
         versions.is_whole(&merge).then_some(merge)
     }
 
+    /// Whether names have nothing against a result that was merged without them and in which this side won: none is there twice unless a side
+    /// has it twice, and a second run, which may have names again, changes nothing.
+    pub(super) fn allows(
+        result: FeaturesOf<'_, '_>,
+        pick: Pick,
+        names: Names,
+        lists: Sides<FeaturesOf<'_, '_>>,
+        end: NewElements,
+    ) -> bool {
+        let again = Sides { dest: result, ..lists };
+        (Ids::of(names, lists).is_none() || Ids::of(names, again).is_some())
+            && Self::of(names, again, end).is_none_or(|again| again.changes_nothing(pick))
+    }
+
     /// The order of the elements if this side wins.
     pub(super) fn order(&self, pick: Pick) -> &[usize] {
         let [dest, taken] = &self.orders;
@@ -306,30 +320,30 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         found
     }
 
-    /// The elements of updated, with those that it removed in their places, so that what it put there comes there. What dest added elsewhere
-    /// is no neighbour.
+    /// The elements of updated, with those that it removed in their places, so that what it put there comes there. What dest moved or added
+    /// elsewhere is no neighbour.
     fn upstream(&self, renamed: &HashMap<usize, usize>) -> Vec<usize> {
+        let gaps = |side: Side| {
+            let mut gaps = HashMap::new();
+            self.each_in_gap(side, |id, gap| _ = gaps.insert(id, gap));
+            gaps
+        };
+        let gaps = Sides::of(gaps);
+        let is_elsewhere =
+            |side: Side, id: &usize| gaps.dest.get(id).is_some_and(|gap| gaps[side].get(id) != Some(gap));
         let mut removed: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         let mut last = None;
         for id in &self.ids.of.original {
             match self.at(Side::Updated, *id) {
                 Some(_) => last = Some(*id),
                 None if self.is_changed(Side::Dest, *id) || renamed.contains_key(id) => {}
+                None if is_elsewhere(Side::Original, id) => {}
                 None => removed.entry(last).or_default().push(*id),
             }
         }
         let mut out = removed.remove(&None).unwrap_or_default();
-        let gaps = |side: Side| {
-            let mut gaps = HashMap::new();
-            self.each_in_gap(side, |id, gap| _ = gaps.insert(id, gap));
-            gaps
-        };
-        let (here, there) = (gaps(Side::Updated), gaps(Side::Dest));
-        let is_elsewhere = |id: &usize| {
-            self.at(Side::Original, *id).is_none() && there.get(id).is_some_and(|gap| here.get(id) != Some(gap))
-        };
         for id in &self.ids.of.updated {
-            if !is_elsewhere(id) {
+            if self.at(Side::Original, *id).is_some() || !is_elsewhere(Side::Updated, id) {
                 out.push(*id);
             }
             out.extend(removed.remove(&Some(*id)).into_iter().flatten());

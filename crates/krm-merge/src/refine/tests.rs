@@ -269,7 +269,7 @@ fn additions_of_both_sides_stay_in_a_list_without_keys() {
 #[test]
 fn every_addition_of_random_lists_is_there_once() {
     let mut random = Random(11);
-    for case in 0..1500 {
+    for case in 0..tries(1500) {
         let count = random.below(5);
         let original: Vec<String> = (0..count).map(|n| random.one(&format!("o{n}"))).collect();
         let mut side = |name: &str| {
@@ -588,6 +588,8 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[a, b]", "[a, y]", "[x, b]", Some("[x, y]")),
         ("resources", "[a, b]", "[x, b, z]", "[a, y]", Some("[x, z, y]")),
         ("resources", "[a]", "[x, z]", "[a, y]", Some("[x, z, y]")),
+        // Unless dest moved that one.
+        ("resources", "[a, b]", "[a, x]", "[b, a]", Some("[a, x]")),
         // An element that the other side added elsewhere is not added twice.
         ("resources", "[a, b]", "[x, a, b]", "[a, b, x]", Some("[a, b, x]")),
         ("resources", "[a, b]", "[a, b, x, z]", "[x, a, b, y]", Some("[x, a, b, y, z]")),
@@ -745,6 +747,8 @@ fn flags_are_told_apart_by_their_names() {
         ("[-c, \"a\\nb\\nc\\n\"]", "[-c, \"A\\nb\\nc\\n\"]", "[-c, \"a\\nb\\nC\\n\"]", "[-c, \"A\\nb\\nC\\n\"]", 0),
         // Nobody knows whether `x` is the value of `--a`.
         ("[--a, x]", "[--a, --u, x]", "[--a, y]", "[--a, --u, x]", 1),
+        // A flag that both sides added in different places does not come twice, if dest wins.
+        ("[--a, --b, --c]", "[--x, --a, --b, --u]", "[--d, --a, --b, --x, --e]", "[--x, --a, --b, --u]", 1),
         // The flag that both replaced may have another name now.
         ("[-Xmx1g]", "[-Xmx2g]", "[-Xmx3g]", "[-Xmx2g]", 1),
         // A flag repeats, so the list has no names: both additions stay, and it is told.
@@ -761,7 +765,7 @@ fn flags_are_told_apart_by_their_names() {
 fn random_lists_with_names_hold_the_laws() {
     let mut random = Random(23);
     let (mut clean, mut all) = (0, 0);
-    for case in 0..1500 {
+    for case in 0..tries(1500) {
         let element = |name: &str, value: usize| match case % 3 {
             0 => format!("--{name}={value}"),
             1 => format!("{{alert: {name}, expr: {value}}}"),
@@ -803,25 +807,33 @@ fn random_lists_with_names_hold_the_laws() {
         if [&if_dest, &if_updated].into_iter().any(|list| list.ends_with("[]")) {
             continue;
         }
-        let names = |side: &[(String, usize)], outcome: &str| {
+        // If both sides replaced an element, one of the new ones may be the old one.
+        let has = |side: &[(String, usize)], name: &String| side.iter().any(|(own, _)| own == name);
+        let is_replaced = original.iter().any(|(name, _)| !has(&updated, name) && !has(&dest, name));
+        let is_of_list = |place: &String| place.ends_with("rules") || place.ends_with("args");
+        let may_lose = !conflicts.is_empty() && (case % 3 == 2 || case % 3 == 0 && is_replaced)
+            || conflicts.iter().any(is_of_list);
+        for (side, [won, lost]) in [(&updated, [&if_updated, &if_dest]), (&dest, [&if_dest, &if_updated])] {
             for (name, _) in side.iter().filter(|(name, _)| !name.starts_with('o')) {
-                let times = outcome.matches(&element(name, 0)).count();
-                assert_eq!(times, 1, "{case}: {name} in {outcome}: {o} {u} {d}");
+                let [won, lost] = [won, lost].map(|outcome| outcome.matches(&element(name, 0)).count());
+                assert!(won == 1 && (lost == 1 || lost == 0 && may_lose), "{case}: {name}: {o} {u} {d}");
             }
-        };
-        // If both sides replaced a rule, one of the new ones may be the old one.
-        let is_of_list = |place: &String| place.ends_with("rules") || place.ends_with("args") || case % 3 == 2;
-        if !conflicts.iter().any(is_of_list) {
-            [&if_dest, &if_updated]
-                .into_iter()
-                .for_each(|outcome| [&updated, &dest].into_iter().for_each(|side| names(side, outcome)));
         }
         assert_eq!(merged([&o, &u, &if_dest]).0, if_dest, "dest wins: {o} {u} {d}");
         assert_eq!(merged([&o, &u, &if_updated]).1, if_updated, "updated wins: {o} {u} {d}");
-        assert_eq!(merged([&o, &d, &u]).2.len(), conflicts.len(), "swapped: {o} {u} {d}");
+        // TODO: the list is one conflict if a second run would put its elements in another order. So swapped sides may have one conflict for the
+        // list, or some in it.
+        let swapped = merged([&o, &d, &u]).2;
+        let is_one = [&conflicts, &swapped].iter().any(|all| all.len() == 1 && is_of_list(&all[0]));
+        assert!(swapped.len() == conflicts.len() || is_one, "swapped: {o} {u} {d}");
         (all, clean) = (all + 1, clean + usize::from(conflicts.is_empty()));
     }
     assert!(clean * 3 > all, "{clean} of {all}");
+}
+
+/// How many random cases a law has: this many, or, with `KRM_MERGE_LAWS=N`, N times as many.
+fn tries(cases: usize) -> usize {
+    cases * std::env::var("KRM_MERGE_LAWS").map_or(1, |n| n.parse::<usize>().expect("`KRM_MERGE_LAWS` is a number"))
 }
 
 /// Numbers below a limit, the same in each run.
@@ -886,7 +898,7 @@ fn random_lists_hold_the_laws() {
     };
     let mut random = Random(7);
     let (mut all, mut clean) = (0, 0);
-    for _ in 0..4000 {
+    for _ in 0..tries(4000) {
         let original: Vec<Vec<usize>> = (0..=random.below(4)).map(|_| random.element()).collect();
         let [updated, dest] = [random.changed(&original), random.changed(&original)].map(|list| shown(&list));
         let original = shown(&original);
