@@ -444,7 +444,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that do not belong to
-    /// a child. `at_end` are new comments at the end of its block.
+    /// a child. `at_end` are new comments at the end of its block, in the place of its own.
     fn anew(
         &self,
         host: Host,
@@ -457,8 +457,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let child_column = self.layout().child_column(value.kind(), host, column);
         let mut text =
             BlockText { body: self.layout().new_children(news(entries), child_column), ..BlockText::default() };
-        if let Some(at_end) = at_end.filter(|_| !text.body.is_empty() && child_column > column) {
-            let lines = comment_lines(at_end, child_column, self.budget);
+        let old_end = if value.style() == Style::Block { foot(place, value) } else { 0..0 };
+        let has_end = !text.body.is_empty() && child_column > column;
+        if has_end {
+            let lines = comment_lines(at_end.unwrap_or(&self.text()[old_end.clone()]), child_column, self.budget);
             let lines = not_taken(lines, || last_block(&text.body.join("\n")));
             text.body.extend(lines);
         }
@@ -470,8 +472,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let places = Place::of_children(value);
             let own = comment_of(place, value).map(|c| c.0);
             let of_children = self.owned(&places);
-            let replaced = at_end.map(|_| foot(place, value)).unwrap_or_default();
-            let owned = |at: usize| own == Some(at) || of_children(at) || replaced.contains(&at);
+            let is_at_end = |at: usize| (has_end || at_end.is_some()) && old_end.contains(&at);
+            let owned = |at: usize| own == Some(at) || of_children(at) || is_at_end(at);
             let free = self.doc.comments_in(place.open..below(self.doc, value.end(), column)).filter(|c| !owned(c.0));
             let free: Vec<String> = free.map(|(s, e)| self.indented(child_column, s..e)).collect();
             text.body.splice(0..0, free);

@@ -445,6 +445,10 @@ fn the_comments_at_the_end_of_a_list_are_merged_whether_elements_are_in_conflict
         let found = found(&original, &updated, &list(&dest, ""), ConflictLevel::Line);
         assert_eq!(found.updated, list(&want, "  # end\n"));
     }
+    // All elements of dest go, and its own comment stays at the end.
+    let own = "  # own\n";
+    let found = found(&original, &list(&["a", "b", "c", "d"], ""), &list(&["x"], own), ConflictLevel::Line);
+    assert_eq!(found.updated, list(&["a", "b", "c", "d"], own));
 }
 
 #[test]
