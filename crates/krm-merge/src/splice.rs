@@ -770,7 +770,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 self.layout().value(&NewChild::value(tree), host, column).behind(host, None, &mut text);
                 last_block(&text)
             }
-            ChildFate::Inside(branch) if value.style() == Style::Block => {
+            ChildFate::Inside(branch)
+                if value.style() == Style::Block || self.must_be_set_anew(value, &branch.entries) =>
+            {
                 let column = match Place::of_children(value).first() {
                     Some(first) if !self.must_be_set_anew(value, &branch.entries) => first.column(self.doc),
                     _ => self.layout().child_column(value.kind(), host, column),
