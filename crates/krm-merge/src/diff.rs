@@ -410,7 +410,7 @@ impl<'a> Differ<'a> {
         let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
         if let Some(names) = fields.renamed.called(&name)
             && (change.is_some() || names.updated != names.original)
-            && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
+            && !(names.dest == names.original && there.zip(old).is_some_and(|(there, old)| same(there.1, old.1)))
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
