@@ -19,7 +19,13 @@ pub fn tries(cases: u32) -> Config {
     let times = std::env::var("KRM_MERGE_LAWS").ok().map(|n| n.parse::<u32>().expect("`KRM_MERGE_LAWS` is a number"));
     let rng_seed = if times.is_some() { RngSeed::Random } else { RngSeed::Fixed(0) };
     let cases = cases.saturating_mul(times.unwrap_or(1));
-    Config { cases, max_global_rejects: cases.max(1024), failure_persistence: None, rng_seed, ..Config::default() }
+    Config {
+        cases,
+        max_global_rejects: cases.saturating_mul(4).max(1024),
+        failure_persistence: None,
+        rng_seed,
+        ..Config::default()
+    }
 }
 
 /// Every case with `KRM_MERGE_LAWS`, and every so many else: the engine's own tests try each of them without a ResourceList.
