@@ -209,7 +209,17 @@ impl<'a, 'd> Halves<'a, 'd> {
     /// The halves of one child with all merged changes in it.
     fn inside(&mut self, entry: &Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
         let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
-        self.value(tree, spot).map(|tree| Entry { value: Some(tree), ..entry.clone() })
+        // The value may be large, so it is not cloned with the entry.
+        let Entry { was, key, source, comments, layout, .. } = entry;
+        let inside = |tree| Entry {
+            was: *was,
+            key: *key,
+            source: *source,
+            value: Some(tree),
+            comments: comments.clone(),
+            layout: *layout,
+        };
+        self.value(tree, spot).map(inside)
     }
 
     /// The halves of one child in which a person chooses only the comments above and after it.
