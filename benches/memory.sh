@@ -27,7 +27,7 @@ map() {
     awk -v n="$n" -v form="$1" -v last="${2:-}" 'BEGIN {
         list = form == "list"
         printf "apiVersion: v1\nkind: %s\nmetadata: {name: x}\ndata:\n", list ? "Thing" : "ConfigMap"
-        for (i = 0; i < n; i++) printf list ? "- e%06d\n" : "  k%06d: v\n", i
+        for (i = 0; i < n; i++) printf list ? "- element-%09d\n" : "  key-%06d: value\n", i
         if (last != "") print last
     }'
 }
@@ -45,7 +45,7 @@ documents() {
 
 # change FIELD VALUE: changes one field.
 change() {
-    sed "s/^  k0*$1: v/&$2/"
+    sed "s/^  key-0*$1: value/&$2/"
 }
 
 # kib COMMAND...: the peak memory in KiB.
@@ -70,20 +70,20 @@ head 'data: {a: b}' | tee o u >d
 empty=$(kib $three)
 
 printf '%-44s %8s %8s %8s\n' shape 'input MB' 'peak MB' times
-: >o; map fields >d; head 'data: {k000007: w}' >u
+: >o; map fields >d; head 'data: {key-000007: w}' >u
 measure 'a field of a wide map, two-way' "$plugin" two-way $patch
 measure 'a field of a wide map, strategic' "$plugin" strategic $patch
 map fields | tee o | change 7 u >u; change 9 d <o >d
 measure 'both sides change a field of a wide map' $three
 map fields >o; map fields '  u: u' >u; map fields '  d: d' >d
 measure 'both sides add a field to a wide map' $three
-sed 's/v$/u/' o >u; sed -n 's/^  k/  d/p' o | cat o - >d
+sed 's/value$/u/' o >u; sed -n 's/^  key/  own/p' o | cat o - >d
 measure 'one side changes all fields, one adds as many' $three
-sed 's/v$/u/' o >u; sed 's/v$/d/' o >d
+sed 's/value$/u/' o >u; sed 's/value$/d/' o >d
 measure 'both sides change all fields' $three --on-conflict dest
 map fields | tee o | change 7 u >u; change 7 d <o >d
 measure 'a conflict in a wide map, git-driver' $driver
-sed 's/v$/u/' o >u; sed 's/v$/d/' o >d
+sed 's/value$/u/' o >u; sed 's/value$/d/' o >d
 measure 'a conflict in each field, git-driver' $driver
 map fields | tee o | change 7 u >u; : >d
 measure 'one side deletes what the other changes' $three
@@ -94,7 +94,7 @@ map fields | tee o >u; head 'data: {a: b}' >d
 measure 'a map that only one side has no more' $three
 map list | tee o >d; map list '- u' >u
 measure 'an element more in a wide list' $three
-map list | tee o | sed 's/e000007/u/' >u; sed 's/e000007/d/' o >d
+map list | tee o | sed 's/element-000000007/u/' >u; sed 's/element-000000007/d/' o >d
 measure 'a conflict in a wide list, git-driver' $driver
 documents | tee o d | sed 's/"1"/"2"/' >u
 measure 'small documents, each changed' $three

@@ -96,3 +96,41 @@ fn a_package_may_have_more_folders_than_a_run_may_open_files() {
         (0..folders).for_each(|i| assert_eq!(folder.read(&format!("here/f{i}/m.yaml")), map(i, 2)));
     }
 }
+
+/// What a run takes for no input, in KiB, with room for another system.
+#[cfg(target_os = "linux")]
+const AT_LEAST: usize = 64 << 10;
+
+/// A wide map of short fields, of which one has a value of its own.
+#[cfg(target_os = "linux")]
+fn wide(value: &str) -> String {
+    let fields: String =
+        (0..100_000).map(|i| format!("  key-{i:06}: {}\n", if i == 7 { value } else { "value" })).collect();
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n{fields}")
+}
+
+/// The limit counts room that is never used, too, so more than one thread or heap would spoil it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_takes_at_most_twelve_times_its_input() {
+    let head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n".to_owned();
+    let three = "three-way --original o --updated u --dest d";
+    let driver = "git-driver o d u x.yaml";
+    for (run, code, original, updated, dest) in [
+        (three, 0, head.clone(), wide("value"), head.clone()),
+        (three, 0, wide("value"), wide("theirs"), String::new()),
+        (three, 0, wide("value"), wide("value") + "  u: 1\n", wide("value") + "  d: 1\n"),
+        (driver, 1, wide("value"), wide("theirs"), wide("ours")),
+    ] {
+        let input = original.len() + updated.len() + dest.len();
+        let folder = Folder::with(&[("o", &original), ("u", &updated), ("d", &dest)]);
+        let limit = AT_LEAST + 12 * input / 1024;
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &format!("ulimit -v {limit}; exec '{}' {run}", crate::support::PLUGIN)])
+            .envs([("MALLOC_ARENA_MAX", "1"), ("RAYON_NUM_THREADS", "1")])
+            .current_dir(&folder.0)
+            .output()
+            .expect("runs");
+        assert_eq!(ran.status.code(), Some(code), "{run}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
