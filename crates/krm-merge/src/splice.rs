@@ -891,7 +891,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                         comment_lines(above, column, self.budget).into_iter().map(|l| l + "\n").collect();
                     if above.is_empty() { lines } else { above + &pad + &lines }
                 }
-                None => trim_start(&self.new_lines(entry, column, comma(i)).join("\n")).to_owned(),
+                // The last line may be a blank one of a `|+`.
+                None => format!("{}\n", trim_start(&self.new_lines(entry, column, comma(i)).join("\n"))),
             };
             if position > 0 {
                 text.push_str(between(gap(position - 1).unwrap_or_default(), above));
