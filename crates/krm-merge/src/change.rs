@@ -138,12 +138,15 @@ pub struct Notes<'a> {
     pub behind: Option<NoteChange<'a>>,
     /// The comment lines at the end of its block.
     pub below: Option<NoteChange<'a>>,
+    /// The comment behind its opening bracket.
+    pub opening: Option<NoteChange<'a>>,
 }
 
 impl<'a> Notes<'a> {
     /// Whether it asks for no change.
     pub fn is_empty(&self) -> bool {
-        self.gap.is_none() && self.above.is_none() && self.behind.is_none() && self.below.is_none()
+        let slots = [self.above, self.behind, self.below, self.opening];
+        self.gap.is_none() && slots.iter().all(Option::is_none)
     }
 
     /// The comments that a child lost or got.
@@ -156,6 +159,7 @@ impl<'a> Notes<'a> {
             above: changed(old.above, new.above),
             behind: changed(old.behind, new.behind),
             below: old.below.zip(new.below).and_then(|(old, new)| changed(old, new)),
+            opening: old.opening.zip(new.opening).and_then(|(old, new)| changed(old, new)),
         }
     }
 

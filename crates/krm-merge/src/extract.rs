@@ -379,7 +379,8 @@ fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -
 }
 
 /// No comments, even if the nodes have some.
-const NO_COMMENTS: Comments<'static> = Comments { gap: None, above: Some(""), behind: Some(""), below: None };
+const NO_COMMENTS: Comments<'static> =
+    Comments { gap: None, above: Some(""), behind: Some(""), below: None, opening: None };
 
 fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry::new(Some(Key::Node(key)), tree)

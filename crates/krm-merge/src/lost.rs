@@ -40,7 +40,7 @@ impl<'a> Comments<'_, 'a> {
         self.search(self.dest, self.edits, &lost, Notice::CommentsLost, cursor)
     }
 
-    /// The comments that updated has and original lacks, and that are not in the text after the edits.
+    /// The comments that updated has, that original lacks or the edits remove, and that are not in the text after the edits.
     pub fn not_taken(
         &self,
         original: NodeRef<'a>,
@@ -48,8 +48,10 @@ impl<'a> Comments<'_, 'a> {
         cursor: impl FnOnce() -> Cursor<'a>,
     ) -> Vec<Warning<'a>> {
         let texts = |node: NodeRef<'a>| comments_of(node).map(|(_, text)| text);
+        let stays = |(at, _): &Comment<'_>| !self.edits.cover(&(*at..at + 1));
+        let removed: HashSet<&str> = comments_of(self.dest).filter(|own| !stays(own)).map(|(_, text)| text).collect();
         // Mostly upstream changed no comment.
-        if texts(updated).eq(texts(original)) {
+        if removed.is_empty() && texts(updated).eq(texts(original)) {
             return Vec::new();
         }
         // What is set apart at the top of a file belongs to the file.
@@ -57,11 +59,11 @@ impl<'a> Comments<'_, 'a> {
         let gap = first.and_then(|first| gap_above(&first, doc));
         let top = gap.filter(|gap| holds_no_value(&doc.source()[..gap.start])).map_or(0, |gap| gap.end);
         let mut new: Vec<Comment<'a>> = comments_of(updated).filter(|(at, _)| *at >= top).collect();
-        without(&mut new, texts(original).chain(self.written()).chain(self.told.iter().map(String::as_str)));
+        let old = texts(original).filter(|text| !removed.contains(text));
+        without(&mut new, old.chain(self.written()).chain(self.told.iter().map(String::as_str)));
         if new.is_empty() {
             return Vec::new();
         }
-        let stays = |(at, _): &Comment<'_>| !self.edits.cover(&(*at..at + 1));
         let here: Vec<&str> = comments_of(self.dest).filter(stays).map(|(_, text)| text).collect();
         without(&mut new, here);
         self.search(updated, &TextEdits::default(), &new, Notice::CommentsNotTaken, cursor)
@@ -252,6 +254,22 @@ mod tests {
             "known upstream"
         );
         assert_eq!(lost(dest, "a: 1\n", Some("b"), &[(" # x", ""), (" # y", "")]), ["a: # x"], "in conflict");
+    }
+
+    #[test]
+    fn a_comment_that_moved_upstream_is_not_lost_without_a_word() {
+        let texts = ["# x\na: 1\nb: 1\n", "a: 1\nb:\n  c: 1\n  # x\n", "# x\na: 1\nb: 2\n"];
+        let documents = texts.map(|text| Document::parse(text).expect("valid"));
+        let [original, updated, dest] = documents.each_ref().map(|doc| doc.roots().next().expect("a root"));
+        let types = Types::default();
+        let places = |text: &str| {
+            let edits = Edit { range: 0..4, text: text.to_owned() }.into();
+            let comments = Comments { dest, edits: &edits, disputed: &[], told: &[] };
+            let found = comments.not_taken(original, updated, || types.root("v1", "Pod", Mode::ThreeWay));
+            found.into_iter().map(|warning| warning.path.shown()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(""), ["b"]);
+        assert_eq!(places("# x\n"), [""; 0], "it is written again");
     }
 
     #[test]

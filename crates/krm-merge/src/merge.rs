@@ -14,7 +14,7 @@ use std::cell::LazyCell;
 use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
@@ -22,8 +22,8 @@ use crate::remarks::{Remarks, gap_of};
 use crate::sides::Sides;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
+use comments::{all_contested, comments_of_sides, conflict_of, taken};
 pub(crate) use comments::{changed_upstream, contradiction, wanted};
-use comments::{comments_of_sides, conflict_of, contested};
 use list::Coming;
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered};
@@ -494,15 +494,14 @@ impl<'a> Walk<'a> {
         if notes.is_empty() && !is_replaced {
             return;
         }
-        let Remarks { above, behind, below } = written().unwrap_or_default();
-        let below = below.unwrap_or_default();
-        let asked = *entry.comments;
-        // The comments at the end of a block come with the block that replaces it.
+        let (written, asked) = (written().unwrap_or_default(), *entry.comments);
+        // The comments in a block come with the block that replaces it.
         let is_inside = !is_replaced && has_room();
-        let note_below = notes.below.filter(|_| is_inside);
-        let slots =
-            [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)];
-        let contested = slots.map(|(note, written, asked)| contested(note, asked.unwrap_or(written)));
+        let (below, opening) = (notes.below.filter(|_| is_inside), notes.opening.filter(|_| !is_replaced));
+        // An empty block has no comments, but it has room for them.
+        let own = Remarks { below: written.below.or(Some("")), ..written };
+        let notes = Notes { below, opening: opening.filter(|_| own.opening.is_some()), ..notes };
+        let contested = all_contested(notes, own, asked);
         // If the value is in conflict as a whole, its winner's comments come with it.
         if stays == CommentOf::Winner {
             for Sides { original, updated, dest } in
@@ -515,11 +514,13 @@ impl<'a> Walk<'a> {
         // The comments on the line stay, even if the value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.was.is_none();
+        let taken = taken(notes, own, asked);
         let comments = Comments {
             gap: notes.gap.filter(|_| !child.change.removes()).or(asked.gap),
-            above: wanted(notes.above, above, asked.above).or_else(|| stays(above).filter(|_| is_new)),
-            behind: wanted(notes.behind, behind, asked.behind).or_else(|| stays(behind)),
-            below: wanted(note_below, below, asked.below).filter(|_| is_inside),
+            above: taken.above.or_else(|| stays(own.above).filter(|_| is_new)),
+            behind: taken.behind.or_else(|| stays(own.behind)),
+            below: taken.below.filter(|_| is_inside),
+            opening: taken.opening.filter(|_| !is_replaced),
         };
         entry.comments = Asked::contested(comments, conflict);
     }

@@ -1,6 +1,8 @@
 //! The comments that belong to a child of a map or list, as they are written.
 
-use krm_yaml::{Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above};
+use krm_yaml::{
+    Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above, opening_place,
+};
 
 use crate::tree::Comments;
 
@@ -13,6 +15,8 @@ pub struct Remarks<'a> {
     pub behind: &'a str,
     /// The comment lines at the end of its map or list; `None` for a scalar, which has no place for them.
     pub below: Option<&'a str>,
+    /// The comment behind the opening bracket of its map or list; `None` if there is no place for it.
+    pub opening: Option<&'a str>,
 }
 
 impl<'a> Remarks<'a> {
@@ -20,7 +24,10 @@ impl<'a> Remarks<'a> {
     pub fn at(place: &Place, value: NodeRef<'a>) -> Self {
         let behind = comment_text(place, value).unwrap_or_default();
         let below = matches!(value.style(), Style::Block | Style::Flow).then(|| comments_below(place, value));
-        Self { above: comments_above(place, value.document()), behind, below }
+        let doc = value.document();
+        let opening =
+            opening_place(value).map(|at| doc.comment_behind(at).map_or("", |(from, to)| &doc.source()[from..to]));
+        Self { above: comments_above(place, doc), behind, below, opening }
     }
 
     /// The comments of an element of this list.

@@ -16,7 +16,8 @@ use std::ops::Range;
 use krm_yaml::{
     BlockScalar, Chomping, Document, Edit, Kind, NodeRef, Overlap, Place, Style, TextEdits, WrittenChild, below,
     can_end_with_comments, comment_of, comment_place, comment_text, comments_above, ends_line, foot, gap_above,
-    is_blank, is_in_rows, line_end, lines, next_line, same, starts_line, trim, trim_start, without_break,
+    is_blank, is_in_rows, line_end, lines, next_line, opening_place, same, starts_line, trim, trim_start,
+    without_break,
 };
 
 use crate::alias;
@@ -381,6 +382,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if let Some(below) = entry.comments.below {
             self.set_comments_below(host, place, value, new.tree, below);
         }
+        if let Some(opening) = entry.comments.opening {
+            self.set_opening(value, opening);
+        }
         if let Some(comment) = comment {
             self.set_comment(place, value, comment);
         }
@@ -533,7 +537,21 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     fn set_comment(&mut self, place: &Place, value: NodeRef<'d>, comment: &str) {
-        let Some(at) = comment_place(place, value) else { return self.set_comment_at_dash(value, comment) };
+        match comment_place(place, value) {
+            Some(at) => self.set_comment_behind(at, comment),
+            None => self.set_comment_at_dash(value, comment),
+        }
+    }
+
+    /// Sets the comment behind the opening bracket of a map or list. What replaces the brackets has their new comments.
+    fn set_opening(&mut self, value: NodeRef<'d>, comment: &str) {
+        let at = opening_place(value).filter(|at| !self.edits.iter().any(|edit| edit.range.contains(at)));
+        if let Some(at) = at {
+            self.set_comment_behind(at, comment);
+        }
+    }
+
+    fn set_comment_behind(&mut self, at: usize, comment: &str) {
         match self.doc.comment_behind(at) {
             Some((start, end)) if &self.text()[start..end] == comment => {}
             Some((_, end)) if comment.is_empty() => self.edit(at..end, ""),
@@ -587,6 +605,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let lines = comment_lines(comments, first.column(self.doc), self.budget);
         let lines = not_taken(lines, || self.end_of_value(host, place.column(self.doc), value, tree));
         let old = foot(place, value);
+        // What replaces the brackets has their new comments.
+        if self.edits.iter().any(|edit| edit.range.start < old.start && old.end < edit.range.end) {
+            return;
+        }
         if old.is_empty() {
             return self.insert_lines(old.start, &lines);
         }

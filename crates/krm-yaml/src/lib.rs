@@ -45,7 +45,7 @@ pub use node::{Document, Kind, NodeRef, Style};
 pub use place::{
     Place, below, below_all, can_end_with_comments, comment_of, comment_place, comment_text, comments_above,
     comments_at_end, comments_below, extent, foot, gap_above, gap_from, holds_no_value, is_in_rows, is_item,
-    same_comment, same_words,
+    opening_place, same_comment, same_words,
 };
 pub use quote::{Context, fits_flow, needs_escapes, plain_or_quoted, quoted_json, scalar as quoted};
 pub use read::parsed;

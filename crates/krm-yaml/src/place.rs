@@ -385,6 +385,11 @@ pub fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
     }
 }
 
+/// The offset after the opening bracket of a map or list whose children have lines of their own: a comment may be there.
+pub fn opening_place(container: NodeRef<'_>) -> Option<usize> {
+    is_in_rows(container).then(|| container.start() + 1)
+}
+
 /// The end of the token before `at`: goes back over blanks, line breaks and comments.
 fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
     let bytes = doc.source().as_bytes();

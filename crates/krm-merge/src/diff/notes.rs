@@ -76,5 +76,6 @@ fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
         above: added(new.above),
         behind: added(new.behind),
         below: there.below.and(new.below).and_then(added),
+        opening: there.opening.and(new.opening).and_then(added),
     }
 }

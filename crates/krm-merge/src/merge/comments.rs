@@ -20,7 +20,7 @@ pub(crate) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
 }
 
 /// The texts of a comment that both sides changed in different ways.
-pub(super) fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n str>> {
+fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n str>> {
     let note = note?;
     // Where only blank lines differ, nothing is lost.
     let differs = |was: &&str| !same_comment(was, has) && !same_words(note.wants, has) && !same_words(note.wants, was);
@@ -28,14 +28,34 @@ pub(super) fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Optio
     Some(Sides { original, updated: note.wants, dest: has })
 }
 
+/// The comments that both sides changed in different ways: above a child, on its line, at the end of its block, and behind its bracket.
+pub(super) fn all_contested<'n>(
+    notes: Notes<'n>,
+    own: Remarks<'n>,
+    asked: Comments<'n>,
+) -> [Option<Sides<&'n str>>; 4] {
+    let slots = [
+        (notes.above, asked.above.unwrap_or(own.above)),
+        (notes.behind, asked.behind.unwrap_or(own.behind)),
+        (notes.below, asked.below.or(own.below).unwrap_or_default()),
+        (notes.opening, asked.opening.or(own.opening).unwrap_or_default()),
+    ];
+    slots.map(|(note, has)| contested(note, has))
+}
+
 /// The comments that only upstream changed.
 pub(crate) fn changed_upstream<'a>(own: Remarks<'_>, old: Remarks<'a>, new: Remarks<'a>) -> Comments<'a> {
-    let notes = Notes::between(old, new);
+    taken(Notes::between(old, new), own, Comments::default())
+}
+
+/// The comments that a child gets, if it has its own ones and an earlier change asked for others.
+pub(super) fn taken<'a>(notes: Notes<'a>, own: Remarks<'_>, asked: Comments<'a>) -> Comments<'a> {
     Comments {
-        gap: None,
-        above: wanted(notes.above, own.above, None),
-        behind: wanted(notes.behind, own.behind, None),
-        below: own.below.and_then(|own| wanted(notes.below, own, None)),
+        gap: asked.gap,
+        above: wanted(notes.above, own.above, asked.above),
+        behind: wanted(notes.behind, own.behind, asked.behind),
+        below: own.below.and_then(|own| wanted(notes.below, own, asked.below)),
+        opening: own.opening.and_then(|own| wanted(notes.opening, own, asked.opening)),
     }
 }
 
@@ -48,19 +68,20 @@ pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -
 /// The conflict about the comments of a child, if both sides changed some: above it, on its line, and at the end of its block. They are in
 /// conflict as one, so that a person decides once.
 pub(super) fn conflict_of<'a>(
-    slots: [Option<Sides<&'a str>>; 3],
+    slots: [Option<Sides<&'a str>>; 4],
     path: impl FnOnce() -> FieldPath<'a>,
 ) -> Option<Conflict<'a>> {
     let texts = Sides::of(|side| {
         let all = slots.iter().flatten().map(|slot| slot[side].trim()).filter(|text| !text.is_empty());
         all.collect::<Vec<_>>().join("\n")
     });
-    let [above, behind, below] = slots;
+    let [above, behind, below, opening] = slots;
     let asked = |side: Side| Comments {
         gap: None,
         above: above.map(|slot| slot[side]),
         behind: behind.map(|slot| slot[side]),
         below: below.map(|slot| slot[side]),
+        opening: opening.map(|slot| slot[side]),
     };
     slots.iter().any(Option::is_some).then(|| Conflict {
         path: path(),
@@ -93,6 +114,7 @@ pub(super) fn comments_of_sides<'a>(
         above: was(notes.above, updated.above),
         behind: was(notes.behind, updated.behind),
         below: Some(was(notes.below, updated.below.unwrap_or_default())),
+        opening: Some(was(notes.opening, updated.opening.unwrap_or_default())),
     };
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
@@ -100,6 +122,7 @@ pub(super) fn comments_of_sides<'a>(
         above: other(remarks.above, written.above).filter(|above| !stands_in(above, gap)),
         behind: other(remarks.behind, written.behind),
         below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),
+        opening: other(remarks.opening.unwrap_or_default(), written.opening.unwrap_or_default()),
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }

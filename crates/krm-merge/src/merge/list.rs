@@ -111,7 +111,8 @@ impl<'a> Coming<'a> {
             Self::Changed(_) => old.map(|old| Notes::between(old, new)).unwrap_or_default(),
             Self::OfPatch => Notes::of_line(Some(new.behind).filter(|comment| !comment.is_empty())),
             Self::OfWinner => {
-                Notes { gap: None, above: note(new.above), behind: note(new.behind), below: new.below.and_then(note) }
+                let (below, opening) = (new.below.and_then(note), new.opening.and_then(note));
+                Notes { gap: None, above: note(new.above), behind: note(new.behind), below, opening }
             }
         }
     }

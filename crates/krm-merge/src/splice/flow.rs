@@ -104,6 +104,9 @@ impl<'d> Splicer<'d, '_> {
         if let Some(below) = entry.comments.below {
             self.set_comments_below(Host::Field, place, was.value(), tree, below);
         }
+        if let Some(opening) = entry.comments.opening {
+            self.set_opening(was.value(), opening);
+        }
         if let Some(behind) = entry.comments.behind {
             self.set_comment(place, was.value(), behind);
         }

@@ -119,6 +119,12 @@ impl<'t, 'a> NewChild<'t, 'a> {
         self.comments.below.unwrap_or_else(own)
     }
 
+    /// The comment behind its opening bracket.
+    fn comment_behind_bracket(&self) -> &'a str {
+        let own = || self.place().and_then(|(place, value)| Remarks::at(&place, value).opening);
+        self.comments.opening.or_else(own).unwrap_or_default()
+    }
+
     /// Whether it gets comments, or has its own.
     fn has_comments(&self) -> bool {
         let own = self.place().map(|(place, value)| Remarks::at(&place, value)).unwrap_or_default();

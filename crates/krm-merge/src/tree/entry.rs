@@ -55,6 +55,8 @@ pub struct Comments<'a> {
     pub behind: Option<&'a str>,
     /// The comment lines at the end of its block.
     pub below: Option<&'a str>,
+    /// The comment behind its opening bracket.
+    pub opening: Option<&'a str>,
 }
 
 /// The comments of an entry, and the conflict about them, if both sides changed them. They are in a box, because few entries ask for any,
@@ -103,7 +105,7 @@ impl<'a> Deref for Asked<'a> {
 }
 
 impl Comments<'_> {
-    const NONE: Self = Self { gap: None, above: None, behind: None, below: None };
+    const NONE: Self = Self { gap: None, above: None, behind: None, below: None, opening: None };
 
     /// These comments; where `other` asks for one, that.
     #[must_use]
@@ -113,6 +115,7 @@ impl Comments<'_> {
             above: other.above.or(self.above),
             behind: other.behind.or(self.behind),
             below: other.below.or(self.below),
+            opening: other.opening.or(self.opening),
         }
     }
 }

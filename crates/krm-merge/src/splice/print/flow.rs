@@ -196,11 +196,12 @@ impl HostLayout<'_> {
             return format!("{open}{close}");
         }
         let below = comment_lines(new.comments_below(), column, self.budget);
-        if !node.is_map() && below.is_empty() && children.iter().all(is_alone) {
+        let opening = new.comment_behind_bracket();
+        if !node.is_map() && below.is_empty() && opening.is_empty() && children.iter().all(is_alone) {
             let children = children.iter().map(|new| self.flow_child_in_lines(new, indent));
             return format!("{open}{}{close}", children.collect::<Vec<_>>().join(", "));
         }
-        let mut lines = vec![open.to_owned()];
+        let mut lines = vec![format!("{open} {opening}").trim_end().to_owned()];
         lines.extend(children.iter().flat_map(|new| self.new_row(new, column, ",")));
         lines.extend(below);
         lines.push(blanks(indent) + close);
