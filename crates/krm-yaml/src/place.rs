@@ -126,11 +126,27 @@ impl Place {
         (rest.get(blanks) == Some(&b',')).then_some(self.end + blanks)
     }
 
+    /// The comma that ends the lines of a child in brackets. It may be on a line of its own, below comments.
+    pub fn last_comma(&self, doc: &Document<'_>) -> Option<usize> {
+        let (text, mut at) = (doc.source(), self.end);
+        loop {
+            let rest = &text.as_bytes()[at..];
+            at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+            match text.as_bytes().get(at) {
+                Some(b'#') => at = line_end(text, at),
+                Some(b',') => break,
+                _ => return None,
+            }
+        }
+        let is_alone = || is_blank(&text[at + 1..line_end(text, at)]) || doc.comment_behind(at + 1).is_some();
+        (self.comma(doc) == Some(at) || is_alone()).then_some(at)
+    }
+
     /// The lines of a child, with the comments that belong to it; `None` if the child begins on a line of another token. Lines above
     /// `floor` belong to other nodes.
     pub fn lines(&self, doc: &Document<'_>, floor: usize) -> Option<Range<usize>> {
         let line = self.own_line(doc)?;
-        Some(self.comments_from(doc, floor, line)..below(doc, self.end, self.lead - line))
+        Some(self.comments_from(doc, floor, line)..self.bottom(doc))
     }
 
     /// The start of the line on which the child begins, or of the first comment line that belongs to it.
@@ -160,7 +176,7 @@ impl Place {
 
     /// The offset after the last line of the child, and after the comment lines below it that belong to it.
     pub fn bottom(&self, doc: &Document<'_>) -> usize {
-        below(doc, self.end, self.column(doc))
+        below(doc, self.last_comma(doc).unwrap_or(self.end), self.column(doc))
     }
 }
 
@@ -253,7 +269,7 @@ pub fn is_in_rows(container: NodeRef<'_>) -> bool {
     let close = container.end() - 1;
     is_blank(&source[doc.line_start(close)..close])
         && places.iter().all(|place| {
-            let end = place.comma(doc).map_or(place.end, |comma| comma + 1);
+            let end = place.last_comma(doc).map_or(place.end, |comma| comma + 1);
             Some(place.column(doc)) == column && !place.is_inline(doc) && ends(place, end)
         })
 }
@@ -439,6 +455,16 @@ mod tests {
             ["# head\n- a: 1\n  # foot\n", "# two\n- b # c\n"]
         );
         assert_eq!(extents("k: |\n  # text\nl: 1\n").len(), 0);
+    }
+
+    #[test]
+    fn a_child_in_brackets_reaches_to_its_comma() {
+        assert_eq!(
+            extents("k: {\n  a: 1\n  # c\n  ,\n  b: 2 # d\n\n  , # e\n  # f\n  c: 3\n  }\n"),
+            ["  a: 1\n  # c\n  ,\n", "  b: 2 # d\n\n  , # e\n", "  # f\n  c: 3\n"]
+        );
+        // With another child on its line, the comma is not a part of the lines of the one before it.
+        assert_eq!(extents("k: {\n  a: 1 # c\n  , b: 2\n  }\n"), ["  a: 1 # c\n", "b: 2\n"]);
     }
 
     #[test]

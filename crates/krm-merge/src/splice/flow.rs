@@ -81,7 +81,7 @@ impl<'d> Splicer<'d, '_> {
         entries: &[Entry<'_>],
     ) -> impl Fn(usize) -> Option<&'static str> + use<> {
         let last = Place::of_children(node).pop().filter(|_| node.style() == Style::Flow);
-        let has_last_comma = last.map(|last| last.comma(self.doc).is_some());
+        let has_last_comma = last.map(|last| last.last_comma(self.doc).is_some());
         let last = entries.iter().rposition(|entry| entry.value.is_some());
         move |at| has_last_comma.map(|has_comma| if has_comma || Some(at) != last { "," } else { "" })
     }
@@ -93,7 +93,7 @@ impl<'d> Splicer<'d, '_> {
             self.set_comments_above(place, above);
         }
         self.flow_value(place, was, entry);
-        match place.comma(self.doc) {
+        match place.last_comma(self.doc) {
             Some(at) if comma.is_empty() => self.edit(at..at + 1, ""),
             None if !comma.is_empty() => {
                 let blank = blank_behind(&self.text()[..place.end]);
