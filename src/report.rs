@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use krm_merge::grounds::Ground;
 use krm_merge::immutable::Refused;
 use krm_merge::package;
-use krm_merge::reference::{Named, Reference};
+use krm_merge::reference::{NamedResource, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
 use krm_merge::tree::Conflict;
@@ -245,7 +245,7 @@ pub enum Cause<'a> {
     /// The merge deletes the resource.
     Deleted,
     /// The merge gives the resource another identity.
-    Renamed(Named<'a>),
+    Renamed(NamedResource<'a>),
     /// Upstream has the resource, and dest deleted it.
     NotHere,
     /// The merge removes this key from the data of the resource.

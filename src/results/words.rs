@@ -10,7 +10,7 @@ use krm_merge::limit::Budget;
 use krm_merge::parts::Composed;
 use krm_merge::path::{FieldPath, Step, cut};
 use krm_merge::policy::{OnConflict, Settled, Treatment};
-use krm_merge::reference::{Named, Reference};
+use krm_merge::reference::{NamedResource, Reference};
 use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
@@ -507,7 +507,7 @@ fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_>)
     Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(about)
 }
 
-fn called(Named { kind, namespace, name, .. }: &Named<'_>) -> String {
+fn called(NamedResource { kind, namespace, name, .. }: &NamedResource<'_>) -> String {
     Identity { api_version: "", kind, namespace, name }.called()
 }
 

@@ -486,7 +486,7 @@ impl<'a> DiffChildren<FieldsByName<'a>, &'a str> {
 }
 
 /// The identity of one child on each side.
-type Names<'a> = sides::Sides<ChildId<'a>>;
+type NamesOfChild<'a> = sides::Sides<ChildId<'a>>;
 
 /// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
 fn is_walked(trail: &Trail<'_>, name: &str) -> bool {

@@ -63,12 +63,12 @@ enum FrozenFields {
     /// The first elements of these lists.
     FirstOf(&'static [&'static str]),
     /// The elements of this list.
-    List(&'static str, Elements),
+    List(&'static str, ListChange),
 }
 
 /// How the elements of a list may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Elements {
+enum ListChange {
     /// They may change their order.
     AnyOrder,
     /// New ones may come at the end.
@@ -301,8 +301,8 @@ const RULES: &[Rule] = &[
         ..RULE
     },
     // validateOnlyAddedTolerations, validateOnlyDeletedSchedulingGates.
-    Rule { of: POD, fields: FrozenFields::List("tolerations", Elements::More), ..RULE },
-    Rule { of: POD, fields: FrozenFields::List("schedulingGates", Elements::Fewer), ..RULE },
+    Rule { of: POD, fields: FrozenFields::List("tolerations", ListChange::More), ..RULE },
+    Rule { of: POD, fields: FrozenFields::List("schedulingGates", ListChange::Fewer), ..RULE },
     Rule { of: POD, at: &["spec", "containers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
     Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
     // ValidateSecretUpdate, ValidateConfigMapUpdate.
@@ -373,11 +373,11 @@ const RULES: &[Rule] = &[
         ..RULE
     },
     // ValidateResourceQuotaUpdate.
-    Rule { of: &[("", "ResourceQuota")], fields: FrozenFields::List("scopes", Elements::AnyOrder), ..RULE },
+    Rule { of: &[("", "ResourceQuota")], fields: FrozenFields::List("scopes", ListChange::AnyOrder), ..RULE },
     // ValidateServiceCIDRUpdate: a second family may come.
     Rule {
         of: &[("networking.k8s.io", "ServiceCIDR")],
-        fields: FrozenFields::List("cidrs", Elements::MoreAtEnd),
+        fields: FrozenFields::List("cidrs", ListChange::MoreAtEnd),
         ..RULE
     },
     // ValidateIngressClassUpdate.
@@ -477,7 +477,7 @@ impl When {
     }
 }
 
-impl Elements {
+impl ListChange {
     /// Whether the server accepts the change of a list.
     fn take(self, was: &[NodeRef<'_>], is: &[View<'_, '_>]) -> bool {
         let stays = |was: &NodeRef<'_>| is.iter().any(|is| is.same(*was));

@@ -13,7 +13,7 @@ use crate::tree::View;
 
 /// The identity by which others refer to a resource. An empty namespace stands for the namespace of the package.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Named<'a> {
+pub struct NamedResource<'a> {
     /// Its group; empty for the core group.
     pub group: Cow<'a, str>,
     /// Its kind.
@@ -30,7 +30,7 @@ pub struct Reference<'a> {
     /// The path of the field.
     pub path: FieldPath<'a>,
     /// The resource that it names.
-    pub to: Named<'a>,
+    pub to: NamedResource<'a>,
     /// The keys that the data of that resource must have.
     pub keys: Vec<Cow<'a, str>>,
 }
@@ -198,7 +198,7 @@ const KUSTOMIZATION: &[(&str, &str)] =
 /// The types whose data others refer to.
 const DATA: &[(&str, &str)] = &[("", "ConfigMap"), ("", "Secret")];
 
-impl<'a> Named<'a> {
+impl<'a> NamedResource<'a> {
     /// The name of a resource; `None` if it lacks its kind or name.
     pub fn of(resource: View<'_, 'a>) -> Option<Self> {
         let metadata = resource.field("metadata")?;
@@ -233,7 +233,7 @@ pub fn keys_of<'a>(resource: View<'_, 'a>) -> Vec<&'a str> {
 }
 
 /// The resources that a controller, or kustomize, makes of a resource. A kustomization may lack its apiVersion and kind.
-pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
+pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<NamedResource<'a>> {
     let own = Type::of(resource);
     let is_made_by = |types: &[(&str, &str)]| match &own {
         Some(own) => own.is_one_of(types),
@@ -244,7 +244,7 @@ pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
         // A kustomization may set the namespace of the resources that it makes, so their namespace is unknown.
         let own = own.as_ref().filter(|_| maker.of != KUSTOMIZATION);
         walk(resource, maker.at, &mut FieldPath::default(), &mut |map, _| {
-            found.extend(map.field(maker.name).and_then(View::text).map(|name| Named {
+            found.extend(map.field(maker.name).and_then(View::text).map(|name| NamedResource {
                 group: Cow::Borrowed(""),
                 kind: Cow::Borrowed(maker.kind),
                 namespace: own.map(|own| own.namespace.clone()).unwrap_or_default(),
@@ -316,7 +316,7 @@ impl Way {
         let namespace = text("namespace").unwrap_or_else(|| own.clone());
         let mut path = path.clone();
         path.push(ChildId::Field(self.name).step(&By::Field), None);
-        Some(Reference { path, to: Named { group, kind, namespace, name }, keys })
+        Some(Reference { path, to: NamedResource { group, kind, namespace, name }, keys })
     }
 }
 

@@ -168,7 +168,7 @@ impl RefinedText {
         let lines = lines::merged(original, updated, dest);
         let keys = if lines.sources.apart { keys::merged(original, updated, dest) } else { None };
         let how = if keys.is_some() { Combined::Keys } else { Combined::Lines };
-        let lines::Lines { dest, updated, sources } = keys.unwrap_or(lines);
+        let lines::TextLines { dest, updated, sources } = keys.unwrap_or(lines);
         let lines = Self { dest, updated, how, places: Vec::new(), sources };
         match document {
             // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.

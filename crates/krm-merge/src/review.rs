@@ -34,7 +34,7 @@ pub struct Reviewed<'a> {
 /// Checks the merge result for a resource of dest.
 pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: NodeRef<'a>) -> Reviewed<'a> {
     let elements = if cursor.mode() == Mode::ThreeWay { New::Whole } else { New::OfPatch };
-    let mut look = Look { dest, trail: Trail::default(), elements, found: Reviewed::default() };
+    let mut look = Review { dest, trail: Trail::default(), elements, found: Reviewed::default() };
     match tree {
         Tree::Node(node) if dest.is(*node) => {}
         Tree::Branch(branch) => look.touched(branch, cursor),
@@ -52,14 +52,14 @@ enum New {
     Whole,
 }
 
-struct Look<'a> {
+struct Review<'a> {
     dest: NodeRef<'a>,
     trail: Trail<'a>,
     elements: New,
     found: Reviewed<'a>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Review<'a> {
     /// Checks a map or list of dest in which something changed.
     fn touched(&mut self, branch: &Branch<'a>, cursor: Cursor<'a>) {
         let view = View::Branch(branch);

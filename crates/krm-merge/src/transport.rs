@@ -184,7 +184,7 @@ pub fn misleads(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
         !old.0.trim().is_empty() && (!stays_last || new.0.trim().is_empty())
     };
     let places = [before, after].map(Place::of_children);
-    let misleads_at = |(number, new): (usize, Child<'_>)| {
+    let misleads_at = |(number, new): (usize, ChildOfText<'_>)| {
         let Some((was, old)) = partner(before, number, new) else { return false };
         let old_comments = Remarks::at(&places[0][was], old.1);
         let new_comments = Remarks::at(&places[1][number], new.1);
@@ -197,9 +197,9 @@ pub fn misleads(before: NodeRef<'_>, after: NodeRef<'_>) -> bool {
 }
 
 /// The key and the value of a child.
-type Child<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
+type ChildOfText<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
 
-fn is_one_field(old: Child<'_>, new: Child<'_>) -> bool {
+fn is_one_field(old: ChildOfText<'_>, new: ChildOfText<'_>) -> bool {
     match (old.0, new.0) {
         (Some(old), Some(new)) => same(old, new),
         _ => same(old.1, new.1),
@@ -208,7 +208,7 @@ fn is_one_field(old: Child<'_>, new: Child<'_>) -> bool {
 
 /// The child from which kpt copies comments to a child, with its place: the field of the same name, or the element in the same place. An element
 /// that is a scalar must have the same value.
-fn partner<'a>(before: NodeRef<'a>, number: usize, new: Child<'_>) -> Option<(usize, Child<'a>)> {
+fn partner<'a>(before: NodeRef<'a>, number: usize, new: ChildOfText<'_>) -> Option<(usize, ChildOfText<'a>)> {
     if new.0.is_some() {
         return before.written().enumerate().find(|(_, old)| is_one_field(*old, new));
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use krm_merge::package::After;
-use krm_merge::reference::{Named, Reference, keys_of, made_of, references as references_of};
+use krm_merge::reference::{NamedResource, Reference, keys_of, made_of, references as references_of};
 use krm_merge::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
@@ -60,9 +60,9 @@ fn are_in(names: &Names, value: View<'_, '_>) -> bool {
 }
 
 /// Values by the group, kind and name of a resource, each with the resource's identity.
-type ByName<'a, T> = HashMap<[String; 3], Vec<(Named<'a>, T)>>;
+type ByName<'a, T> = HashMap<[String; 3], Vec<(NamedResource<'a>, T)>>;
 
-fn key(named: &Named<'_>) -> [String; 3] {
+fn key(named: &NamedResource<'_>) -> [String; 3] {
     [&named.group, &named.kind, &named.name].map(|part| part.to_string())
 }
 
@@ -77,7 +77,7 @@ struct Lost<'a> {
 
 enum Fate<'a> {
     Deleted,
-    Renamed(Named<'a>),
+    Renamed(NamedResource<'a>),
     NotHere,
 }
 
@@ -100,8 +100,8 @@ impl<'a> Lost<'a> {
             return;
         }
         let before = View::Node(before);
-        let Some(old) = Named::of(before) else { return };
-        let new = after.and_then(Named::of);
+        let Some(old) = NamedResource::of(before) else { return };
+        let new = after.and_then(NamedResource::of);
         let fate = match (sides.dest, new) {
             (_, Some(new)) if new == old => None,
             (Some(_), Some(new)) => Some(Fate::Renamed(new)),
@@ -136,7 +136,7 @@ impl<'a> Lost<'a> {
     /// Why the merge breaks a reference; `None` if it does not.
     fn cause(&self, reference: &Reference<'a>, present: &Present<'_>) -> Option<Cause<'a>> {
         let key = key(&reference.to);
-        let is_meant = |named: &Named<'_>| named.may_be(&reference.to);
+        let is_meant = |named: &NamedResource<'_>| named.may_be(&reference.to);
         if let Some((_, fate)) = self.resources.get(&key).into_iter().flatten().find(|(named, _)| is_meant(named)) {
             let cause = match fate {
                 Fate::Deleted => Cause::Deleted,
@@ -163,7 +163,7 @@ impl<'a> Present<'a> {
         let mut present = Self(HashMap::new());
         for after in subjects.iter().filter_map(|subject| subject.after.and_then(After::view)) {
             // Controllers and kustomize make further resources of it.
-            present.extend(Named::of(after).into_iter().chain(made_of(after)), names);
+            present.extend(NamedResource::of(after).into_iter().chain(made_of(after)), names);
         }
         // A kustomization mostly has no name, so the merge does not touch it. It is unknown which generators dest's will have, so those of
         // dest and of updated both count.
@@ -175,13 +175,13 @@ impl<'a> Present<'a> {
         present
     }
 
-    fn extend(&mut self, all: impl IntoIterator<Item = Named<'a>>, names: &Names) {
+    fn extend(&mut self, all: impl IntoIterator<Item = NamedResource<'a>>, names: &Names) {
         for named in all.into_iter().filter(|named| names.contains(&*named.name)) {
             self.0.entry(key(&named)).or_default().push((named, ()));
         }
     }
 
-    fn has(&self, key: &[String; 3], named: &Named<'a>) -> bool {
+    fn has(&self, key: &[String; 3], named: &NamedResource<'a>) -> bool {
         self.0.get(key).into_iter().flatten().any(|(other, ())| other.may_be(named))
     }
 }

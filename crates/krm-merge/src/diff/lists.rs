@@ -5,7 +5,7 @@ use krm_yaml::{Error, NodeRef, Place, same};
 
 use super::notes::{changed_remarks, notes_of_new, of_gap};
 use super::placed::{LinesFit, Placed, is_left_alone, same_child};
-use super::{DiffChildren, Differ, Names, NodeOfSides, Paired, gap};
+use super::{DiffChildren, Differ, NamesOfChild, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::path::ElementKey;
@@ -97,7 +97,7 @@ impl<'a> Differ<'a> {
         keys: Vec<MergeKey<'a>>,
         sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
-    ) -> Result<(Vec<Child<'a>>, Vec<Names<'a>>), Error> {
+    ) -> Result<(Vec<Child<'a>>, Vec<NamesOfChild<'a>>), Error> {
         let list = KeyedList { elements: self.elements_by_key(&keys, sides), keys, sides, cursor };
         let renamed = &list.elements.renamed;
         let mut children = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Lines`]: how much of the text of two resources is the same.
+//! [`ResourceLines`]: how much of the text of two resources is the same.
 //!
 //! git follows a file that moved if at least half of its lines stay. Resources are compared in the same way, but layout does not count.
 
@@ -11,17 +11,17 @@ use crate::resource::Resource;
 /// The lines of a resource, as git compares them: each value with its key, at any place, because a field above it may have another name.
 /// The host's additions do not count. The fields of the identity do not count either, because they may differ.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct ResourceLines {
     hashes: Hashes,
 }
 
-impl From<Vec<u64>> for Lines {
+impl From<Vec<u64>> for ResourceLines {
     fn from(hashes: Vec<u64>) -> Self {
         Self { hashes: hashes.into() }
     }
 }
 
-impl Lines {
+impl ResourceLines {
     /// The lines of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
         let mut lines = Vec::new();
@@ -92,7 +92,7 @@ mod tests {
                 .map(|text| Document::parse(text.to_owned()).expect("valid"));
         let [old, new] = documents
             .each_ref()
-            .map(|d| Lines::of(&Resource::read(d.roots().next().expect("a root"), Origin::Item(0))));
+            .map(|d| ResourceLines::of(&Resource::read(d.roots().next().expect("a root"), Origin::Item(0))));
         assert_eq!(old.same_of_thousand(&new), 666);
     }
 
@@ -100,7 +100,7 @@ mod tests {
     fn what_the_host_adds_and_who_a_resource_is_are_no_text_of_it() {
         let lines = |text: &str| {
             let document = Document::parse(text.to_owned()).expect("valid");
-            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).count()
+            ResourceLines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).count()
         };
         for (text, want) in [
             ("{apiVersion: v1, kind: A, metadata: {name: a, namespace: b}}", 0),

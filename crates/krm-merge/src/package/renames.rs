@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
-use super::lines::Lines;
+use super::lines::ResourceLines;
 use super::triples::{Resources, Triple};
 use crate::alike::alike;
 use crate::leaves::{HALF, Pairs};
@@ -180,7 +180,7 @@ struct Candidate<'a> {
     triple: usize,
     identity: Identity<'a>,
     spot: RenamedAt<'a>,
-    lines: Lines,
+    lines: ResourceLines,
 }
 
 /// The place of a resource in its file: its number among the resources of its type, and how many there are.
@@ -252,7 +252,7 @@ impl<'a> Renamed<'a> {
         let candidate = |of: Side| {
             move |(triple, number, identity)| {
                 let (resource, spot) = (&sides[of][number], spots[of][number]);
-                Candidate { triple, identity, spot, lines: Lines::of(resource) }
+                Candidate { triple, identity, spot, lines: ResourceLines::of(resource) }
             }
         };
         let (gone, come) = (gone.into_iter().map(candidate(Side::Original)), come.into_iter().map(candidate(side)));

@@ -9,7 +9,7 @@ use std::fmt;
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
-use super::lines::Lines;
+use super::lines::ResourceLines;
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 
@@ -181,7 +181,7 @@ fn by_place<'a>(group: &AlikeGroup, sides: Resources<'_, 'a>) -> Vec<(Option<&'a
 fn join_moved(known: &mut Vec<Known<'_>>, group: &AlikeGroup, sides: Resources<'_, '_>) {
     let len = |side: Side| group[side].len();
     let are_one = |other: Side, third: Side| {
-        let lines = |side: Side| group[side].iter().map(|i| Lines::of(&sides[side][*i])).next();
+        let lines = |side: Side| group[side].iter().map(|i| ResourceLines::of(&sides[side][*i])).next();
         len(third) > 0 || lines(Side::Original).zip(lines(other)).is_some_and(|(a, b)| a.is_like(&b))
     };
     if len(Side::Original) == 1 && len(Side::Updated) == 1 {

@@ -10,7 +10,7 @@ fn root<'d>(doc: &'d Document<'_>) -> NodeRef<'d> {
 fn found(head: &str, rest: &str) -> Vec<String> {
     let doc = Document::parse(format!("{{{head}, metadata: {{name: own, namespace: n}}, {rest}}}")).expect("valid");
     let shown = |r: &Reference<'_>| {
-        let Named { group, kind, namespace, name } = &r.to;
+        let NamedResource { group, kind, namespace, name } = &r.to;
         let keys: String = r.keys.iter().map(|key| format!(" {key}")).collect();
         format!("{} {group}/{kind} {namespace}/{name}{keys}", r.path.shown())
     };
@@ -135,7 +135,7 @@ fn what_a_resource_makes_is_there_with_it() {
 
 #[test]
 fn a_namespace_that_is_not_written_may_be_any() {
-    let named = |namespace: &'static str, name: &'static str| Named {
+    let named = |namespace: &'static str, name: &'static str| NamedResource {
         group: "".into(),
         kind: "Secret".into(),
         namespace: namespace.into(),

@@ -39,7 +39,7 @@ pub(super) enum BothAdded {
 }
 
 /// What updated and dest have in a list that original lacks.
-pub(super) struct NewElements<'v, 'a> {
+pub(super) struct AddedElements<'v, 'a> {
     original: FeaturesOf<'v, 'a>,
     sides: [SideWithNew<'v, 'a>; 2],
     /// How often original has each number.
@@ -58,7 +58,7 @@ struct SideWithNew<'v, 'a> {
     lacks: Vec<View<'v, 'a>>,
 }
 
-impl<'v, 'a> NewElements<'v, 'a> {
+impl<'v, 'a> AddedElements<'v, 'a> {
     /// `places` has the places of original's elements in updated and in dest.
     pub(super) fn of(
         original: FeaturesOf<'v, 'a>,

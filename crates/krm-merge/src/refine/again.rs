@@ -5,7 +5,7 @@
 //! second run would then add elements twice or drop some. A pipeline merges at each run, so such a list must stay one conflict. The second
 //! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
 
-use super::additions::{BothAdded, MergedElement, NewElements, replaced};
+use super::additions::{AddedElements, BothAdded, MergedElement, replaced};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
@@ -53,7 +53,7 @@ impl<'a> AgainOutcome<'_, 'a> {
             return true;
         }
         let Compared { parts, in_updated, in_dest } = compared(original, other, self.ways);
-        let new = NewElements::of(original, [other.elements(), this], [&in_updated, &in_dest], self.names);
+        let new = AddedElements::of(original, [other.elements(), this], [&in_updated, &in_dest], self.names);
         let is_apart = |part: &Part| match part {
             Part::Anchor(_) => false,
             Part::Hunk(hunk) => {
@@ -80,7 +80,7 @@ struct Again<'v, 'a> {
     side: Side,
     /// The elements of the side.
     other: FeaturesOf<'v, 'a>,
-    new: &'v NewElements<'v, 'a>,
+    new: &'v AddedElements<'v, 'a>,
 }
 
 impl Again<'_, '_> {

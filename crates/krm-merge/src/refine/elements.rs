@@ -9,10 +9,10 @@ use std::ops::Range;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Place, WrittenChild, same};
 
-use super::additions::{BothAdded, MergedElement, NewElements, replaced};
+use super::additions::{AddedElements, BothAdded, MergedElement, replaced};
 use super::again::{AgainOutcome, Kept, MergedFrom};
 use super::compared::{Compared, Ways, any_strays, compared};
-use super::named::{Fate, NamedMerge};
+use super::named::{ElementFate, NamedMerge};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
@@ -79,7 +79,7 @@ impl<'a> Refiner<'a, '_> {
         }
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
-        let new = NewElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], names);
+        let new = AddedElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], names);
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, &new), cursor)?;
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
@@ -126,7 +126,7 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (parts, new): (&[Part], &NewElements<'_, 'a>),
+        (parts, new): (&[Part], &AddedElements<'_, 'a>),
         cursor: Cursor<'a>,
     ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
         let changed = parts.iter().filter_map(|part| match part {
@@ -212,17 +212,17 @@ impl<'a> Refiner<'a, '_> {
         let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, end)?;
         let told = (self.finer.len(), self.warnings.len());
         let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match fate {
-            Fate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
+            ElementFate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
             _ => None,
         });
         let own = self.paired(conflict, versions, changed.collect(), cursor)?;
         let mut entries = Vec::with_capacity(merge.fates.len());
         for (at, fate) in merge.fates.iter().enumerate() {
             entries.push(match *fate {
-                Fate::Stays | Fate::Merges(..) => own[at].clone(),
-                Fate::Goes => Entry { value: None, ..own[at].clone() },
-                Fate::Comes(place) => Entry::new(None, Tree::Node(versions.updated.elements[place])),
-                Fate::Open(original, updated) => {
+                ElementFate::Stays | ElementFate::Merges(..) => own[at].clone(),
+                ElementFate::Goes => Entry { value: None, ..own[at].clone() },
+                ElementFate::Comes(place) => Entry::new(None, Tree::Node(versions.updated.elements[place])),
+                ElementFate::Open(original, updated) => {
                     let places = Sides { original, updated, dest: (at < merge.of_dest).then_some(at) };
                     let index = places.dest.or(updated).unwrap_or_default();
                     self.element(conflict, versions, (places, index, &own), cursor)
@@ -250,9 +250,9 @@ impl<'a> Refiner<'a, '_> {
             return None;
         }
         let is_changed = merge.fates.iter().enumerate().any(|(at, fate)| match fate {
-            Fate::Goes | Fate::Comes(_) => true,
-            Fate::Merges(..) => !matches!(own[at].value, Some(Tree::Conflict(_))),
-            Fate::Stays | Fate::Open(..) => false,
+            ElementFate::Goes | ElementFate::Comes(_) => true,
+            ElementFate::Merges(..) => !matches!(own[at].value, Some(Tree::Conflict(_))),
+            ElementFate::Stays | ElementFate::Open(..) => false,
         });
         let sources = Sources {
             updated: is_changed || !merge.order(Pick::Dest).is_sorted(),

@@ -8,7 +8,7 @@
 use krm_yaml::hashed::{Empty, HashMap};
 
 use super::Sources;
-use super::lines::{Lines, merged as merged_by_line};
+use super::lines::{TextLines, merged as merged_by_line};
 use super::three::Changed;
 use crate::merge::order::in_both_orders;
 use crate::policy::NewElements;
@@ -25,9 +25,9 @@ struct KeyLine<'t> {
 type KeyLines<'t> = Vec<((&'t str, &'t str), KeyLine<'t>)>;
 
 /// Merges three versions of a text; `None` if they are not of keys and values, or if a second run would change the result.
-pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Option<Lines> {
+pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Option<TextLines> {
     let lines = by_key(Sides { original, updated, dest })?;
-    let stays = |outcome: &str, of: fn(&Lines) -> &str| {
+    let stays = |outcome: &str, of: fn(&TextLines) -> &str| {
         let again = merged_by_line(original, updated, outcome);
         match again.sources.apart {
             true => by_key(Sides { original, updated, dest: outcome }).is_some_and(|again| of(&again) == outcome),
@@ -37,7 +37,7 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Option<Lines>
     (stays(&lines.dest, |lines| &lines.dest) && stays(&lines.updated, |lines| &lines.updated)).then_some(lines)
 }
 
-fn by_key(texts: Sides<&str>) -> Option<Lines> {
+fn by_key(texts: Sides<&str>) -> Option<TextLines> {
     let [original, updated, dest] = [texts.original, texts.updated, texts.dest].map(read);
     let sides = Sides { original: original?, updated: updated?, dest: dest? };
     let by_name = Sides::of(|side: Side| sides[side].iter().copied().collect::<HashMap<_, _>>());
@@ -66,7 +66,7 @@ fn by_key(texts: Sides<&str>) -> Option<Lines> {
     let written = |winner: usize| -> String {
         order.iter().filter_map(|at| outcomes[*at][winner]).flat_map(|line| [line.above, line.line]).collect()
     };
-    Some(Lines { dest: written(0), updated: written(1), sources })
+    Some(TextLines { dest: written(0), updated: written(1), sources })
 }
 
 /// The line if dest wins, and if updated wins.

@@ -10,7 +10,7 @@ use crate::sides::Sides;
 
 /// A text with the changes of both sides in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lines {
+pub(super) struct TextLines {
     /// The text if dest wins where the changes overlap or touch.
     pub dest: String,
     /// The text if updated wins where the changes overlap or touch.
@@ -20,9 +20,9 @@ pub(super) struct Lines {
 }
 
 /// Merges three versions of a text.
-pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
+pub(super) fn merged(original: &str, updated: &str, dest: &str) -> TextLines {
     let (lines, parts) = compared_parts(Sides { original, updated, dest });
-    let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
+    let mut out = TextLines { dest: String::new(), updated: String::new(), sources: Sources::default() };
     for part in parts {
         let (lines_of_dest, lines_of_updated) = match part {
             Part::Anchor(at) => (&lines.dest[at.dest..=at.dest], &lines.dest[at.dest..=at.dest]),

@@ -17,7 +17,7 @@ pub(super) fn with_moved(
     [original, updated, dest]: [FeaturesOf<'_, '_>; 3],
     places: [&Matches; 2],
 ) -> Vec<Part> {
-    let mut moved = Moved { sides: [original, updated, dest], places, free: HashMap::new() };
+    let mut moved = MovedElements { sides: [original, updated, dest], places, free: HashMap::new() };
     let hunks = parts.iter().filter_map(|part| match part {
         Part::Hunk(hunk) => Some(hunk),
         Part::Anchor(_) => None,
@@ -38,7 +38,7 @@ pub(super) fn with_moved(
     out
 }
 
-struct Moved<'v, 'a> {
+struct MovedElements<'v, 'a> {
     sides: [FeaturesOf<'v, 'a>; 3],
     /// The places of original's elements in updated and in dest.
     places: [&'v Matches; 2],
@@ -49,7 +49,7 @@ struct Moved<'v, 'a> {
 /// How many elements with one number are looked at.
 const TRIED: usize = 8;
 
-impl Moved<'_, '_> {
+impl MovedElements<'_, '_> {
     /// The parts of a hunk in which both sides have the same elements, some of them moved; `None` for any other hunk.
     fn one_by_one(&mut self, hunk: &Hunk) -> Option<Vec<Part>> {
         let [original, updated, dest] = self.sides;

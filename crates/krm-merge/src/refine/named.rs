@@ -19,7 +19,7 @@ const MOST_RIVALS: usize = 20_000;
 
 /// What becomes of an element of dest, or of one that only updated has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum ElementFate {
     /// It stays as it is.
     Stays,
     /// It is removed.
@@ -36,7 +36,7 @@ pub(super) enum Fate {
 #[derive(Clone, Debug)]
 pub(super) struct NamedMerge {
     /// The elements of dest, and behind them what dest lacks.
-    pub fates: Vec<Fate>,
+    pub fates: Vec<ElementFate>,
     /// How many of them are of dest.
     pub of_dest: usize,
     /// The order of the elements if dest wins, and if updated wins. They differ if both sides changed the order, in different ways.
@@ -84,9 +84,10 @@ impl NamedMerge {
 
     /// Whether a second run that has this merge changes nothing, where the same side wins again.
     pub(super) fn changes_nothing(&self, pick: Pick) -> bool {
-        let stays = |fate: &Fate| matches!(fate, Fate::Stays | Fate::Merges(..) | Fate::Open(..));
+        let stays =
+            |fate: &ElementFate| matches!(fate, ElementFate::Stays | ElementFate::Merges(..) | ElementFate::Open(..));
         self.fates[..self.of_dest].iter().all(stays)
-            && self.fates[self.of_dest..].iter().all(|fate| matches!(fate, Fate::Open(..)))
+            && self.fates[self.of_dest..].iter().all(|fate| matches!(fate, ElementFate::Open(..)))
             && self.order(pick).iter().filter(|at| **at < self.of_dest).is_sorted()
     }
 }
@@ -271,7 +272,7 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
             entries.insert(*id, fates.len());
             let new = renamed.get(id).and_then(|new| self.at(Side::Updated, *new));
             fates.push(match (self.at(Side::Original, *id), new) {
-                (Some(original), Some(updated)) => Fate::Merges(original, updated),
+                (Some(original), Some(updated)) => ElementFate::Merges(original, updated),
                 _ => self.of_dest(*id),
             });
         }
@@ -283,15 +284,15 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
             let fate = match (self.at(Side::Original, *id), self.at(Side::Dest, *id)) {
                 (_, Some(_)) => continue,
                 (None, None) if entries.contains_key(id) => continue,
-                (None, None) => Fate::Comes(place),
+                (None, None) => ElementFate::Comes(place),
                 (Some(_), None) if !self.is_changed(Side::Updated, *id) => continue,
-                (Some(original), None) => Fate::Open(Some(original), Some(place)),
+                (Some(original), None) => ElementFate::Open(Some(original), Some(place)),
             };
             entries.insert(*id, fates.len());
             fates.push(fate);
         }
         let places = |ids: &[usize]| -> Vec<usize> { ids.iter().filter_map(|id| entries.get(id).copied()).collect() };
-        let is_gone = |at: usize| fates[at] == Fate::Goes;
+        let is_gone = |at: usize| fates[at] == ElementFate::Goes;
         let places = [places(&self.ids.of.original), places(&self.upstream(&renamed))];
         let [order, taken] = in_both_orders(of_dest, places, is_gone, self.end);
         // The order of files and bases means little.
@@ -351,19 +352,19 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         out
     }
 
-    fn of_dest(&self, id: usize) -> Fate {
+    fn of_dest(&self, id: usize) -> ElementFate {
         match (self.at(Side::Original, id), self.at(Side::Updated, id)) {
-            (None, None) => Fate::Stays,
-            (Some(original), None) if self.is_changed(Side::Dest, id) => Fate::Open(Some(original), None),
-            (Some(_), None) => Fate::Goes,
-            (None, Some(_)) if self.number(Side::Updated, id) == self.number(Side::Dest, id) => Fate::Stays,
-            (None, Some(updated)) => Fate::Open(None, Some(updated)),
+            (None, None) => ElementFate::Stays,
+            (Some(original), None) if self.is_changed(Side::Dest, id) => ElementFate::Open(Some(original), None),
+            (Some(_), None) => ElementFate::Goes,
+            (None, Some(_)) if self.number(Side::Updated, id) == self.number(Side::Dest, id) => ElementFate::Stays,
+            (None, Some(updated)) => ElementFate::Open(None, Some(updated)),
             (Some(original), Some(updated)) => {
                 let numbers = Side::ALL.map(|side| self.number(side, id));
                 let [was, new, own] = numbers;
                 match Changed::of(&was, &new, &own) {
-                    Changed::Updated | Changed::Apart => Fate::Merges(original, updated),
-                    Changed::Nowhere | Changed::Dest | Changed::Alike => Fate::Stays,
+                    Changed::Updated | Changed::Apart => ElementFate::Merges(original, updated),
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => ElementFate::Stays,
                 }
             }
         }
@@ -372,13 +373,15 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     /// Whether each flag is followed by its value, and both come and go together.
     fn is_whole(&self, merge: &NamedMerge) -> bool {
         let id = |at: usize| match merge.fates[at] {
-            Fate::Comes(place) | Fate::Open(_, Some(place)) if at >= merge.of_dest => self.ids.of.updated[place],
+            ElementFate::Comes(place) | ElementFate::Open(_, Some(place)) if at >= merge.of_dest => {
+                self.ids.of.updated[place]
+            }
             _ => self.ids.of.dest[at],
         };
-        let is_open = |at: usize| matches!(merge.fates[at], Fate::Open(_, None) | Fate::Open(Some(_), _));
+        let is_open = |at: usize| matches!(merge.fates[at], ElementFate::Open(_, None) | ElementFate::Open(Some(_), _));
         let values: HashSet<usize> = self.ids.values.values().copied().collect();
         merge.orders.iter().all(|order| {
-            let there: Vec<usize> = order.iter().copied().filter(|at| merge.fates[*at] != Fate::Goes).collect();
+            let there: Vec<usize> = order.iter().copied().filter(|at| merge.fates[*at] != ElementFate::Goes).collect();
             there.iter().enumerate().all(|(n, at)| {
                 let (flag, before) = (id(*at), n.checked_sub(1).map(|n| id(there[n])));
                 let next = there.get(n + 1).map(|at| id(*at));
