@@ -36,10 +36,10 @@ fn token(line: &str) -> &str {
     content.split(':').next().unwrap_or_default()
 }
 
-/// What a comment stands at: what is on its line, or what comes next. `None` if it is behind a bracket that closes.
+/// What a comment stands at: what is on its line, or what comes next. `None` if it is behind a bracket that closes, or is not there.
 fn owner<'t>(text: &'t str, comment: &str) -> Option<&'t str> {
     let lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|line| line.trim_end().ends_with(comment)).expect("a line with the comment");
+    let at = lines.iter().position(|line| line.trim_end().ends_with(comment))?;
     let is_closing = lines[at].trim_start().starts_with(['}', ']']);
     lines[at..].iter().map(|line| token(line)).find(|token| !token.is_empty()).filter(|_| !is_closing)
 }
@@ -98,7 +98,8 @@ fn fault(texts: &Sides<String>) -> Option<String> {
     }
     let stays_at = |comment: &&&str| !["foot", "apart"].iter().any(|other| comment.contains(other));
     for comment in found.iter().filter(stays_at) {
-        let owners = [&texts.original, &texts.updated, &texts.dest].into_iter().filter(|text| text.contains(*comment));
+        let owners =
+            [&texts.original, &texts.updated, &texts.dest].into_iter().filter(|text| comments(text).contains(comment));
         let owners: Vec<Option<&str>> = owners.map(|text| owner(text, comment)).collect();
         let here = owner(&result, comment);
         // Behind a bracket, only the text above it says what the comment is for.
