@@ -26,22 +26,27 @@ fn comments(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| Some(line[line.find('#')?..].trim_end())).collect()
 }
 
-/// The key or the element on a line. Comments above an element of fields belong to its dash.
-fn token(line: &str) -> &str {
-    if line.trim_start().starts_with("- ") && line.contains(':') {
-        return "-";
-    }
+/// The key or the element on a line.
+fn content(line: &str) -> &str {
     let line = line.split('#').next().unwrap_or_default();
     let content = line.trim_matches(|c: char| " -{}[],\"".contains(c));
     content.split(':').next().unwrap_or_default()
+}
+
+/// What the comments above a line belong to: its key, or its element. Those above an element of fields belong to its dash.
+fn below(line: &str) -> &str {
+    if line.trim_start().starts_with("- ") && line.contains(':') { "-" } else { content(line) }
 }
 
 /// What a comment stands at: what is on its line, or what comes next. `None` if it is behind a bracket that closes, or is not there.
 fn owner<'t>(text: &'t str, comment: &str) -> Option<&'t str> {
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.trim_end().ends_with(comment))?;
-    let is_closing = lines[at].trim_start().starts_with(['}', ']']);
-    lines[at..].iter().map(|line| token(line)).find(|token| !token.is_empty()).filter(|_| !is_closing)
+    if lines[at].trim_start().starts_with(['}', ']']) {
+        return None;
+    }
+    let here = Some(content(lines[at])).filter(|content| !content.is_empty());
+    here.or_else(|| lines[at + 1..].iter().map(|line| below(line)).find(|token| !token.is_empty()))
 }
 
 /// What a merge told: its conflicts and its notes.
@@ -91,7 +96,9 @@ fn fault(texts: &Sides<String>) -> Option<String> {
         }
         let back = original
             .iter()
-            .find(|c| !own.contains(c) && other.contains(c) && found.contains(&c.as_str()) && !is_told(c));
+            .filter(|c| !own.contains(c) && other.contains(c) && found.contains(&c.as_str()))
+            // With a value that is in conflict, its comments come back.
+            .find(|c| !is_told(c) && !owner(&result, c).is_some_and(|token| told.contains(token)));
         if let Some(back) = back {
             return wrong(&format!("came back: {back}"));
         }
