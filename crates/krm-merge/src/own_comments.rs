@@ -90,8 +90,11 @@ fn at_mark(resource: NodeRef<'_>) -> &str {
 
 /// The offset after the `---` above a document, if nothing but a comment is on its line.
 fn mark_of(resource: NodeRef<'_>) -> Option<usize> {
+    if !resource.is_root() {
+        return None;
+    }
     let (doc, start) = (resource.document(), extent(resource).start);
-    let text = doc.source().get(start..resource.full_start()).filter(|_| resource.is_root())?;
+    let text = doc.source().get(start..resource.full_start())?;
     let is_own_line = |before: &str| before.is_empty() || before.ends_with(['\n', '\r', '\u{feff}']);
     let at = text.match_indices("---").map(|(at, _)| at).find(|at| is_own_line(&text[..*at]))?;
     let mark = start + at + "---".len();
