@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     BlockScalar, Document, Edit, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line,
     extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment, trim, trim_start,
@@ -147,9 +146,7 @@ fn end_of(resource: NodeRef<'_>) -> Range<usize> {
 /// may remove without them.
 fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
     let (doc, end) = (resource.document(), end_of(resource));
-    let all = doc.comments_in(0..end.start).chain(doc.comments_in(end.end..doc.source().len()));
-    let others: HashSet<&str> = all.map(|(from, to)| doc.source()[from..to].trim_end()).collect();
-    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && others.contains(line))
+    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && doc.has_comment_outside(end.clone(), line))
 }
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
