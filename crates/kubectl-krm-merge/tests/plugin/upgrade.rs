@@ -1,7 +1,10 @@
 //! `upgrade` and `get` on real git repositories, with the real git and kpt.
 
+mod aims;
 mod attacks;
+mod committed;
 mod kpt;
+mod programs;
 mod remote;
 mod repository;
 mod rules;
