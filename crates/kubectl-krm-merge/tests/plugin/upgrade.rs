@@ -5,6 +5,7 @@ mod attacks;
 mod committed;
 mod kpt;
 mod programs;
+mod random;
 mod remote;
 mod repository;
 mod rules;

@@ -164,7 +164,7 @@ fn strangers(folder: &Folder) -> Upstream {
     let mine = folder.path("mine");
     git(&mine, &["tag", "v1"]);
     let program = folder.path("program").display().to_string();
-    folder.write("program", format!("#!/bin/sh\ntouch {}\ncat\n", folder.path("ran").display()));
+    folder.write("program", format!("#!/bin/sh\n: >{}\ncat\n", folder.path("ran").display()));
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("allowed");
     for hook in ["post-index-change", "post-checkout", "reference-transaction", "pre-auto-gc", "fsmonitor-watchman"] {
         fs::create_dir_all(mine.join(".git/hooks")).expect("a folder");
@@ -259,7 +259,7 @@ const EMBEDDED: [&str; 4] = [
 fn a_folder_of_a_clone_that_is_a_bare_repository_runs_nothing() {
     for (at, config) in EMBEDDED.iter().enumerate() {
         let folder = Folder::new();
-        let program = format!("touch {}; cat", folder.path("ran").display());
+        let program = format!(": >{}; cat", folder.path("ran").display());
         let evil = folder.path("evil/pkg");
         fs::create_dir_all(&evil).expect("a folder");
         git(&evil, &["init", "--quiet", "--bare", "--template="]);
