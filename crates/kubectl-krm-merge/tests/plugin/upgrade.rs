@@ -2,6 +2,7 @@
 
 mod aims;
 mod attacks;
+mod combined;
 mod committed;
 mod kpt;
 mod programs;

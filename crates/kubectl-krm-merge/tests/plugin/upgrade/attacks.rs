@@ -10,7 +10,7 @@ use super::repository::{Upstream, commit, git};
 use crate::support::{Folder, Ran, map};
 
 /// A commit of a bare repository with these lines of `git mktree`, in a folder `d`, and a tag for it.
-fn tree(upstream: &Upstream, lines: &str, tag: &str) {
+pub fn tree(upstream: &Upstream, lines: &str, tag: &str) {
     let made = |input: &str, args: &[&str]| {
         let mut git = Command::new("git");
         git.args(args).current_dir(&upstream.bare).stdin(Stdio::piped()).stdout(Stdio::piped());

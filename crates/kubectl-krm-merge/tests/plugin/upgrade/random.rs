@@ -11,7 +11,7 @@ use super::repository::{commit, git};
 use crate::support::{Folder, seed};
 
 /// Random numbers: SplitMix64.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -21,15 +21,15 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         usize::try_from(self.next() % count as u64).expect("small")
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    pub fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }
