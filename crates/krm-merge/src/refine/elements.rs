@@ -25,7 +25,7 @@ use crate::schema::{Cursor, ListKind, Names};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
-use crate::warning::Combined;
+use crate::warning::{Combined, Notice, Warning};
 
 /// One version of a list.
 struct Version<'a> {
@@ -215,7 +215,9 @@ impl<'a> Refiner<'a, '_> {
             ElementFate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
             _ => None,
         });
-        let own = self.paired(conflict, versions, changed.collect(), cursor)?;
+        let changed: Vec<Anchor> = changed.collect();
+        changed.iter().for_each(|at| self.tell_renamed(conflict, versions, *at, names));
+        let own = self.paired(conflict, versions, changed, cursor)?;
         let mut entries = Vec::with_capacity(merge.fates.len());
         for (at, fate) in merge.fates.iter().enumerate() {
             entries.push(match *fate {
@@ -268,6 +270,22 @@ impl<'a> Refiner<'a, '_> {
         let paths = moved.into_iter().map(|at| FieldPath::from(Step::Index(at))).collect();
         let (dest, taken, taking) = (Some(tree(Pick::Dest)), Some(tree(Pick::Updated)), Taking::Order(paths));
         Some(Conflict { dest, taken, comments: None, taking, ..conflict.clone() }.into())
+    }
+
+    /// Reports that the changes of both sides are made in an element that one side renamed. After a first run, both have the new name.
+    fn tell_renamed(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, at: Anchor, names: Names) {
+        let views = Sides::of(|side| versions[side].views[at.of(side)]);
+        let Sides { original, updated, dest } = views.map(|view| names.of(view));
+        if updated == dest || versions.changed(at) != Changed::Apart {
+            return;
+        }
+        let side = if dest == original { Side::Updated } else { Side::Original };
+        // Where all of an element is its name, or nearly all, it has no other name, but another value.
+        let Some(name) = names.of(views[side]).filter(|name| name.contains('=')) else { return };
+        let notice = Notice::Renamed { side, place: format!("{}[{name}]", conflict.path.shown()) };
+        let mut path = conflict.path.clone();
+        path.push(Step::Index(at.dest), Some(at.dest));
+        self.warnings.push(Warning { path, notice, dest: None, proposed: None });
     }
 
     fn hunk(

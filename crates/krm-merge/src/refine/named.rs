@@ -47,7 +47,8 @@ impl NamedMerge {
     /// `None` if the list has no names, or if its elements may have changed their names.
     pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, end: NewElements) -> Option<Self> {
         let ids = Ids::of(names, lists)?;
-        let versions = ThreeNamed { names, lists, ids, end };
+        let mut versions = ThreeNamed { names, lists, ids, end };
+        versions.unite_renamed();
         if versions.has_rivals() {
             return None;
         }
@@ -153,6 +154,13 @@ impl Ids {
     }
 }
 
+/// An element with another name on a side: its number in original, and the one that it has there.
+#[derive(Clone, Copy, Debug)]
+struct RenamedElement {
+    old: usize,
+    new: usize,
+}
+
 struct ThreeNamed<'v, 'a> {
     names: Names,
     lists: Sides<FeaturesOf<'v, 'a>>,
@@ -168,6 +176,64 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
 
     fn number(&self, side: Side, id: usize) -> Option<u32> {
         Some(self.lists[side].0[self.at(side, id)?])
+    }
+
+    /// Gives each element that a side renamed the number that it has on the other sides.
+    fn unite_renamed(&mut self) {
+        if self.names == Names::Flags {
+            return;
+        }
+        for renamed in self.renamed_on_a_side() {
+            for side in [Side::Updated, Side::Dest] {
+                if let Some(place) = self.ids.at[side].remove(&renamed.new) {
+                    self.ids.at[side].insert(renamed.old, place);
+                    self.ids.of[side][place] = renamed.old;
+                }
+            }
+        }
+    }
+
+    /// The elements that one side renamed, and that the other side has under the old name, or, after a first run, under the new one. Each is
+    /// the only one that is like it, in its place.
+    fn renamed_on_a_side(&self) -> Vec<RenamedElement> {
+        let mut found: Vec<RenamedElement> = Vec::new();
+        let added = Sides::of(|side| self.added(side));
+        let mut rivals: HashMap<usize, usize> = HashMap::new();
+        let mut dropped = Vec::new();
+        self.each_in_gap(Side::Original, |id, gap| dropped.push((id, gap)));
+        let count = |added: &HashMap<Option<usize>, Vec<usize>>| added.values().map(Vec::len).sum::<usize>();
+        if dropped.len().saturating_mul(count(&added.updated) + count(&added.dest)) > MOST_RIVALS {
+            return found;
+        }
+        for (id, gap) in dropped.into_iter().filter(|(id, _)| !self.ids.nameless.contains(id)) {
+            let (mut like, mut possible): (Vec<usize>, HashSet<usize>) = Default::default();
+            for (side, other) in [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)] {
+                if self.at(side, id).is_some() {
+                    continue;
+                }
+                let new = added[side].get(&gap).into_iter().flatten().copied();
+                for new in new.filter(|new| {
+                    let own = self.views(side, &[*new]);
+                    [Side::Original, other].iter().any(|of| any_is_one(&self.views(*of, &[id]), &own))
+                }) {
+                    like.push(new);
+                    // A first run leaves both sides with the new name.
+                    if self.at(other, new).is_some() != self.at(other, id).is_some() {
+                        possible.insert(new);
+                    }
+                }
+            }
+            like.sort_unstable();
+            like.dedup();
+            like.iter().for_each(|new| *rivals.entry(*new).or_default() += 1);
+            if let [new] = like[..]
+                && possible.contains(&new)
+            {
+                found.push(RenamedElement { old: id, new });
+            }
+        }
+        found.retain(|renamed| rivals.get(&renamed.new) == Some(&1));
+        found
     }
 
     /// The elements of a side that original lacks, by the element before them that all versions have.

@@ -772,7 +772,7 @@ fn random_lists_with_names_hold_the_laws() {
     for case in 0..tries(1500) {
         let element = |name: &str, value: usize| match case % 3 {
             0 => format!("--{name}={value}"),
-            1 => format!("{{alert: {name}, expr: {value}}}"),
+            1 => format!("{{alert: {name}, expr: of-{name}, for: {value}}}"),
             _ => format!("{{apiGroups: [{name}], resources: [{name}], verbs: [{value}]}}"),
         };
         let original: Vec<(String, usize)> = (0..=random.below(5)).map(|n| (format!("o{n}"), 0)).collect();
@@ -833,6 +833,55 @@ fn random_lists_with_names_hold_the_laws() {
         (all, clean) = (all + 1, clean + usize::from(conflicts.is_empty()));
     }
     assert!(clean * 3 > all, "{clean} of {all}");
+}
+
+/// An element is the same one under another name: what a merge makes of a list in which a side renamed elements is what it makes of the list
+/// without the renames, with the new names.
+#[test]
+fn random_renames_of_elements_change_nothing_else() {
+    let mut random = Random(29);
+    let mut followed = 0;
+    for case in 0..tries(1500) {
+        let element = |name: &str, value: usize, more: usize| {
+            format!(
+                "{{alert: {name}, expr: of-{name}, for: {value}, labels: {{a: a-{name}, b: b-{name}, more: {more}}}}}"
+            )
+        };
+        let names: Vec<String> = (0..2 + random.below(4)).map(|at| format!("o{at}")).collect();
+        let list = |random: &mut Random, own: &str, side: usize| {
+            let mut list: Vec<String> = Vec::new();
+            for name in &names {
+                match random.below(6) {
+                    0 => list.push(element(name, side, 0)),
+                    1 => list.push(element(name, 0, side)),
+                    _ => list.push(element(name, 0, 0)),
+                }
+            }
+            if random.below(3) == 0 {
+                list.push(element(own, 0, 0));
+            }
+            format!("[{}]", list.join(", "))
+        };
+        let original = format!("[{}]", names.iter().map(|name| element(name, 0, 0)).collect::<Vec<_>>().join(", "));
+        let [updated, dest] = [list(&mut random, "u", 1), list(&mut random, "d", 2)];
+        // The name alone changes, as that of a host does.
+        let renamed: Vec<&String> = names.iter().filter(|_| random.below(3) == 0).collect();
+        let rename = |text: &str| {
+            let old_and_new = renamed.iter().map(|name| (format!("alert: {name},"), format!("alert: new-{name},")));
+            old_and_new.fold(text.to_owned(), |text, (old, new)| text.replace(&old, &new))
+        };
+        let plain = alerts([&original, &updated, &dest]);
+        for (updated, dest) in [(rename(&updated), dest.clone()), (updated.clone(), rename(&dest))] {
+            let found = alerts([&original, &updated, &dest]);
+            let what = format!("{case}: {original} {updated} {dest}");
+            assert_eq!((&found.0, &found.1), (&rename(&plain.0), &rename(&plain.1)), "{what}");
+            assert_eq!(found.2.len(), plain.2.len(), "{what}");
+            assert_eq!(alerts([&original, &updated, &found.0]).0, found.0, "again: {what}");
+            assert_eq!(alerts([&original, &updated, &found.1]).1, found.1, "again: {what}");
+            followed += usize::from(found.0 != plain.0);
+        }
+    }
+    assert!(followed > 500, "{followed}");
 }
 
 /// How many random cases a law has: this many, or, with `KRM_MERGE_LAWS=N`, N times as many.
