@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use super::good;
 use super::repository::{Upstream, commit, git};
 use crate::support::{Folder, Ran, map};
 
@@ -28,12 +29,6 @@ fn tree(upstream: &Upstream, lines: &str, tag: &str) {
     let root = made(&format!("040000 tree {folder}\td\n"), &["mktree"]);
     let commit = made("evil\n", &["commit-tree", &root]);
     git(&upstream.bare, &["tag", "--force", tag, &commit]);
-}
-
-fn good(folder: &Folder) -> Upstream {
-    let upstream = Upstream::new(folder, "up.git");
-    upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
-    upstream
 }
 
 #[test]
