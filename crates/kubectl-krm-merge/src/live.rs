@@ -156,7 +156,7 @@ fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) 
         Output::Markdown => page.data(&markdown(dest, &merge.results)),
         Output::Html => {
             let changes = secret::masked(&merge.changes);
-            page.data(&html(dest, &changes, &merge.results, &merge.types(dest)));
+            page.data(&html(dest, &changes, &merge.results, &merge.secrets, &merge.types(dest)));
         }
         Output::Diff => {
             page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(dest), reader));
@@ -196,6 +196,7 @@ fn shown(merge: &Merge, reader: Reader) -> Merge {
         rules: Vec::new(),
         limit: merge.limit,
         conflicts: merge.conflicts,
+        secrets: merge.secrets.clone(),
     }
 }
 

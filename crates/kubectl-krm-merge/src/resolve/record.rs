@@ -142,6 +142,8 @@ struct AnsweredTexts<'s> {
     high: Held,
     /// The range of each conflict in the text with ours and in the text with theirs.
     blocks: Vec<[Range<usize>; 2]>,
+    /// Whether the labels of each conflict say that it is about a Secret.
+    labelled: Vec<bool>,
 }
 
 impl<'s> AnsweredTexts<'s> {
@@ -164,6 +166,7 @@ impl<'s> AnsweredTexts<'s> {
             low: with(&|number| answers[number].clone().unwrap_or(Answer::Ours))?,
             high: with(&|number| answers[number].clone().unwrap_or(Answer::Theirs))?,
             blocks: ours.into_iter().zip(theirs).map(|(ours, theirs)| [ours, theirs]).collect(),
+            labelled: marked.conflicts.iter().map(|conflict| marked.is_of_secret(conflict)).collect(),
         })
     }
 
@@ -328,7 +331,6 @@ impl<'a> Judge<'_, '_, 'a> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
         let PossibleResults { ours, theirs, low, high } = self.found;
-        let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let is_aligned = self.is_aligned(path, values);
         let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
         let [ours, theirs] = [ours, theirs].map(|text| self.at(text, &compared));
@@ -371,7 +373,16 @@ impl<'a> Judge<'_, '_, 'a> {
     /// Whether the values at a place are secret.
     fn is_secret(&self, identity: Identity<'a>, path: &FieldPath<'a>) -> bool {
         let has_twin = || self.secrets.contains(&(identity.namespace, identity.name));
-        Resource::secret(self.member.sides).hides(&path.keyed()) || (path.is_empty() && has_twin())
+        Resource::secret(self.member.sides).hides(&path.keyed())
+            || (path.is_empty() && has_twin())
+            || self.is_labelled_secret()
+    }
+
+    /// Whether the labels of a conflict in the resource say that it is a Secret on some side.
+    fn is_labelled_secret(&self) -> bool {
+        let PossibleResults { ours, theirs, .. } = self.found;
+        let spans = [ours, theirs].map(|text| span(self.at(text, &FieldPath::default())));
+        self.texts.touched(&spans).into_iter().any(|number| self.texts.labelled[number])
     }
 
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
@@ -404,6 +415,10 @@ impl<'a> Judge<'_, '_, 'a> {
         let (_, resource) = own.filter_map(|identity| text.get(&identity)).min_by_key(|(number, _)| *number)?;
         find(*resource, path).filter(|node| !node.is_null())
     }
+}
+
+fn span(node: Option<NodeRef<'_>>) -> Option<Range<usize>> {
+    node.map(|node| node.start()..node.end().max(node.start() + 1))
 }
 
 /// The sides whose values a rule requires.
