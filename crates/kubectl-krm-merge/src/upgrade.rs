@@ -18,6 +18,7 @@ use krm_yaml::shown;
 
 use crate::End;
 use crate::cli::{Common, InConflict, Output, Upgrade};
+use crate::disk;
 use crate::given;
 use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
@@ -29,7 +30,7 @@ use crate::screen::{self, Page, Reader};
 use crate::setting;
 use crate::side::Side;
 use crate::told::{self, counted};
-use crate::walk::Unread;
+use crate::walk::{Tree, Unread};
 pub use get::get;
 use package::{Package, new_packages};
 use plan::{Plan, Stores, UpstreamSource};
@@ -132,8 +133,13 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package,
     let writes = !args.check
         && !args.common.dry_run
         && (args.common.in_place || args.common.output.is_none() && !args.common.stat);
-    if writes && !args.allow_dirty {
-        package.check_clean()?;
+    if writes {
+        // What a killed run left is no change of the user.
+        let tree = Tree::read(&package.root)?;
+        disk::clean(&tree.root, &tree.leftovers)?;
+        if !args.allow_dirty {
+            package.check_clean()?;
+        }
     }
     let plan = Plan::of(&package, args, stores)?;
     Ok((package, plan))

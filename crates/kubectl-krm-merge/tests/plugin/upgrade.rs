@@ -1,6 +1,7 @@
 //! `upgrade` and `get` on real git repositories, with the real git and kpt.
 
 mod attacks;
+mod killed;
 mod kpt;
 mod remote;
 mod repository;
