@@ -113,10 +113,7 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
         }
         let _ = fs::remove_dir_all(folder.path(&cache));
     }
-    println!(
-        "{} kills: {whole} new folders were whole, {clean} upgrades went on, {part} had files in place",
-        24 * laws
-    );
+    assert!(clean > part, "{whole} new folders were whole, {clean} upgrades went on, {part} had files in place");
 }
 
 #[test]
