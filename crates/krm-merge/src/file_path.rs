@@ -89,6 +89,11 @@ pub fn is_rules(name: &str) -> bool {
     folded == RULES || is_short_name(&folded, "krm-me")
 }
 
+/// Whether some file system takes a name for `Kptfile`, which holds the record of a package's upstream.
+pub fn is_kptfile(name: &str) -> bool {
+    folded(name) == "kptfile"
+}
+
 /// Whether git, a host of git, or this program may obey the file at a path, so that it does more than describe resources.
 pub fn is_obeyed(path: &str) -> bool {
     const NAMES: [&str; 4] = [".gitattributes", ".gitmodules", ".github", ".krmignore"];

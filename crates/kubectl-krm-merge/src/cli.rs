@@ -179,8 +179,8 @@ pub struct Upgrade {
     /// The folders of the packages [default: the current folder]
     #[arg(value_name = "PACKAGE")]
     pub packages: Vec<PathBuf>,
-    /// The release to upgrade to: a tag, branch or commit [default: the newest release tag by its version; or the branch that the package
-    /// records]. A pre-release is taken by itself only if the package has one
+    /// The release to upgrade to: a tag, branch or commit [default: what the record wants, if the package has another one; or the branch that
+    /// it records; or else the newest release by its version]. A pre-release is taken by itself only if the package has one
     #[arg(long, value_name = "REF")]
     pub to: Option<String>,
     /// Where the package comes from, if it does not record it or that changed: REPO.git/DIRECTORY, with every address that git can fetch
@@ -190,13 +190,13 @@ pub struct Upgrade {
     #[arg(long, value_name = "REF")]
     pub from: Option<String>,
     /// Write nothing, and print a line for each package: what it has, what is newest, how many local changes there are, and how many
-    /// conflicts to expect. Exit with 1 if something is newer
+    /// conflicts to expect. Exit with 1 if something is newer or wanted
     #[arg(long, conflicts_with_all = ["output", "stat", "in_place", "dry_run"])]
     pub check: bool,
     /// Do not use the network: only what was fetched before
     #[arg(long)]
     pub offline: bool,
-    /// Also upgrade packages with changes that are not committed
+    /// Also upgrade packages of which git does not have all, or cannot say so
     #[arg(long)]
     pub allow_dirty: bool,
     /// Run the commands that packages record as their upstream

@@ -44,6 +44,7 @@ mod setting;
 mod side;
 mod signals;
 mod spot;
+mod temporary;
 mod told;
 mod upgrade;
 mod walk;

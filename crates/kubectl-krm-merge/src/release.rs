@@ -1,7 +1,7 @@
 //! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
 
 pub mod address;
-mod found;
+pub mod found;
 pub mod objects;
 pub mod program;
 pub mod refs;
@@ -14,8 +14,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::credentials;
+use crate::held::Raw;
 use crate::side::Side;
-use crate::walk::absent;
+use crate::walk::{Unread, absent};
 use address::{FORM, ReleaseAddress};
 use found::AtPath;
 use refs::State;
@@ -40,13 +41,13 @@ pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
     let address = ReleaseAddress::parse(path)?;
     let store = Store::open(&address.repo, Path::new("."), Network::Online)?;
     let state = store.state(&address)?;
-    side(&store, &address, &state, path.to_owned()).with_context(|| path.to_owned())
+    side(&store, &address, &state, path.to_owned())
 }
 
 /// Whether a text names a tag, branch or commit of the repository that one stands in.
 fn is_ref_here(text: &str) -> bool {
     let is_name = address::check_reference(text).is_ok();
-    let mut git = program::git(None);
+    let mut git = program::git(program::In::Around(Path::new(".")));
     git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{text}^{{commit}}")]);
     is_name && program::run(&mut git, b"").is_ok()
 }
@@ -56,6 +57,19 @@ fn is_ref_here(text: &str) -> bool {
 /// # Errors
 /// The commit or its files cannot be fetched or read; or the directory is not there.
 pub fn side(store: &Store, address: &ReleaseAddress, state: &State, name: String) -> Result<Side> {
+    match read(store, address, state).with_context(|| name.clone())? {
+        Read::File(bytes) => Side::of_file(name, bytes),
+        Read::Folder(files, unread) => Side::of_release(name, files, unread),
+    }
+}
+
+/// What a release holds.
+enum Read {
+    File(Vec<u8>),
+    Folder(Vec<Raw>, Unread),
+}
+
+fn read(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Read> {
     let missing = || anyhow!("\"{}\" must have \"{}\" in {}, and has not", address.repo, address.directory, state.name);
     let gone = store.fetch(&[state.commit.clone()].into())?;
     if let Some(why) = gone.get(&state.commit) {
@@ -64,10 +78,7 @@ pub fn side(store: &Store, address: &ReleaseAddress, state: &State, name: String
     let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
     store.fetch_files(&found.objects())?;
     match &*found {
-        AtPath::File(object) => Side::of_file(name, tree::read_file(store, object)?),
-        AtPath::Folder(entries) => {
-            let (files, unread) = tree::read(store, entries)?;
-            Side::of_release(name, files, unread)
-        }
+        AtPath::File(object) => tree::read_file(store, object).map(Read::File),
+        AtPath::Folder(entries) => tree::read(store, entries).map(|(files, unread)| Read::Folder(files, unread)),
     }
 }

@@ -3,9 +3,12 @@
 //! The merge is that of `three-way`: original is the recorded release, updated is the new one, and dest is the package. Both releases come
 //! from git's objects, without a checkout. The record and the files are written together.
 
+mod anew;
+mod committed;
 mod get;
 mod nearest;
 pub mod package;
+mod past;
 mod plan;
 mod produced;
 mod record;
@@ -22,7 +25,6 @@ use crate::disk;
 use crate::given;
 use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
-use crate::release;
 use crate::release::refs::State;
 use crate::release::store::{Gone, Network};
 use crate::run::{self, Ended};
@@ -31,9 +33,10 @@ use crate::setting;
 use crate::side::Side;
 use crate::told::{self, counted};
 use crate::walk::{Tree, Unread};
+use committed::Ignored;
 pub use get::get;
 use package::{Package, new_packages};
-use plan::{Plan, Stores, UpstreamSource};
+use plan::{Aim, Plan, Stores};
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +68,15 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     let progress = Progress::begin("fetching");
     let names = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
     let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
-    let packages: Vec<Result<(Package, Plan)>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
-    let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.1)).collect();
+    let packages: Vec<Result<Planned>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
+    let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
     let mut fetched = plan::fetch(&plans).into_iter();
     drop(progress);
     let (mut ends, mut became) = (Vec::new(), Vec::new());
     for (name, planned) in names.iter().zip(&packages) {
         let done = match planned {
-            Ok((package, plan)) => match fetched.next() {
-                Some(Ok(gone)) => one(args, &common, Job { package, plan, gone: &gone, from: plan.from.as_ref() }),
+            Ok(planned) => match fetched.next() {
+                Some(Ok(gone)) => one(args, &common, Job::of(planned, &gone)),
                 Some(Err(why)) => Err(anyhow!(why)),
                 None => Err(anyhow!("the package must have been fetched")),
             },
@@ -96,14 +99,30 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     Ok(ends.into_iter().max().unwrap_or(End::Done))
 }
 
+/// A package with its plan.
+struct Planned {
+    package: Package,
+    plan: Plan,
+    /// What git ignores of it; empty if nobody asked.
+    ignored: Ignored,
+}
+
 /// A package with its plan, and the commits that its upstream does not have any more.
 #[derive(Clone, Copy)]
 struct Job<'u> {
     package: &'u Package,
     plan: &'u Plan,
+    ignored: &'u Ignored,
     gone: &'u Gone,
     /// The release that the package has; `None` if it has none yet.
     from: Option<&'u State>,
+}
+
+impl<'u> Job<'u> {
+    fn of(planned: &'u Planned, gone: &'u Gone) -> Self {
+        let Planned { package, plan, ignored } = planned;
+        Self { package, plan, ignored, gone, from: plan.from.as_ref().map(|from| &from.state) }
+    }
 }
 
 /// Checks that the flags fit together.
@@ -128,7 +147,7 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
     if told.starts_with(&name) { told } else { format!("{name}: {told}") }
 }
 
-fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package, Plan)> {
+fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> {
     let package = Package::open(name)?;
     let writes = !args.check
         && !args.common.dry_run
@@ -137,17 +156,18 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<(Package,
         // What a killed run left is no change of the user.
         let tree = Tree::read(&package.root)?;
         disk::clean(&tree.root, &tree.leftovers)?;
-        if !args.allow_dirty {
-            package.check_clean()?;
-        }
     }
+    let ignored = match writes && !args.allow_dirty {
+        true => committed::check(&package.root, &package.name)?,
+        false => Ignored::default(),
+    };
     let plan = Plan::of(&package, args, stores)?;
-    Ok((package, plan))
+    Ok(Planned { package, plan, ignored })
 }
 
 /// Upgrades one package, or looks at it.
 fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
-    let Job { package, plan, gone, from } = job;
+    let Job { package, plan, gone, from, .. } = job;
     let progress = Progress::begin("reading");
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
@@ -155,8 +175,9 @@ fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
     if !is_known {
         return Err(nearest::unknown(plan, gone, &dest)?);
     }
-    if let Some(why) = gone.get(&plan.to.commit) {
-        bail!("the commit {} of {} must be in its repository: {why}", plan.to.commit, plan.to.name);
+    let to = &plan.to.state;
+    if let Some(why) = gone.get(&to.commit) {
+        bail!("the commit {} of {} must be in its repository: {why}", to.commit, to.name);
     }
     let is_asked = args.to.is_some() || args.upstream.is_some();
     let is_recorded = package.record.as_ref() == Some(&plan.record) || package.record.is_some() && !is_asked;
@@ -171,10 +192,16 @@ fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
 
 /// Says that a package has the release already.
 fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)> {
-    let name = shown::name(&plan.to.name);
-    let line = match args.check {
-        true => format!("{}: has {name}, which is the newest", package.name),
-        false => format!("{}: it has {name} already", package.name),
+    let name = shown::name(&plan.to.state.name);
+    let line = match (args.check, plan.aim) {
+        (true, Aim::Newest) => format!("{}: has {name}, which is the newest", package.name),
+        (true, Aim::Named) => format!("{}: has {name}, which is the one that is wanted", package.name),
+        (true, Aim::Last) => format!("{}: has {name}, and no release comes after it", package.name),
+        (true, Aim::Unknown) => format!(
+            "{}: has {name}, and nobody knows whether there is a newer one, for a command makes it: `--to` names one",
+            package.name
+        ),
+        (false, _) => format!("{}: it has {name} already", package.name),
     };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
     page.line(&line);
@@ -190,10 +217,10 @@ fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)>
 
 /// Merges the change between two releases into a package, and writes or shows the result.
 fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<(End, Became)> {
-    let Job { package, plan, from, .. } = job;
-    let mut updated = plan.side(&plan.to)?;
-    let mut original = match from {
-        Some(from) => plan.side(from)?,
+    let Job { package, plan, .. } = job;
+    let mut updated = plan.to.side(plan.from.as_ref())?;
+    let mut original = match &plan.from {
+        Some(from) => from.side(None)?,
         None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default())?,
     };
     let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
@@ -210,12 +237,26 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     if !merge.has_failed() {
         package.record_in(&mut merge.changes, &plan.record)?;
     }
+    if let Some(lost) = merge.changes.iter().find(|change| change.old.is_some() && job.ignored.has(&change.path)) {
+        bail!(
+            "{}/{}: git ignores this file, so nothing would bring it back: copy it, and add `--allow-dirty`",
+            package.name,
+            shown::name(&lost.path)
+        );
+    }
     if args.check {
         drop(progress);
         return checked(args, job, changes, &merge);
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress)?;
+    if let Some((first, more)) = plan.made_anew().split_first() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        screen::tell(&format!(
+            "info: {}: its command makes {first}{more} anew at each rendering, so the package keeps its own",
+            package.name
+        ));
+    }
     for folder in own {
         screen::tell(&format!(
             "info: {}/{folder} has an upstream of its own, so it is upgraded on its own",
@@ -235,7 +276,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
 fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Result<(End, Became)> {
     let Job { package, plan, from, .. } = job;
     let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
-    let to = shown::name(&plan.to.name);
+    let to = shown::name(&plan.to.state.name);
     let writes = common.in_place && !common.dry_run;
     let Some((open, marked)) = ended.open else {
         if writes && common.output.is_none() {
@@ -267,11 +308,12 @@ fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Resul
     let has = from.map_or("nothing", |from| &from.name);
     let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
+    let aim = if plan.aim == Aim::Named { "wanted" } else { "newest" };
     page.line(&format!(
-        "{}: has {}, newest is {}; {}, {} to expect{errors}",
+        "{}: has {}, {aim} is {}; {}, {} to expect{errors}",
         package.name,
         shown::name(has),
-        shown::name(&plan.to.name),
+        shown::name(&plan.to.state.name),
         counted(changes, "local change"),
         counted(conflicts, "conflict"),
     ));
@@ -298,20 +340,4 @@ fn summary(all: usize, became: &[Became]) -> Result<()> {
     }
     screen::tell(&format!("{}: {}", counted(all, "package"), parts.join(", ")));
     Ok(())
-}
-
-impl Plan {
-    /// The side of a release.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    fn side(&self, state: &State) -> Result<Side> {
-        match &self.source {
-            UpstreamSource::Git { store, address } => {
-                let named = release::address::ReleaseAddress { reference: Some(state.name.clone()), ..address.clone() };
-                release::side(store, &named, state, named.to_string())
-            }
-            UpstreamSource::Run(command) => command.side(state),
-        }
-    }
 }

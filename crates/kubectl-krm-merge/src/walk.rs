@@ -45,10 +45,8 @@ pub struct Unread(BTreeMap<String, WhyUnread>);
 /// Why a path of a release is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyUnread {
-    /// It is a symbolic link to a file of the release, which is read at its own path.
+    /// It is a symbolic link.
     Link,
-    /// It is a symbolic link that leads out of the release, or nowhere.
-    LinkOut,
     /// It is a submodule.
     Submodule,
     /// `.krmignore` leaves it out.
@@ -219,16 +217,15 @@ impl Unread {
     /// Why a path is not read; `None` if the release does not have it, or reads it.
     pub fn why(&self, path: &str) -> Option<&'static str> {
         Some(match self.0.get(path)? {
-            WhyUnread::Link | WhyUnread::LinkOut => "a symbolic link is not followed",
+            WhyUnread::Link => "a symbolic link is not followed",
             WhyUnread::Submodule => "a submodule is not fetched",
             WhyUnread::Ignored => "`.krmignore` leaves it out there",
         })
     }
 
-    /// The links and submodules, which could matter.
+    /// The links and submodules.
     pub fn links(&self) -> impl Iterator<Item = &str> {
-        let leads_out = |why: WhyUnread| matches!(why, WhyUnread::LinkOut | WhyUnread::Submodule);
-        self.0.iter().filter(move |(_, why)| leads_out(**why)).map(|(path, _)| path.as_str())
+        self.0.iter().filter(|(_, why)| **why != WhyUnread::Ignored).map(|(path, _)| path.as_str())
     }
 }
 

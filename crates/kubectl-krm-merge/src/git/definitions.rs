@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use krm_merge::list;
@@ -22,6 +22,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
+use crate::release::program::{In, git};
 
 /// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 2";
@@ -194,7 +195,7 @@ fn checksum(index: &Path) -> Option<String> {
 /// The blobs of the YAML and JSON files in the index, each once, in the order of their paths; for a file in conflict, our side's blob.
 fn files() -> Vec<String> {
     let patterns = ["*.yaml", "*.yml", "*.json"].map(|pattern| format!(":(top){pattern}"));
-    let output = Command::new("git").args(["ls-files", "--stage", "-z", "--"]).args(patterns).output();
+    let output = git(In::Environment).args(["ls-files", "--stage", "-z", "--"]).args(patterns).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let mut seen = HashSet::new();
     let entries = output.stdout.split(|byte| *byte == 0).filter_map(|entry| {
@@ -213,8 +214,8 @@ fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
     if names.is_empty() {
         return Vec::new();
     }
-    let mut git = Command::new("git");
-    git.args(["cat-file", "--batch", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
+    let mut git = git(In::Environment);
+    git.args(["cat-file", "--batch", "--buffer"]);
     let child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let Ok(mut child) = child else { return Vec::new() };
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context, Result};
 use krm_merge::alias;
@@ -44,6 +44,7 @@ use crate::End;
 use crate::cli::GitDriver;
 use crate::disk;
 use crate::held::{is_kustomization, parse};
+use crate::release::program::{In, git};
 use crate::screen;
 use crate::told;
 use crate::walk;
@@ -243,7 +244,7 @@ fn write(args: &GitDriver, text: &[u8]) -> Result<()> {
 
 /// The conflict style in the user's configuration of git; `None` if there is none, or the style is unknown.
 pub fn style() -> Option<Style> {
-    let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
+    let output = git(In::Environment).args(["config", "--get", "merge.conflictStyle"]).output();
     match output.as_ref().map(|output| output.stdout.trim_ascii()) {
         Ok(b"diff3") => Some(Style::Diff3),
         Ok(b"zdiff3") => Some(Style::Zdiff3),
@@ -384,7 +385,7 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
     const USAGE: i32 = 129;
     let labels = Labels::of(args).of;
     let run = |algorithm: &[&str]| {
-        Command::new("git")
+        git(In::Environment)
             .arg("merge-file")
             .args(["-p", "-q"])
             .args(algorithm)

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_yaml::shown::misleads;
@@ -14,6 +13,7 @@ use crate::cli::{Color, GitInstall};
 use crate::credentials;
 use crate::disk::{self, Replacement};
 use crate::regular;
+use crate::release::program::{self, In};
 use crate::screen::{Page, Reader};
 use crate::signals::Signals;
 use crate::walk::{c_quoted, path_of, shown};
@@ -293,7 +293,7 @@ fn git(args: &[&str]) -> Result<String> {
 
 /// git's output, without the line break at its end.
 fn git_bytes(args: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new("git").args(args).output().context("git must be on PATH")?;
+    let output = program::git(In::Environment).args(args).output().context("git must be on PATH")?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
         bail!("git {}: {}", args.join(" "), credentials::hidden(&told.trim().lines().collect::<Vec<_>>().join("; ")));

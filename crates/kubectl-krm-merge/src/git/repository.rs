@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Result, anyhow, bail};
 use krm_merge::policy::OnConflict;
@@ -18,6 +17,7 @@ use krm_yaml::Document;
 use super::definitions::{Definitions, Index, definitions};
 use crate::config_file::ConfigFile;
 use crate::regular;
+use crate::release::program::{In, git};
 use crate::resolve::marked::has_markers;
 use crate::told;
 use crate::walk;
@@ -37,7 +37,7 @@ impl Repository {
     /// The repository in which git started the driver; `None` outside of a repository, and in a bare one.
     pub fn here() -> Option<Self> {
         let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
-        let output = Command::new("git").arg("rev-parse").args(paths).output().ok()?;
+        let output = git(In::Environment).arg("rev-parse").args(paths).output().ok()?;
         let lines = output.stdout.strip_suffix(b"\n").filter(|_| output.status.success())?;
         let paths: Vec<PathBuf> = lines.split(|byte| *byte == b'\n').map(walk::path_of).collect();
         let [top, index, cache] = <[PathBuf; 3]>::try_from(paths).ok()?;

@@ -35,13 +35,20 @@ pub enum EntryKind {
     Submodule,
 }
 
+impl EntryKind {
+    /// Whether it has a content that is read.
+    pub fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Executable)
+    }
+}
+
 impl AtPath {
     /// The objects with the content of all files.
     pub fn objects(&self) -> BTreeSet<String> {
         match self {
             Self::File(object) => [object.clone()].into(),
             Self::Folder(entries) => {
-                let files = entries.iter().filter(|entry| entry.kind != EntryKind::Submodule);
+                let files = entries.iter().filter(|entry| entry.kind.is_file());
                 files.map(|entry| entry.object.clone()).collect()
             }
         }

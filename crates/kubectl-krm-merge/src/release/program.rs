@@ -1,6 +1,9 @@
-//! The program `git`, run so that no repository that it reads can run anything, and that it asks nobody where nobody is.
+//! The program `git`. It is started here and nowhere else, so that no repository that it reads can run anything, and that it asks nobody
+//! where nobody is.
 //!
-//! The user's configuration stays, because it knows credentials, proxies and mirrors.
+//! The user's configuration stays, because it knows credentials, proxies and mirrors. That of a repository is read, too, because it says
+//! how objects and texts are stored. But it may come from a stranger, so what it could run is off: hooks, monitors of files, pagers, and
+//! all programs that fetch. Its filters run only in `git status`, which leaves them out itself.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,6 +14,17 @@ use krm_yaml::shown;
 
 use crate::credentials;
 use crate::screen;
+
+/// The repository that git works in.
+#[derive(Clone, Copy, Debug)]
+pub enum In<'a> {
+    /// One that this program made, by its git directory. It alone may fetch.
+    Own(&'a Path),
+    /// The one around a folder, whoever made it.
+    Around(&'a Path),
+    /// The one that the current folder and git's variables name. git sets them when it starts this program.
+    Environment,
+}
 
 /// Variables that would make git use another repository than the one it is told.
 const LOCAL: [&str; 9] = [
@@ -26,7 +40,9 @@ const LOCAL: [&str; 9] = [
 ];
 
 /// What a repository or an address could use to run a program.
-const OFF: [&str; 7] = [
+const OFF: [&str; 8] = [
+    // A clone may hold a folder that looks like a git directory, with a `config` of its own.
+    "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "protocol.ext.allow=never",
@@ -37,15 +53,24 @@ const OFF: [&str; 7] = [
     "fetch.unpackLimit=1",
 ];
 
-/// git, before its arguments. `repository` is the directory of a repository.
-pub fn git(repository: Option<&Path>) -> Command {
+/// git, before its arguments.
+pub fn git(place: In<'_>) -> Command {
     let mut git = Command::new("git");
-    LOCAL.iter().for_each(|name| _ = git.env_remove(name));
+    git.arg("--no-pager");
     OFF.iter().for_each(|setting| _ = git.args(["-c", setting]));
-    if let Some(repository) = repository {
-        git.arg("--git-dir").arg(repository);
+    if !matches!(place, In::Environment) {
+        LOCAL.iter().for_each(|name| _ = git.env_remove(name));
     }
-    git.env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
+    match place {
+        In::Own(folder) => _ = git.arg("--git-dir").arg(folder),
+        In::Around(folder) => _ = git.current_dir(folder),
+        In::Environment => {}
+    }
+    if !matches!(place, In::Own(_)) {
+        // A partial clone names where and how git would fetch what it lacks. An old git does not know `GIT_NO_LAZY_FETCH`.
+        git.env("GIT_ALLOW_PROTOCOL", "none");
+    }
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
     if !screen::is_someone_there() {
         git.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never").env("SSH_ASKPASS_REQUIRE", "never");
     }

@@ -1,7 +1,8 @@
 //! The tags and branches of a repository, and which of them are releases.
 //!
-//! A release is a tag that ends with a version: `v1.2.3`, `1.2`, `web-1.2.3`. As for kpt, the tag `deploy/v1` is the release `v1` of the
-//! directory `deploy`, and counts before the tag `v1`.
+//! A release is a tag that ends with a version: `v1.2.3`, `1.2`, `web-1.2.3`. As for kpt, the tag `apps/v1` is the release `v1` of the
+//! directory `apps` and of all directories in it, and counts before the tag `v1`. What stands before the version is the series. A package
+//! follows the series that it came with, for a repository may have versions of its own beside those of its packages.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +87,6 @@ impl Refs {
             commit: commit.clone(),
             kind,
         };
-        let own = format!("{}/{name}", address.directory);
         let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, RefKind::Tag));
         let branch = |branch: &str| self.branches.get(branch).map(|commit| state(branch, commit, RefKind::Branch));
         let head =
@@ -97,8 +97,8 @@ impl Refs {
             _ => None,
         };
         let commit = || is_commit(name).then(|| state(name, name, RefKind::Commit));
-        let found =
-            tag(&own).or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(full).or_else(commit);
+        let own = folders(&address.directory).find_map(|folder| tag(&format!("{folder}/{name}")));
+        let found = own.or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(full).or_else(commit);
         match found {
             Some(found) => Ok(found),
             None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
@@ -107,35 +107,45 @@ impl Refs {
 
     /// What there is instead of a name that is not there.
     fn offer(&self, address: &ReleaseAddress) -> String {
-        let newest: Vec<String> =
-            self.releases(address, "").into_iter().rev().take(3).map(|(_, state)| state.name).collect();
+        let all = self.releases(address, &self.series(address, None));
+        let newest: Vec<String> = all.into_iter().rev().take(3).map(|(_, state)| state.name).collect();
         if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
     }
 
-    /// Whether a branch has this name, and no tag.
-    pub fn is_branch(&self, name: &str) -> bool {
-        self.branches.contains_key(name) && !self.tags.contains_key(name)
+    /// What stands before the version in the tags that a package follows: as in the tag that it came with. Without one, the tags of its
+    /// directory count, or else those of the nearest directory above, or else those of the repository.
+    pub fn series(&self, address: &ReleaseAddress, came_with: Option<&str>) -> String {
+        if let Some((prefix, _)) = came_with.and_then(split) {
+            return prefix.to_owned();
+        }
+        let mut own = folders(&address.directory).map(|folder| format!("{folder}/"));
+        own.find(|own| self.tags.keys().any(|tag| tag.strip_prefix(own.as_str()).and_then(version).is_some()))
+            .unwrap_or_default()
     }
 
-    /// The releases of a directory, from the oldest to the newest. `prefix` is what stands before the version.
-    pub fn releases(&self, address: &ReleaseAddress, prefix: &str) -> Vec<(Version, State)> {
-        let own = format!("{}/", address.directory);
-        let mut found: BTreeMap<String, (Version, State)> = BTreeMap::new();
-        for (tag, commit) in &self.tags {
-            let of_directory = tag.strip_prefix(&own).filter(|_| !address.directory.is_empty());
-            let name = of_directory.unwrap_or(tag);
-            let version = name.strip_prefix(prefix).and_then(version);
-            if let Some(version) = version
-                && (of_directory.is_some() || !found.contains_key(name))
-            {
-                let (name, reference, commit) = (name.to_owned(), tag.clone(), commit.clone());
-                found.insert(name.clone(), (version, State { name, reference, commit, kind: RefKind::Tag }));
-            }
-        }
-        let mut all: Vec<(Version, State)> = found.into_values().collect();
+    /// The releases of a series, from the oldest to the newest.
+    pub fn releases(&self, address: &ReleaseAddress, series: &str) -> Vec<(Version, State)> {
+        let release = |(tag, commit): (&String, &String)| {
+            let version = version(tag.strip_prefix(series)?)?;
+            let (name, reference, commit) = (short(tag, address).to_owned(), tag.clone(), commit.clone());
+            Some((version, State { name, reference, commit, kind: RefKind::Tag }))
+        };
+        let mut all: Vec<(Version, State)> = self.tags.iter().filter_map(release).collect();
         all.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
         all
     }
+}
+
+/// A directory of a repository and those above it, without the root, from the inside out.
+fn folders(directory: &str) -> impl Iterator<Item = &str> {
+    let above = directory.rmatch_indices('/').map(|(at, _)| &directory[..at]);
+    Some(directory).into_iter().chain(above).filter(|folder| !folder.is_empty())
+}
+
+/// The name of a tag without the directory that it is for.
+pub fn short<'t>(tag: &'t str, address: &ReleaseAddress) -> &'t str {
+    let own = |folder| tag.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
+    folders(&address.directory).find_map(own).unwrap_or(tag)
 }
 
 /// Whether a name is that of a whole commit.
@@ -185,11 +195,13 @@ mod tests {
 
     #[test]
     fn a_name_is_a_tag_of_the_directory_a_tag_a_branch_or_a_commit() {
-        let refs = refs(&["heads/main", "heads/v1", "tags/v1", "tags/d/v1", "tags/v2", "tags/v2^{}"]);
+        let refs = refs(&["heads/main", "heads/v1", "tags/v1", "tags/d/v1", "tags/v2", "tags/v2^{}", "tags/d/e/v2"]);
         let commit = "a".repeat(40);
         for (text, want) in [
             ("r.git/d@v1", Some(("d/v1", 3))),
             ("r.git/e@v1", Some(("v1", 2))),
+            ("r.git/d/e@v1", Some(("d/v1", 3))),
+            ("r.git/d/e@v2", Some(("d/e/v2", 6))),
             ("r.git@v1", Some(("v1", 2))),
             ("r.git/d@v2", Some(("v2", 5))),
             ("r.git/d@main", Some(("main", 0))),
@@ -209,12 +221,19 @@ mod tests {
     fn releases_are_in_the_order_of_their_versions() {
         let refs =
             refs(&["tags/v1.10.0", "tags/v1.9", "tags/v2.0.0-rc1", "tags/d/v1.2", "tags/latest", "tags/web-3.0.0"]);
-        let names = |text: &str, prefix: &str| -> Vec<String> {
-            refs.releases(&address(text), prefix).into_iter().map(|(_, state)| state.reference).collect()
+        let names = |text: &str, came_with: Option<&str>| -> Vec<String> {
+            let address = address(text);
+            let all = refs.releases(&address, &refs.series(&address, came_with));
+            all.into_iter().map(|(_, state)| format!("{} {}", state.name, state.reference)).collect()
         };
-        assert_eq!(names("r.git/d", ""), ["d/v1.2", "v1.9", "v1.10.0", "v2.0.0-rc1"]);
-        assert_eq!(names("r.git", ""), ["v1.9", "v1.10.0", "v2.0.0-rc1"]);
-        assert_eq!(names("r.git", "web-"), ["web-3.0.0"]);
+        let own = ["v1.2 d/v1.2"];
+        let all = ["v1.9 v1.9", "v1.10.0 v1.10.0", "v2.0.0-rc1 v2.0.0-rc1"];
+        assert_eq!(names("r.git/d", None), own);
+        assert_eq!(names("r.git/d/e", None), own);
+        assert_eq!(names("r.git/d/e", Some("d/v1.0")), own);
+        assert_eq!(names("r.git/d", Some("v1.9")), all);
+        assert_eq!(names("r.git/e", None), all);
+        assert_eq!(names("r.git", Some("web-1.0.0")), ["web-3.0.0 web-3.0.0"]);
     }
 
     #[test]

@@ -21,9 +21,9 @@ use sha2::{Digest, Sha256};
 use super::address::{ReleaseAddress, Repo};
 use super::found::AtPath;
 use super::objects::{GitObject, Objects};
-use super::program::{self, git};
-use super::refs::{RefKind, Refs, State};
-use crate::walk::{path_of, shown};
+use super::program::{self, In, git};
+use super::refs::{RefKind, Refs, State, is_commit};
+use crate::walk::shown;
 
 /// Whether git may use the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Network {
 /// The objects of a repository.
 #[derive(Debug)]
 pub struct Store {
-    /// The git directory.
+    /// The git directory of the cache; without a remote repository, a folder in the repository that one stands in.
     folder: PathBuf,
     /// The remote repository, of which this is a cache.
     remote: Option<Remote>,
@@ -51,13 +51,20 @@ pub struct Store {
 }
 
 /// A remote repository.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Remote {
     /// The address at which git fetches.
     url: OnceCell<String>,
     /// The address as it was given.
     given: String,
     network: Network,
+}
+
+/// Where a fetch writes to, and where it fetches.
+#[derive(Clone, Copy)]
+struct Fetch<'f> {
+    lock: &'f File,
+    remote: &'f Remote,
 }
 
 /// Commits that a remote repository does not have any more, each with git's words.
@@ -70,10 +77,13 @@ impl Store {
     /// The folder is in no repository; or the cache cannot be made.
     pub fn open(repo: &Repo, folder: &Path, network: Network) -> Result<Self> {
         let Repo::Remote(given) = repo else {
-            let found = program::run(git(None).current_dir(folder).args(["rev-parse", "--absolute-git-dir"]), b"");
-            let found = found.with_context(|| format!("{} must be in a git repository", shown(folder)))?;
-            let folder = path_of(found.strip_suffix(b"\n").unwrap_or(&found));
-            return Ok(Self::at(folder, None));
+            let inside = program::run(git(In::Around(folder)).args(["rev-parse", "--is-inside-git-dir"]), b"");
+            let inside = inside.with_context(|| format!("{} must be in a git repository", shown(folder)))?;
+            // An old git does not know `safe.bareRepository`.
+            if inside.trim_ascii() == b"true" {
+                bail!("{} must be in the work tree of a git repository, not in its git directory", shown(folder));
+            }
+            return Ok(Self::at(folder.to_owned(), None));
         };
         let given = match repo.is_path() {
             true => std::path::absolute(given)?.to_string_lossy().into_owned(),
@@ -81,9 +91,7 @@ impl Store {
         };
         let folder = cache_folder("git")?.join(name_of(&given));
         let remote = Remote { url: OnceCell::new(), given, network };
-        let store = Self::at(folder, Some(remote));
-        store.make()?;
-        Ok(store)
+        Ok(Self::at(folder, Some(remote)))
     }
 
     fn at(folder: PathBuf, remote: Option<Remote>) -> Self {
@@ -118,11 +126,10 @@ impl Store {
 
     /// git on this repository. It fetches nothing by itself.
     pub fn git(&self) -> Command {
-        let mut git = git(Some(&self.folder));
-        if self.remote.is_some() {
-            git.env("GIT_NO_LAZY_FETCH", "1");
-        }
-        git
+        git(match &self.remote {
+            Some(_) => In::Own(&self.folder),
+            None => In::Around(&self.folder),
+        })
     }
 
     /// The tags and branches. A remote repository is asked once.
@@ -160,14 +167,14 @@ impl Store {
         }
         let mut first = None;
         for url in remote.urls() {
-            let mut git = git(None);
+            let mut git = self.git();
             git.args(["ls-remote", "--quiet", "--symref", "--", &url, "HEAD", "refs/heads/*", "refs/tags/*"]);
             match program::run(&mut git, b"") {
                 Ok(refs) => {
                     let _ = remote.url.set(url);
                     let lock = self.lock()?;
+                    self.make(&lock, ObjectFormat::of(&refs))?;
                     write(&file, &refs)?;
-                    drop(lock);
                     return Ok(refs);
                 }
                 Err(e) => first = first.or(Some(e)),
@@ -199,8 +206,10 @@ impl Store {
     /// Fetches commits that are not here yet, all at once. Returns those that the repository does not have.
     ///
     /// # Errors
-    /// git cannot be run; or the cache cannot be written.
+    /// The errors of [`Store::refs`]; or the cache cannot be written.
     pub fn fetch(&self, commits: &BTreeSet<String>) -> Result<Gone> {
+        // They say which kind of cache it must be.
+        self.refs()?;
         let missing = self.missing(commits.iter().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
         let Some(remote) = &self.remote else {
             let why = "there is no such commit in the repository".to_owned();
@@ -214,24 +223,75 @@ impl Store {
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
         }
         let lock = self.lock()?;
-        let refused = match self.shallow(&lock, remote, &missing)? {
+        let to = Fetch { lock: &lock, remote };
+        let here: Vec<&String> = commits.difference(&missing).collect();
+        let refused = match self.shallow(to, &missing, &here)? {
             None => return Ok(Gone::new()),
             Some(why) if missing.len() == 1 => missing.iter().map(|commit| (commit.clone(), why.clone())).collect(),
-            Some(_) => self.one_by_one(&lock, remote, &missing)?,
+            Some(_) => self.one_by_one(to, &missing, &here)?,
         };
         if refused.is_empty() {
             return Ok(refused);
         }
         // A server may give only what its branches and tags reach, or no history in parts.
-        self.whole(&lock, remote)?;
+        self.whole(to)?;
         let missing = self.missing(refused.keys().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
         Ok(refused.into_iter().filter(|(commit, _)| missing.contains(commit)).collect())
     }
 
-    fn one_by_one(&self, lock: &File, remote: &Remote, commits: &BTreeSet<String>) -> Result<Gone> {
+    /// Whether a commit comes after another one: the other one is in its history. A cache has no history, so the part of it that is
+    /// younger than the other commit is fetched.
+    ///
+    /// # Errors
+    /// The commit cannot be fetched, or the network is needed and must not be used.
+    pub fn is_after(&self, commit: &str, other: &str) -> Result<bool> {
+        if self.fetch(&[other.to_owned()].into())?.contains_key(other) {
+            // The package's own commit is gone, which is told elsewhere.
+            return Ok(false);
+        }
+        if let Some(why) = self.fetch(&[commit.to_owned()].into())?.get(commit) {
+            bail!("the commit {commit} cannot be fetched: {why}");
+        }
+        let since = self.time(other)?;
+        if self.time(commit)? < since {
+            return Ok(false);
+        }
+        let is_below = || {
+            let mut git = self.git();
+            git.args(["merge-base", "--is-ancestor", other, commit]);
+            program::output(&mut git, b"").map(|output| output.status.success())
+        };
+        let Some(remote) = &self.remote else { return is_below() };
+        if is_below()? {
+            return Ok(true);
+        }
+        if remote.network == Network::Offline {
+            bail!(
+                "`--to` must name the release, for without the network nobody knows whether {commit} is newer than {other}"
+            );
+        }
+        let lock = self.lock()?;
+        let to = Fetch { lock: &lock, remote };
+        let since = format!("--shallow-since=@{since}");
+        if self.fetched(to, &[&since, "--filter=tree:0"], &[commit.to_owned()].into())?.is_some() {
+            self.whole(to)?;
+        }
+        is_below()
+    }
+
+    /// When a commit was made, in seconds.
+    fn time(&self, commit: &str) -> Result<u64> {
+        let mut git = self.git();
+        let told = program::run(git.args(["log", "-1", "--no-show-signature", "--format=%ct", commit]), b"")?;
+        String::from_utf8_lossy(told.trim_ascii())
+            .parse()
+            .with_context(|| format!("the commit {commit} must have a time"))
+    }
+
+    fn one_by_one(&self, to: Fetch<'_>, commits: &BTreeSet<String>, here: &[&String]) -> Result<Gone> {
         let mut gone = Gone::new();
         for commit in commits {
-            if let Some(why) = self.shallow(lock, remote, &BTreeSet::from([commit.clone()]))? {
+            if let Some(why) = self.shallow(to, &BTreeSet::from([commit.clone()]), here)? {
                 gone.insert(commit.clone(), why);
             }
         }
@@ -239,26 +299,32 @@ impl Store {
     }
 
     /// Fetches commits without their history and their files. Returns git's words if it fails.
-    fn shallow(&self, lock: &File, remote: &Remote, commits: &BTreeSet<String>) -> Result<Option<String>> {
-        self.fetched(lock, remote, &["--depth=1", "--filter=blob:none"], commits)
+    ///
+    /// A server that cannot leave out files sends only those that the commits in `here` lack.
+    fn shallow(&self, to: Fetch<'_>, commits: &BTreeSet<String>, here: &[&String]) -> Result<Option<String>> {
+        let tips: Vec<String> = here.iter().map(|commit| format!("--negotiation-tip={commit}")).collect();
+        let mut how = vec!["--depth=1", "--filter=blob:none"];
+        how.extend(tips.iter().map(String::as_str));
+        self.fetched(to, &how, commits)
     }
 
     /// Fetches all branches and tags with their history. If git cannot do so in a cache that a killed run or a full disk may have broken,
     /// a new one takes its place.
-    fn whole(&self, lock: &File, remote: &Remote) -> Result<()> {
+    fn whole(&self, to: Fetch<'_>) -> Result<()> {
         let all = BTreeSet::from([
             "+refs/heads/*:refs/cache/heads/*".to_owned(),
             "+refs/tags/*:refs/cache/tags/*".to_owned(),
         ]);
-        if self.fetched(lock, remote, &["--filter=blob:none"], &all)?.is_none() {
+        if self.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
             return Ok(());
         }
+        let file = self.folder.join("remote-refs");
+        let refs = fs::read(&file).unwrap_or_default();
         let new = self.folder.with_extension("new");
         remove(&new)?;
-        init(&new, lock)?;
-        let other = Self::at(new.clone(), None);
-        if other.fetched(lock, remote, &["--filter=blob:none"], &all)?.is_none() {
-            let refs = fs::read(self.folder.join("remote-refs")).unwrap_or_default();
+        init(&new, to.lock, ObjectFormat::of(&refs))?;
+        let other = Self::at(new.clone(), Some(to.remote.clone()));
+        if other.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
             write(&new.join("remote-refs"), &refs)?;
             let old = self.folder.with_extension("old");
             remove(&old)?;
@@ -269,18 +335,21 @@ impl Store {
         remove(&new)
     }
 
-    fn fetched(&self, lock: &File, remote: &Remote, how: &[&str], what: &BTreeSet<String>) -> Result<Option<String>> {
+    fn fetched(&self, to: Fetch<'_>, how: &[&str], what: &BTreeSet<String>) -> Result<Option<String>> {
         // What git left when it was killed. Nobody else fetches now.
         ["shallow.lock", "config.lock", "packed-refs.lock"]
             .iter()
             .for_each(|name| _ = fs::remove_file(self.folder.join(name)));
         let mut git = self.git();
-        // Nothing that is here is offered, for the server may not know it.
-        git.args(["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]);
-        git.args(["--recurse-submodules=no", "--stdin"]).args(how).args(["--", &remote.url()]);
+        if !how.iter().any(|flag| flag.starts_with("--negotiation-tip")) {
+            // Nothing that is here is offered, for the server may not know it.
+            git.args(["-c", "fetch.negotiationAlgorithm=noop"]);
+        }
+        git.args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--stdin"]);
+        git.args(how).args(["--", &to.remote.url()]);
         let wanted: String = what.iter().map(|wanted| format!("{wanted}\n")).collect();
         // git prints nothing there, and holds the lock as long as it runs.
-        git.stdout(lock.try_clone()?);
+        git.stdout(to.lock.try_clone()?);
         let output = program::fed(&mut git, wanted.as_bytes())?;
         Ok((!output.status.success()).then(|| program::words(&output)))
     }
@@ -299,8 +368,9 @@ impl Store {
             bail!("the files of the release were not fetched before, and `--offline` is given");
         }
         let lock = self.lock()?;
-        if let Some(first) = self.fetched(&lock, remote, &["--filter=blob:none"], &missing)? {
-            self.whole(&lock, remote)?;
+        let to = Fetch { lock: &lock, remote };
+        if let Some(first) = self.fetched(to, &["--filter=blob:none"], &missing)? {
+            self.whole(to)?;
             if !self.missing(files.iter().map(|file| (file, file.clone())))?.is_empty() {
                 bail!("the files of the release must be fetched: {first}");
             }
@@ -355,19 +425,45 @@ impl Store {
         Ok(lock)
     }
 
-    /// Makes the cache, if there is none.
-    fn make(&self) -> Result<()> {
-        if self.folder.join("HEAD").is_file() {
-            return Ok(());
-        }
-        let lock = self.lock()?;
-        if self.folder.join("HEAD").is_file() {
+    /// Makes the cache, if there is none that stores objects as the remote repository does.
+    fn make(&self, lock: &File, format: ObjectFormat) -> Result<()> {
+        let text = fs::read_to_string(self.folder.join("config")).unwrap_or_default();
+        if self.folder.join("HEAD").is_file() && ObjectFormat::of_config(&text) == format {
             return Ok(());
         }
         let new = self.folder.with_extension("new");
         [&new, &self.folder].into_iter().try_for_each(|folder| remove(folder))?;
-        init(&new, &lock)?;
+        init(&new, lock, format)?;
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
+    }
+}
+
+/// How a repository names its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ObjectFormat {
+    Sha1,
+    Sha256,
+}
+
+impl ObjectFormat {
+    /// The format of a repository with these refs, as `git ls-remote` prints them.
+    fn of(refs: &[u8]) -> Self {
+        let refs = String::from_utf8_lossy(refs);
+        let mut names = refs.lines().filter_map(|line| line.split('\t').next());
+        if names.any(|name| name.len() == 64 && is_commit(name)) { Self::Sha256 } else { Self::Sha1 }
+    }
+
+    /// The format of a cache with this `config`, which git wrote.
+    fn of_config(text: &str) -> Self {
+        if text.contains("sha256") { Self::Sha256 } else { Self::Sha1 }
+    }
+
+    /// Its name for git.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+        }
     }
 }
 
@@ -386,9 +482,9 @@ impl Remote {
 }
 
 /// Makes an empty repository without templates, which may have hooks. git holds the lock as long as it runs.
-fn init(folder: &Path, lock: &File) -> Result<()> {
-    let mut git = git(None);
-    git.args(["init", "--quiet", "--bare", "--template="]).arg(folder);
+fn init(folder: &Path, lock: &File, format: ObjectFormat) -> Result<()> {
+    let mut git = git(In::Own(folder));
+    git.args(["init", "--quiet", "--bare", "--template="]).arg(format!("--object-format={}", format.name()));
     let output = program::fed(git.stdout(lock.try_clone()?), b"")?;
     if !output.status.success() {
         bail!("{}: {}", shown(folder), program::words(&output));

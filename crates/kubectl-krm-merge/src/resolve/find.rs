@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
+use crate::release::program::{In, git};
 use crate::upgrade::package::package_of;
 use crate::walk::{path_of, shown, there};
 use krm_merge::file_path::RULES;
@@ -198,7 +198,7 @@ fn shown_error(error: &ignore::Error) -> String {
 /// repository, there are none.
 fn unmerged(named: &[PathBuf]) -> Vec<Unmerged> {
     let list = ["--literal-pathspecs", "ls-files", "--unmerged", "-z", "--"];
-    let output = Command::new("git").args(list).args(named).output();
+    let output = git(In::Environment).args(list).args(named).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let mut all: Vec<Unmerged> = Vec::new();
     // An entry is mode, object and stage, a tab, and the path.
@@ -227,7 +227,7 @@ fn split_at_tab(entry: &[u8]) -> Option<(&[u8], &[u8])> {
 pub fn staged(file: &File) -> Option<Sides<Option<Vec<u8>>>> {
     let (folder, name) = (file.disk.parent()?, file.disk.file_name()?);
     let stage = |number: u8| {
-        let mut git = Command::new("git");
+        let mut git = git(In::Environment);
         let mut version = OsString::from(format!(":{number}:./"));
         version.push(name);
         let output = git.current_dir(folder).arg("show").arg(version).output().ok()?;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_yaml::plain_or_quoted;
 
 use super::package::KPTFILE;
-use super::record::{Lock, Record, RecordDocument, Upstream, as_in_dest, with_record};
+use super::record::{Record, RecordDocument, as_in_dest, with_record};
 use crate::End;
 use crate::cli::{Color, Get};
 use crate::disk::{self, Replacement};
@@ -41,9 +41,7 @@ pub fn get(args: &Get) -> Result<End> {
         bail!("{}: it must be a folder of the repository, not a file", args.source);
     }
     side.leave_out_of_package(&[]);
-    let address = ReleaseAddress { repo: given.repo.recorded()?, reference: Some(state.name.clone()), ..given };
-    let lock = Some(Lock { reference: state.reference.clone(), exact: state.commit.clone() });
-    let record = Record { upstream: Upstream::Git(address), lock };
+    let record = Record::of_git(&ReleaseAddress { repo: given.repo.recorded()?, ..given }, &state);
     let files = files(&side, &folder, &record)?;
     write(&folder, &files)?;
     drop(progress);

@@ -12,10 +12,10 @@ use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
 use krm_yaml::shown;
 
-use super::plan::{PackageFolder, Plan, UpstreamSource, fetched};
+use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
 use crate::held::is_local;
 use crate::pairs::{Pair, pairs};
-use crate::release::refs::{self, State};
+use crate::release::refs::State;
 use crate::release::store::Gone;
 use crate::side::{Side, SidePart};
 
@@ -79,20 +79,20 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
 /// # Errors
 /// The releases cannot be fetched.
 pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
-    let UpstreamSource::Git { store, address } = &plan.source else {
+    let UpstreamSource::Git { store, address } = &plan.to.source else {
         return Ok(anyhow!("`--from` must name the release that the package has"));
     };
-    let current = plan.from.as_ref().map_or("", |from| from.name.as_str());
-    let prefix = refs::split(current).map_or("", |(prefix, _)| prefix);
-    let mut releases: Vec<State> =
-        store.refs()?.releases(address, prefix).into_iter().map(|(_, state)| state).collect();
+    let refs = store.refs()?;
+    let series = refs.series(address, plan.from.as_ref().map(|from| from.state.reference.as_str()));
+    let mut releases: Vec<State> = refs.releases(address, &series).into_iter().map(|(_, state)| state).collect();
     releases.drain(..releases.len().saturating_sub(MOST));
     let folders = releases.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
     let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
     let mut best: Option<(Likeness, String)> = None;
     for state in releases.iter().filter(|state| !missing.contains_key(&state.commit)) {
         // A release that cannot be read is not offered.
-        let Ok(side) = plan.side(state) else { continue };
+        let release = Release { state: state.clone(), source: plan.to.source.clone() };
+        let Ok(side) = release.side(None) else { continue };
         let likeness = likeness(&side, dest)?;
         if best.as_ref().is_none_or(|(best, _)| (likeness.equal, likeness.places) >= (best.equal, best.places)) {
             best = Some((likeness, state.name.clone()));
@@ -109,7 +109,8 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
         None => "no tag with a version is like it: add `--from` with the tag, branch or commit that it comes from"
             .to_owned(),
     };
-    Ok(match plan.from.as_ref().and_then(|from| Some((from, gone.get(&from.commit)?))) {
+    let from = plan.from.as_ref().map(|from| &from.state);
+    Ok(match from.and_then(|from| Some((from, gone.get(&from.commit)?))) {
         Some((from, why)) => {
             let (name, commit) = (shown::name(&from.name), &from.commit);
             anyhow!(

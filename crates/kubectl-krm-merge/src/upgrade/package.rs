@@ -10,10 +10,11 @@ use super::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, w
 use crate::change::Change;
 use crate::held::{Held, parse};
 use crate::regular;
-use crate::release::program;
-use crate::side::Side;
+use crate::side::{Side, SidePart};
 use crate::walk::shown;
-use krm_merge::file_path::RULES;
+use krm_merge::file_path::{self, RULES};
+use krm_merge::resource::Located;
+use krm_yaml::{Document, plain_or_quoted};
 
 /// The name of the file in which kpt records the upstream of a package.
 pub const KPTFILE: &str = "Kptfile";
@@ -78,23 +79,6 @@ impl Package {
         Ok(package)
     }
 
-    /// Checks that git has all of the package, if it is in a repository.
-    ///
-    /// # Errors
-    /// Some of it is not committed.
-    pub fn check_clean(&self) -> Result<()> {
-        let mut git = program::git(None);
-        git.current_dir(&self.root).args(["--no-optional-locks", "status", "--porcelain", "--", "."]);
-        let changed = program::run(&mut git, b"").unwrap_or_default();
-        match String::from_utf8_lossy(&changed).lines().next().and_then(|line| line.get(3..)) {
-            None => Ok(()),
-            Some(first) => bail!(
-                "{}: all of it must be committed, so that you can go back, but {first} is not: commit or stash it, or add `--allow-dirty`",
-                self.name
-            ),
-        }
-    }
-
     /// The place of a record.
     fn place(&self, record: &Record) -> RecordDocument {
         let by_kind = match record.upstream {
@@ -108,7 +92,7 @@ impl Package {
     /// already has the new record. Returns the folders that take no part.
     ///
     /// # Errors
-    /// A Kptfile is not YAML.
+    /// A Kptfile is not YAML; or a release writes into one.
     pub fn part(
         &self,
         record: &Record,
@@ -118,26 +102,22 @@ impl Package {
     ) -> Result<Vec<String>> {
         let own = own_upstreams(dest);
         [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
-        let record = Some(record).filter(|record| self.place(record) == RecordDocument::Kptfile);
+        for side in [&mut *original, &mut *updated] {
+            check_paths(side)?;
+            without_records(side, dest);
+        }
         if let Some(text) = &self.kptfile {
+            let record = Some(record).filter(|record| self.place(record) == RecordDocument::Kptfile);
             let text =
                 record.map_or(Ok(text.clone()), |record| with_record(Some(text), RecordDocument::Kptfile, record))?;
-            for side in [&mut *original, &mut *updated].into_iter().filter(|side| side.is_folder()) {
-                // A Kptfile that upstream lacks, or that cannot be read, has no changes.
-                let theirs = side.at(KPTFILE).and_then(Held::document).map(|document| document.source().to_owned());
-                let theirs = theirs.and_then(|theirs| as_in_dest(&theirs, &text, record).ok());
-                side.put(KPTFILE, theirs.unwrap_or_else(|| text.clone()))?;
+            let of = |side: &Side| as_in_dest(&text_at(side, KPTFILE)?, &text, record).ok();
+            // What only dest has is the user's own. A Kptfile that upstream lacks, or that cannot be read, has no changes.
+            let old = of(original).map_or_else(|| bare(&text, record), Ok)?;
+            let new = of(updated).unwrap_or_else(|| old.clone());
+            for (side, text) in [(original, old), (updated, new)].into_iter().filter(|(side, _)| side.is_folder()) {
+                side.put(KPTFILE, text)?;
             }
             dest.put(KPTFILE, text)?;
-        }
-        for side in [original, updated] {
-            let is_taken = |path: &str| dest.at(path).is_some() || path == KPTFILE;
-            let paths = side.files.iter().filter(|held| is_kptfile(&held.path) && held.document().is_some());
-            let paths: Vec<String> = paths.filter(|held| is_taken(&held.path)).map(|held| held.path.clone()).collect();
-            for path in paths.into_iter().filter(|path| path != KPTFILE || self.kptfile.is_none()) {
-                let text = side.at(&path).and_then(Held::document).map(|document| document.source().to_owned());
-                side.put(&path, without_record(&text.unwrap_or_default())?)?;
-            }
         }
         Ok(own)
     }
@@ -180,8 +160,55 @@ fn text(root: &Path, file: &str) -> Result<Option<String>> {
     }
 }
 
-fn is_kptfile(path: &str) -> bool {
-    path.rsplit('/').next() == Some(KPTFILE)
+/// The name of the file at a path.
+fn name_at(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The text of a file of a side; `None` if it has none.
+fn text_at(side: &Side, path: &str) -> Option<String> {
+    String::from_utf8(side.at(path)?.bytes().ok()?.into_owned()).ok()
+}
+
+/// A Kptfile as kpt makes it for a release that has none: the record alone.
+fn bare(dest: &str, record: Option<&Record>) -> Result<String> {
+    let document = Document::parse(dest.to_owned())?;
+    let root = document.roots().next();
+    let field = |name| {
+        root.and_then(|root| root.get(name))
+            .map_or(String::new(), |value| format!("{name}: {}\n", plain_or_quoted(value.string())))
+    };
+    as_in_dest(&[field("apiVersion"), field("kind"), "metadata: {}\n".to_owned()].concat(), dest, record)
+}
+
+/// Takes the records out of the Kptfiles of a release. A package that dest does not have yet keeps its own.
+fn without_records(side: &mut Side, dest: &Side) {
+    let is_taken =
+        |path: &str| file_path::is_kptfile(name_at(path)) && (dest.at(path).is_some() || !path.contains('/'));
+    let paths: Vec<String> =
+        side.files.iter().filter(|held| is_taken(&held.path)).map(|held| held.path.clone()).collect();
+    for path in paths {
+        let bare = text_at(side, &path).and_then(|text| without_record(&text).ok());
+        // What nobody can read, or what still has a record, does not come.
+        if bare.is_none_or(|text| side.put(&path, text).is_err()) {
+            side.files.retain(|held| held.path != path);
+        }
+    }
+}
+
+/// Checks that no path annotation of a release leads to the record of a package.
+fn check_paths(side: &Side) -> Result<()> {
+    for (file, resource) in side.resources(SidePart::Role) {
+        let by_annotation = resource.path.filter(|_| resource.located == Located::ByAnnotation);
+        if let Some(path) = by_annotation.filter(|path| file_path::is_kptfile(name_at(path))) {
+            bail!(
+                "{}:{}: a release must not write \"{path}\", which holds the record of a package: remove the path annotation",
+                side.files[file].name,
+                resource.node().position()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The folders in a package that have an upstream of their own.

@@ -6,17 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
+use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
 use super::package::Package;
 use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
-use crate::release::address::{ReleaseAddress, Repo};
+use crate::release::address::{ReleaseAddress, Repo, check_reference};
 use crate::release::refs::{self, RefKind, Refs, State};
 use crate::release::store::{Gone, Network, Store};
-use crate::release::tree;
+use crate::release::{self, tree};
+use crate::side::Side;
 use crate::told;
 
 /// The repositories of a run, each opened once.
@@ -29,25 +31,45 @@ pub struct Stores {
 /// What an upgrade of a package will do.
 #[derive(Debug)]
 pub struct Plan {
-    /// Where the releases come from.
-    pub source: UpstreamSource,
     /// The release that the package has; `None` if it has none yet, or nobody knows which.
-    pub from: Option<State>,
+    pub from: Option<Release>,
     /// The release that it gets.
-    pub to: State,
+    pub to: Release,
+    /// Why it gets that one.
+    pub aim: Aim,
     /// What it records then.
     pub record: Record,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
 
+/// A release, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Release {
+    pub state: State,
+    pub source: UpstreamSource,
+}
+
+/// Why a package gets a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// It is the newest one.
+    Newest,
+    /// The user or the record names it.
+    Named,
+    /// It is the one that the package has, which has no version, and no release comes after it.
+    Last,
+    /// It is the one that the package has, and nobody can say whether there is a newer one.
+    Unknown,
+}
+
 /// Where releases come from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum UpstreamSource {
     /// A directory of a repository.
     Git { store: Rc<Store>, address: ReleaseAddress },
     /// A command.
-    Run(Producer),
+    Run(Rc<Producer>),
 }
 
 impl Stores {
@@ -78,29 +100,26 @@ impl Plan {
     pub fn of(package: &Package, args: &Upgrade, stores: &mut Stores) -> Result<Self> {
         let given = args.upstream.as_deref().map(ReleaseAddress::parse).transpose()?;
         let recorded = package.record.as_ref();
-        let lock = recorded.and_then(|record| record.lock.as_ref());
+        let asked = Asked {
+            from: args.from.as_deref(),
+            to: args.to.as_deref(),
+            lock: recorded.and_then(|record| record.lock.as_ref()),
+        };
         match (given, recorded.map(|record| &record.upstream)) {
             (Some(given), _) => {
                 let address = ReleaseAddress { repo: given.repo.recorded()?, ..given };
                 let to = args.to.clone().or_else(|| address.reference.clone());
-                Self::of_git(
-                    stores.get(&address.repo, &package.root)?,
-                    &address,
-                    Asked { from: args.from.as_deref(), to, lock },
+                Self::of_git(package, &address, Asked { to: to.as_deref(), ..asked }, stores)
+            }
+            (None, Some(Upstream::Git(address))) => Self::of_git(package, address, asked, stores),
+            (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
+                let program = shown::line(run.first().map_or("", String::as_str)).into_owned();
+                bail!(
+                    "the upstream of the package is a command of the program `{program}`, which stands in its {RULES}: add `--allow-exec` if it may run"
                 )
             }
-            (None, Some(Upstream::Git(address))) => {
-                let asked = Asked { from: args.from.as_deref(), to: args.to.clone(), lock };
-                Self::of_git(stores.get(&address.repo, &package.root)?, address, asked)
-            }
-            (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
-                let command = shown::line(&run.join(" ")).into_owned();
-                bail!("the upstream of the package is a command, `{command}`: add `--allow-exec` if it may run")
-            }
             (None, Some(Upstream::Run { run, reference })) => {
-                let asked =
-                    Asked { from: args.from.as_deref(), to: args.to.clone().or_else(|| reference.clone()), lock };
-                Self::of_run(Producer::new(run, &package.root), asked)
+                Self::of_run(Producer::new(run, package), reference.as_deref(), asked, args)
             }
             (None, None) => bail!(
                 "the package must record where it comes from, in its Kptfile or .krm-merge.yaml: the first time, add `--upstream REPO.git/DIRECTORY --from REF`"
@@ -108,77 +127,165 @@ impl Plan {
         }
     }
 
-    fn of_git(store: Rc<Store>, address: &ReleaseAddress, asked: Asked<'_>) -> Result<Self> {
-        let refs = store.refs()?;
-        let at = |name: &str| ReleaseAddress::new(address.repo.clone(), &address.directory, Some(name));
+    fn of_git(package: &Package, address: &ReleaseAddress, asked: Asked<'_>, stores: &mut Stores) -> Result<Self> {
+        let store = stores.get(&address.repo, &package.root)?;
         let mut warnings = Vec::new();
+        let had = had_at(package, address, asked.lock, stores)?;
         let from = match (asked.from, asked.lock) {
-            (Some(name), _) => Some(store.state(&at(name)?)?),
+            (Some(name), _) => Some(had.store.state(&named(&had.address, name))?),
             (None, Some(lock)) => {
-                warnings.extend(moved(refs, &at(&lock.reference)?, lock));
-                Some(State {
-                    name: short(&lock.reference, address),
-                    reference: lock.reference.clone(),
-                    commit: lock.exact.clone(),
-                    kind: RefKind::Commit,
-                })
+                if Rc::ptr_eq(&had.store, &store) {
+                    warnings.extend(moved(store.refs()?, &named(&had.address, &lock.reference), lock));
+                }
+                let name = refs::short(&lock.reference, &had.address).to_owned();
+                let (reference, commit) = (lock.reference.clone(), lock.exact.clone());
+                Some(State { name, reference, commit, kind: RefKind::Commit })
             }
             (None, None) => None,
         };
-        let to = match &asked.to {
-            Some(name) => store.state(&at(name)?)?,
-            None => newest(refs, address, from.as_ref())?,
+        let here = DirectoryAt { store: Rc::clone(&store), address: address.clone() };
+        let (to, aim) = match asked.to {
+            Some(name) => (store.state(&named(address, name))?, Aim::Named),
+            None => {
+                let had = from.as_ref().map(|state| Came { state, directory: &had.address.directory });
+                next(&here, had)?
+            }
         };
-        let upstream = Upstream::Git(ReleaseAddress { reference: Some(to.name.clone()), ..address.clone() });
-        let lock = Some(Lock { reference: to.reference.clone(), exact: to.commit.clone() });
         Ok(Self {
-            source: UpstreamSource::Git { store, address: address.clone() },
-            from,
-            to,
-            record: Record { upstream, lock },
+            record: Record::of_git(address, &to),
+            from: from.map(|state| had.release(state)),
+            to: here.release(to),
+            aim,
             warnings,
         })
     }
 
-    fn of_run(command: Producer, asked: Asked<'_>) -> Result<Self> {
-        let name = asked.to.or_else(|| asked.lock.map(|lock| lock.reference.clone()));
-        let name = match name {
+    fn of_run(command: Producer, reference: Option<&str>, asked: Asked<'_>, args: &Upgrade) -> Result<Self> {
+        let has = asked.lock.map(|lock| lock.reference.as_str());
+        let name = match asked.to.or(reference).or(has) {
             Some(name) => name,
             None if command.takes_a_release() => {
                 bail!("`--to` must name the release, for the command of the package has `{{ref}}`")
             }
-            None => "latest".to_owned(),
+            None => "latest",
         };
-        crate::release::address::check_reference(&name)?;
-        let mut warnings = Vec::new();
-        let from = match (asked.from, asked.lock) {
-            (Some(name), _) => Some(command.state(name)?),
-            (None, Some(lock)) => Some(command.locked(lock, &mut warnings)?),
-            (None, None) => None,
+        check_reference(name)?;
+        let aim = match asked.to {
+            None if has == Some(name) && command.takes_a_release() => Aim::Unknown,
+            None if !command.takes_a_release() => Aim::Newest,
+            _ => Aim::Named,
         };
-        let to = command.state(&name)?;
-        let upstream = Upstream::Run { run: command.words().to_vec(), reference: Some(name.clone()) };
-        let lock = Some(Lock { reference: name, exact: to.commit.clone() });
-        Ok(Self { source: UpstreamSource::Run(command), from, to, record: Record { upstream, lock }, warnings })
+        let (from, to) = match asked.lock {
+            // Nothing can be newer, so nothing runs.
+            Some(lock) if args.check && aim == Aim::Unknown => (Some(lock.state()), lock.state()),
+            lock => {
+                let to = command.state(name)?;
+                let from = match (asked.from, lock) {
+                    (Some(name), _) => Some(command.state(name)?),
+                    (None, Some(lock)) => Some(command.locked(lock)?),
+                    (None, None) => None,
+                };
+                (from, to)
+            }
+        };
+        let upstream = Upstream::Run { run: command.words().to_vec(), reference: Some(name.to_owned()) };
+        let lock = Some(Lock { reference: name.to_owned(), exact: to.commit.clone(), address: None });
+        let source = UpstreamSource::Run(Rc::new(command));
+        let release = |state| Release { state, source: source.clone() };
+        let record = Record { upstream, lock };
+        Ok(Self { from: from.map(release), to: release(to), aim, record, warnings: Vec::new() })
     }
 
     /// Whether the package has the release already.
     pub fn is_done(&self) -> bool {
-        self.from.as_ref().is_some_and(|from| from.commit == self.to.commit)
+        self.from.as_ref().is_some_and(|from| from.is_as(&self.to))
+    }
+}
+
+impl Release {
+    /// Whether two releases are the same files.
+    fn is_as(&self, other: &Self) -> bool {
+        let directory = |release: &Self| match &release.source {
+            UpstreamSource::Git { address, .. } => Some(address.directory.clone()),
+            UpstreamSource::Run(_) => None,
+        };
+        self.state.commit == other.state.commit && directory(self) == directory(other)
+    }
+
+    /// The directory of the repository that it is in, and its commit; `None` for a command.
+    fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
+        let UpstreamSource::Git { store, address } = &self.source else { return None };
+        Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
+    }
+
+    /// The files of the release. `older` is the release that the package has.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn side(&self, older: Option<&Self>) -> Result<Side> {
+        match &self.source {
+            UpstreamSource::Git { store, address } => {
+                let named = named(address, &self.state.name);
+                release::side(store, &named, &self.state, named.to_string())
+            }
+            UpstreamSource::Run(command) => command.side(&self.state, older.map(|older| &older.state)),
+        }
     }
 }
 
 /// What the user and the record say about the releases.
+#[derive(Clone, Copy)]
 struct Asked<'a> {
     from: Option<&'a str>,
-    to: Option<String>,
+    to: Option<&'a str>,
     lock: Option<&'a Lock>,
 }
 
-/// The name of a tag of a directory without the directory.
-fn short(reference: &str, address: &ReleaseAddress) -> String {
-    let own = reference.strip_prefix(&address.directory).and_then(|rest| rest.strip_prefix('/'));
-    own.filter(|_| !address.directory.is_empty()).unwrap_or(reference).to_owned()
+/// A directory of a repository that is open.
+struct DirectoryAt {
+    store: Rc<Store>,
+    address: ReleaseAddress,
+}
+
+/// The release that a package has, and the directory that it was in.
+#[derive(Clone, Copy)]
+struct Came<'a> {
+    state: &'a State,
+    directory: &'a str,
+}
+
+impl DirectoryAt {
+    fn release(&self, state: State) -> Release {
+        let source = UpstreamSource::Git { store: Rc::clone(&self.store), address: self.address.clone() };
+        Release { state, source }
+    }
+}
+
+/// Where the release that a package has is read: where its lock says, for upstream may have moved since. A commit is the same in each
+/// repository, so the old repository is asked only if the new one does not have it.
+fn had_at(
+    package: &Package,
+    address: &ReleaseAddress,
+    lock: Option<&Lock>,
+    stores: &mut Stores,
+) -> Result<DirectoryAt> {
+    let store = stores.get(&address.repo, &package.root)?;
+    let Some((lock, at)) = lock.and_then(|lock| Some((lock, lock.address.as_ref()?))) else {
+        return Ok(DirectoryAt { store, address: address.clone() });
+    };
+    let is_same = at.repo.recorded()? == address.repo.recorded()?;
+    if is_same || !store.fetch(&[lock.exact.clone()].into())?.contains_key(&lock.exact) {
+        return Ok(DirectoryAt {
+            store,
+            address: ReleaseAddress { directory: at.directory.clone(), ..address.clone() },
+        });
+    }
+    Ok(DirectoryAt { store: stores.get(&at.repo, &package.root)?, address: at.clone() })
+}
+
+/// The address of a state.
+fn named(address: &ReleaseAddress, name: &str) -> ReleaseAddress {
+    ReleaseAddress { reference: Some(name.to_owned()), ..address.clone() }
 }
 
 /// The warning for a tag that names another commit than it did when the package got it.
@@ -190,45 +297,84 @@ fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
     ))
 }
 
-/// The newest release, or the new state of the branch that the package records. A pre-release counts only if the package has one.
-fn newest(refs: &Refs, address: &ReleaseAddress, from: Option<&State>) -> Result<State> {
-    if let Some(branch) = address.reference.as_deref().filter(|name| refs.is_branch(name)) {
-        return refs.find(&ReleaseAddress { reference: Some(branch.to_owned()), ..address.clone() });
-    }
-    let current = from.map_or_else(|| address.reference.as_deref().unwrap_or_default(), |from| &from.name);
-    let (prefix, current) = refs::split(current).map_or(("", None), |(prefix, version)| (prefix, Some(version)));
-    let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());
-    let mut releases =
-        refs.releases(address, prefix).into_iter().filter(|(version, _)| takes_all || version.pre.is_empty());
-    match (releases.next_back(), from) {
-        // A tag that moved, or that is not there any more, is no newer release.
-        (Some((version, _)), Some(from)) if current.is_some_and(|current| version <= current) => Ok(from.clone()),
-        (Some((_, newest)), _) => Ok(newest),
-        (None, _) => {
-            Err(anyhow!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo))
+/// The release that a package gets if the user names none: the one that its record wants, if it has another; the new state of the branch
+/// that the record names; or else the newest release.
+fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+    let DirectoryAt { store, address } = at;
+    let Some(name) = &address.reference else { return newest(at, from) };
+    let wanted = match store.state(address) {
+        Ok(wanted) => wanted,
+        // A release that upstream took back has others of its series after it. Nothing takes the place of a branch.
+        Err(_) if is_of_series(store.refs()?, address, name) => return newest(at, from),
+        Err(gone) => {
+            return Err(
+                gone.context("the package must follow a branch, tag or commit that is there: `--to` names another one")
+            );
         }
+    };
+    let is_other = |from: Came<'_>| {
+        let State { name, reference, commit, .. } = from.state;
+        *reference != wanted.reference && *name != wanted.name && *commit != wanted.commit
+    };
+    match wanted.kind {
+        RefKind::Branch => Ok((wanted, Aim::Newest)),
+        _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
+        RefKind::Tag | RefKind::Commit => newest(at, from),
+    }
+}
+
+/// Whether a name is that of a release, and there are others of its series.
+fn is_of_series(refs: &Refs, address: &ReleaseAddress, name: &str) -> bool {
+    refs::split(name).is_some_and(|(prefix, _)| {
+        let own = refs.series(address, None);
+        [prefix, &format!("{own}{prefix}")].iter().any(|series| !refs.releases(address, series).is_empty())
+    })
+}
+
+/// The newest release, or the one that the package has, if that is newer. A pre-release counts only if the package has one. What has no
+/// version, such as a commit, is older than a release if it is in its history.
+fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+    let DirectoryAt { store, address } = at;
+    let refs = store.refs()?;
+    let moved = from.is_some_and(|from| from.directory != address.directory);
+    let from = from.map(|from| from.state);
+    let current = from.and_then(|from| Some(refs::split(&from.reference)?.1));
+    let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());
+    // The tags of the old directory say nothing about the new one.
+    let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
+    let series = refs.series(address, came_with);
+    let releases = refs.releases(address, &series).into_iter();
+    let newest = releases.filter(|(version, _)| takes_all || version.pre.is_empty()).next_back();
+    let Some((version, newest)) = newest else {
+        bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo)
+    };
+    match (from, current) {
+        // A tag that moved is no newer release.
+        (Some(from), Some(current)) if version <= current => Ok((from.clone(), Aim::Newest)),
+        (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
+            Ok((from.clone(), Aim::Last))
+        }
+        _ => Ok((newest, Aim::Newest)),
     }
 }
 
 /// Fetches what the plans need, once for each repository. Returns the commits that each plan misses, or why nothing could be fetched.
 pub fn fetch(plans: &[&Plan]) -> Vec<Result<Gone, String>> {
     let mut stores: BTreeMap<*const Store, (Rc<Store>, BTreeSet<PackageFolder<'_>>)> = BTreeMap::new();
-    for plan in plans {
-        if let UpstreamSource::Git { store, address } = &plan.source {
-            let (_, folders) = stores.entry(Rc::as_ptr(store)).or_insert_with(|| (Rc::clone(store), BTreeSet::new()));
-            folders
-                .extend(plan.states().map(|state| PackageFolder { commit: &state.commit, path: &address.directory }));
-        }
+    for (store, folder) in plans.iter().flat_map(|plan| plan.folders()) {
+        let (_, folders) = stores.entry(Rc::as_ptr(store)).or_insert_with(|| (Rc::clone(store), BTreeSet::new()));
+        folders.insert(folder);
     }
     let fetched: BTreeMap<_, _> = stores
         .into_iter()
         .map(|(at, (store, folders))| (at, fetched(&store, &folders).map_err(|e| told::chain(&e))))
         .collect();
-    let of_plan = |plan: &&Plan| match &plan.source {
-        UpstreamSource::Git { store, .. } => {
-            fetched.get(&Rc::as_ptr(store)).cloned().unwrap_or_else(|| Ok(Gone::new()))
+    let of_plan = |plan: &&Plan| {
+        let mut gone = Gone::new();
+        for (store, _) in plan.folders() {
+            gone.extend(fetched.get(&Rc::as_ptr(store)).cloned().unwrap_or_else(|| Ok(Gone::new()))?);
         }
-        UpstreamSource::Run(_) => Ok(Gone::new()),
+        Ok(gone)
     };
     plans.iter().map(of_plan).collect()
 }
@@ -258,7 +404,15 @@ pub fn fetched(store: &Store, folders: &BTreeSet<PackageFolder<'_>>) -> Result<G
 }
 
 impl Plan {
-    fn states(&self) -> impl Iterator<Item = &State> {
-        self.from.iter().chain([&self.to])
+    /// The places whose values a command makes anew at each rendering. The package keeps its own.
+    pub fn made_anew(&self) -> Vec<String> {
+        match (&self.to.source, &self.from) {
+            (UpstreamSource::Run(command), Some(from)) => command.made_anew(&self.to.state, &from.state),
+            _ => Vec::new(),
+        }
+    }
+
+    fn folders(&self) -> impl Iterator<Item = (&Rc<Store>, PackageFolder<'_>)> {
+        self.from.iter().chain([&self.to]).filter_map(Release::folder)
     }
 }

@@ -17,7 +17,7 @@ use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 use crate::config_file::NEW;
 use crate::release::address::{ReleaseAddress, Repo, check_reference};
-use crate::release::refs::is_commit;
+use crate::release::refs::{RefKind, State, is_commit};
 
 /// Where a package comes from, and which release it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,16 @@ pub struct Lock {
     pub reference: String,
     /// Its commit, or the SHA-256 of the output of the command.
     pub exact: String,
+    /// Where it comes from, which may be another place than that of the next release; `None` for a command.
+    pub address: Option<ReleaseAddress>,
+}
+
+impl Lock {
+    /// The release of a command, which nobody has rendered.
+    pub fn state(&self) -> State {
+        let (name, reference) = (self.reference.clone(), self.reference.clone());
+        State { name, reference, commit: self.exact.clone(), kind: RefKind::Commit }
+    }
 }
 
 /// The fields of the record.
@@ -81,6 +91,14 @@ impl RecordDocument {
 }
 
 impl Record {
+    /// The record of a package that gets a state of a directory.
+    pub fn of_git(address: &ReleaseAddress, state: &State) -> Self {
+        let at = |reference: &String| ReleaseAddress { reference: Some(reference.clone()), ..address.clone() };
+        let locked = Some(at(&state.reference));
+        let lock = Lock { reference: state.reference.clone(), exact: state.commit.clone(), address: locked };
+        Self { upstream: Upstream::Git(at(&state.name)), lock: Some(lock) }
+    }
+
     /// Reads the record in a document; `None` if there is none. `name` is the name of the file.
     ///
     /// # Errors
@@ -111,16 +129,16 @@ impl Record {
             }
             Upstream::Git(address) => address,
         };
-        let directory = plain_or_quoted(&format!("/{}", address.directory));
-        let repo = plain_or_quoted(&address.repo.to_string());
-        let git = |reference: &str| {
-            let reference = plain_or_quoted(reference);
+        let git = |at: &ReleaseAddress, reference: &str| {
+            let directory = plain_or_quoted(&format!("/{}", at.directory));
+            let [repo, reference] = [plain_or_quoted(&at.repo.to_string()), plain_or_quoted(reference)];
             format!("  type: git\n  git:\n    repo: {repo}\n    directory: {directory}\n    ref: {reference}\n")
         };
-        let mut yaml = format!("{UPSTREAM}:\n{}", git(address.reference.as_deref().unwrap_or_default()));
+        let mut yaml = format!("{UPSTREAM}:\n{}", git(address, address.reference.as_deref().unwrap_or_default()));
         yaml.push_str(strategy);
         if let Some(lock) = lock {
-            yaml.push_str(&format!("{LOCK}:\n{}    commit: {}\n", git(&lock.reference), exact(&lock.exact)));
+            let git = git(lock.address.as_ref().unwrap_or(address), &lock.reference);
+            yaml.push_str(&format!("{LOCK}:\n{git}    commit: {}\n", exact(&lock.exact)));
         }
         yaml
     }
@@ -165,11 +183,16 @@ fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, Rec
         reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
         return Ok(Upstream::Run { run: words, reference });
     }
+    of_git(node).map(Upstream::Git)
+}
+
+/// The address in the field `git`.
+fn of_git(node: NodeRef<'_>) -> Result<ReleaseAddress, RecordFault> {
     let [repo, reference] = [text(node, &["git", "repo"])?, text(node, &["git", "ref"])?];
     let directory = node.at(&["git", "directory"]).map(|_| text(node, &["git", "directory"])).transpose()?;
     let address =
         Repo::parse(&repo).and_then(|repo| ReleaseAddress::new(repo, &directory.unwrap_or_default(), Some(&reference)));
-    address.map(Upstream::Git).map_err(fault)
+    address.map_err(|why| RecordFault { at: node.position(), why })
 }
 
 fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
@@ -180,10 +203,12 @@ fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
         false => (text(node, &["ref"])?, text(node, &["sha256"])?),
     };
     check_reference(&reference).map_err(fault)?;
+    // Without a repository of its own, it is of the upstream.
+    let address = node.at(&["git", "repo"]).map(|_| of_git(node)).transpose()?;
     if !is_commit(&exact) {
         return Err(fault(anyhow!("the commit or hash must be a whole one, not \"{exact}\"")));
     }
-    Ok(Lock { reference, exact })
+    Ok(Lock { reference, exact, address })
 }
 
 /// The text of a document with this record in place of the one that it has. Without a text, it is that of a new `.krm-merge.yaml`.
@@ -231,9 +256,13 @@ pub fn as_in_dest(text: &str, dest: &str, record: Option<&Record>) -> Result<Str
 /// The text of a Kptfile without its record.
 ///
 /// # Errors
-/// The text is not YAML.
+/// The text is not YAML, or its record is part of something else.
 pub fn without_record(text: &str) -> Result<String> {
-    patched(&Document::parse(text.to_owned())?, &format!("{UPSTREAM}: null\n{LOCK}: null\n"))
+    let bare = patched(&Document::parse(text.to_owned())?, &format!("{UPSTREAM}: null\n{LOCK}: null\n"))?;
+    if RecordDocument::Kptfile.has_record(&Document::parse(bare.clone())?) {
+        bail!("a Kptfile must have its own `{UPSTREAM}`, not that of an anchor");
+    }
+    Ok(bare)
 }
 
 /// The text of a document with the values of a patch.
@@ -269,8 +298,10 @@ mod tests {
     const COMMIT: &str = "0123456789012345678901234567890123456789";
 
     fn record(source: &str) -> Record {
-        let upstream = Upstream::Git(ReleaseAddress::parse(source).expect(source));
-        Record { upstream, lock: Some(Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned() }) }
+        let address = ReleaseAddress::parse(source).expect(source);
+        let locked = ReleaseAddress { reference: Some("deploy/v2".to_owned()), ..address.clone() };
+        let lock = Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned(), address: Some(locked) };
+        Record { upstream: Upstream::Git(address), lock: Some(lock) }
     }
 
     #[test]
@@ -301,7 +332,7 @@ mod tests {
     fn a_package_without_a_kptfile_has_its_record_beside_its_rules() {
         let record = Record {
             upstream: Upstream::Run { run: vec!["helm".into(), "{ref}".into()], reference: Some("1.10".into()) },
-            lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into() }),
+            lock: Some(Lock { reference: "1.10".into(), exact: COMMIT.into(), address: None }),
         };
         let new = with_record(None, RecordDocument::Rules, &record).expect("written");
         let want = format!(

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, PLUGIN, Ran, map};
+use crate::support::{Folder, PLUGIN, Ran, map, seed};
 
 const UPGRADE: [&str; 8] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
 
@@ -166,17 +166,6 @@ fn tries() -> (u32, usize) {
         Some(n) => (50 * n.parse::<u32>().expect("`KRM_MERGE_LAWS` is a number"), 2000),
         None => (4, 500),
     }
-}
-
-/// A number for each run, so that the moments in which signals come are other ones; 0 for all where nobody asks for more, and what
-/// `KRM_MERGE_SEED` says where someone wants a run again.
-fn seed() -> u64 {
-    if let Ok(seed) = std::env::var("KRM_MERGE_SEED") {
-        return seed.parse().expect("`KRM_MERGE_SEED` is a number");
-    }
-    let Ok(_) = std::env::var("KRM_MERGE_LAWS") else { return 0 };
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_nanos() as u64)
 }
 
 #[test]

@@ -129,6 +129,17 @@ pub fn send(signal: &str, to: &str) -> bool {
     sent.expect("a shell").success()
 }
 
+/// A number for each run, so that what is random is something else; 0 for all where nobody asks for more, and what
+/// `KRM_MERGE_SEED` says where someone wants a run again.
+pub fn seed() -> u64 {
+    if let Ok(seed) = std::env::var("KRM_MERGE_SEED") {
+        return seed.parse().expect("`KRM_MERGE_SEED` is a number");
+    }
+    let Ok(_) = std::env::var("KRM_MERGE_LAWS") else { return 0 };
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ran {

@@ -1,8 +1,13 @@
 //! `upgrade` and `get` on real git repositories, with the real git and kpt.
 
+mod aims;
 mod attacks;
+mod combined;
+mod committed;
 mod killed;
 mod kpt;
+mod programs;
+mod random;
 mod remote;
 mod repository;
 mod rules;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 
 use crate::cli::GitHistory;
-use crate::release::program::{git, run};
+use crate::release::program::{In, git, run};
 
 /// How a commit came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Commit {
 
 /// Whether a commit is in the history of another one.
 fn is_below(commit: &str, of: &str) -> bool {
-    let status = git(None).args(["merge-base", "--is-ancestor", commit, of]).status();
+    let status = git(In::Environment).args(["merge-base", "--is-ancestor", commit, of]).status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -153,7 +153,8 @@ fn names_after<'m>(message: &'m str, words: &'m str) -> impl Iterator<Item = &'m
 /// The commits of a range, newest first, with as much of their messages as this format has.
 fn log(range: &[String], message: &str) -> Result<Vec<Commit>> {
     let format = format!("--format=%H%n%P%n%ct%n%ae %at%n{message}");
-    let told = run(git(None).args(["log", "-z", "--no-show-signature", &format]).args(range).arg("--"), &[])?;
+    let told =
+        run(git(In::Environment).args(["log", "-z", "--no-show-signature", &format]).args(range).arg("--"), &[])?;
     let told = String::from_utf8_lossy(&told);
     Ok(told.split('\0').filter_map(Commit::read).collect())
 }

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,9 @@ use super::commits::Replay;
 use crate::cli::PATTERNS;
 use crate::git::install::{attribute, settings};
 use crate::release::objects::Objects;
-use crate::release::program::{git, output, run, words};
+use crate::release::program::{In, git, output, run, words};
 use crate::resolve::marked::Marked;
+use crate::temporary::TemporaryFolder;
 use crate::walk::{path_of, shown};
 
 /// The largest file that is looked into, in bytes.
@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 28;
 /// A repository for trials. It goes with its end.
 #[derive(Debug)]
 pub struct Scratch {
-    folder: PathBuf,
+    folder: TemporaryFolder,
 }
 
 /// Who merges the files.
@@ -55,25 +55,20 @@ impl Scratch {
     /// # Errors
     /// There is no repository; git is too old; or the folder for temporary files cannot be written.
     pub fn new() -> Result<Self> {
-        let usage = output(git(None).args(["merge-tree", "-h"]), &[])?;
+        let usage = output(git(In::Environment).args(["merge-tree", "-h"]), &[])?;
         if !String::from_utf8_lossy(&[usage.stdout, usage.stderr].concat()).contains("merge-base") {
             bail!("git must be 2.40 or newer: its `git merge-tree` must know `--merge-base`");
         }
         let asked = ["--path-format=absolute", "--git-path", "objects", "--git-path", "shallow"];
-        let told = run(git(None).args(["rev-parse", "--show-object-format"]).args(asked), &[])?;
+        let told = run(git(In::Environment).args(["rev-parse", "--show-object-format"]).args(asked), &[])?;
         let told: Vec<&[u8]> = told.split(|byte| *byte == b'\n').collect();
         let [format, objects, shallow, ..] = told[..] else { bail!("`git rev-parse` must answer") };
 
-        let folder = std::env::temp_dir().join(format!("krm-merge-history-{}", std::process::id()));
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).with_context(|| shown(&folder))?;
-        let scratch = Self { folder };
+        let scratch = Self { folder: TemporaryFolder::new("history")? };
         let format = format!("--object-format={}", String::from_utf8_lossy(format));
         run(scratch.git().args(["init", "--quiet", "--template=", &format]), &[])?;
         let write = |file: &str, text: &[u8]| {
-            let file = scratch.folder.join(file);
+            let file = scratch.folder.path().join(file);
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(&file, text).with_context(|| shown(&file))
         };
@@ -86,9 +81,9 @@ impl Scratch {
     }
 
     fn git(&self) -> Command {
-        let mut git = git(Some(&self.folder.join(".git")));
-        git.arg("--work-tree").arg(&self.folder).arg("--literal-pathspecs").current_dir(&self.folder);
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_NO_LAZY_FETCH", "1");
+        let mut git = git(In::Own(&self.folder.path().join(".git")));
+        git.arg("--work-tree").arg(self.folder.path()).arg("--literal-pathspecs").current_dir(self.folder.path());
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         git
     }
 
@@ -117,7 +112,7 @@ impl Scratch {
         match merger {
             Merger::Git => git.args(["-c", "core.attributesFile=/dev/null"]),
             Merger::Driver => {
-                git.arg("-c").arg(format!("core.attributesFile={}", self.folder.join("attributes").display()));
+                git.arg("-c").arg(format!("core.attributesFile={}", self.folder.path().join("attributes").display()));
                 let settings = settings();
                 git.args(settings.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]))
             }
@@ -143,12 +138,6 @@ impl Scratch {
         let mut git = self.git();
         git.args(["diff", "--no-ext-diff", "--no-textconv"]).args(prefixes).args([commit, tree, "--", path]);
         Ok(String::from_utf8_lossy(&run(&mut git, &[])?).into_owned())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

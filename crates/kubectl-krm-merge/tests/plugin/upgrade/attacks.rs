@@ -9,7 +9,7 @@ use super::repository::{Upstream, commit, git};
 use crate::support::{Folder, Ran, map};
 
 /// A commit of a bare repository with these lines of `git mktree`, in a folder `d`, and a tag for it.
-fn tree(upstream: &Upstream, lines: &str, tag: &str) {
+pub fn tree(upstream: &Upstream, lines: &str, tag: &str) {
     let made = |input: &str, args: &[&str]| {
         let mut git = Command::new("git");
         git.args(args).current_dir(&upstream.bare).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -23,7 +23,8 @@ fn tree(upstream: &Upstream, lines: &str, tag: &str) {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     };
     let blob = made(&map("x", &[("v", "evil")]), &["hash-object", "-w", "--stdin"]);
-    let folder = made(&lines.replace("BLOB", &blob), &["mktree", "--missing"]);
+    let within = made("b.yaml", &["hash-object", "-w", "--stdin"]);
+    let folder = made(&lines.replace("BLOB", &blob).replace("WITHIN", &within), &["mktree", "--missing"]);
     let root = made(&format!("040000 tree {folder}\td\n"), &["mktree"]);
     let commit = made("evil\n", &["commit-tree", &root]);
     git(&upstream.bare, &["tag", "--force", tag, &commit]);
@@ -52,11 +53,11 @@ fn a_tree_writes_nothing_outside_of_the_package_and_nothing_that_git_runs() {
         assert!(!folder.path("q").exists(), "{lines}");
     }
     // These are left out.
-    let left = "100644 blob BLOB\t.git\n100644 blob BLOB\tgit~1\n120000 blob BLOB\tlink\n160000 commit 5a3e1b0c9d8f7e6a5b4c3d2e1f0a9b8c7d6e5f4a\tmodule\n100644 blob BLOB\tb.yaml\n100644 blob BLOB\t.krm-merge.yaml\n";
+    let left = "100644 blob BLOB\t.git\n100644 blob BLOB\tgit~1\n120000 blob BLOB\tlink\n120000 blob WITHIN\twithin\n160000 commit 5a3e1b0c9d8f7e6a5b4c3d2e1f0a9b8c7d6e5f4a\tmodule\n100644 blob BLOB\tb.yaml\n100644 blob BLOB\t.krm-merge.yaml\n";
     tree(&upstream, left, "v3");
     let ran = folder.run(&["get", &upstream.source("d@v3"), "q"]);
     assert!(
-        ran.stderr.contains("warning: link: not copied") && ran.stderr.contains("warning: module: not copied"),
+        ["link", "module", "within"].iter().all(|left| ran.stderr.contains(&format!("warning: {left}: not copied"))),
         "{ran:?}"
     );
     assert_eq!(folder.files("q").into_keys().collect::<Vec<_>>(), [".krm-merge.yaml", "b.yaml"]);
@@ -176,6 +177,25 @@ fn a_file_of_100_megabytes_is_refused_by_its_name() {
     let told = folder.run(&["upgrade", "p"]).failed(2);
     assert!(told.contains("large.yaml: a file of a release must have at most 67108864 bytes"), "{told}");
     assert_eq!(folder.files("p"), before);
+}
+
+#[test]
+fn a_file_counts_under_each_of_its_names() {
+    let folder = Folder::new();
+    let upstream = good(&folder);
+    folder.write("large", "# c\n".repeat(2 * 1024 * 1024));
+    let large = git(&upstream.bare, &["hash-object", "-w", &folder.path("large").display().to_string()]);
+    let lines =
+        |count: usize| -> String { (0..count).map(|at| format!("100644 blob {large}\tx{at:02}.txt\n")).collect() };
+    tree(&upstream, &format!("100644 blob BLOB\ta.yaml\n{}", lines(40)), "v2");
+    // 40 times 8 MiB would not fit into this memory, and git holds 24 KiB.
+    let script = "ulimit -v 500000; exec \"$0\" get \"$1\" q";
+    let mut sh = Command::new("sh");
+    sh.args(["-c", script, env!("CARGO_BIN_EXE_kubectl-krm_merge"), &upstream.source("d@v2")]);
+    sh.current_dir(&folder.0).env("XDG_CACHE_HOME", folder.path(".cache"));
+    let told = Ran::of(sh.output().expect("a shell")).failed(2);
+    assert!(told.contains("d@v2: x31.txt: the files of a release must have at most 268435456 bytes"), "{told}");
+    assert!(!folder.path("q").exists());
 }
 
 #[test]

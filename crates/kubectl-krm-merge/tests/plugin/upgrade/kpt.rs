@@ -138,3 +138,177 @@ fn a_folder_with_an_upstream_of_its_own_is_left_alone() {
     // A part of the package gets no upstream of its own from upstream.
     assert!(!folder.read("p/part/Kptfile").contains("evil"));
 }
+
+/// What a team finds, and what it does by hand before the next release comes.
+struct Turn {
+    what: &'static str,
+    /// What is got.
+    source: &'static str,
+    /// Edits of the Kptfile: a text, and what takes its place at its first occurrence.
+    edits: &'static [[&'static str; 2]],
+    /// The text that the package has after the next turn.
+    then: &'static str,
+}
+
+/// An upstream with a directory that moves, tags of directories, and a Kptfile that comes later.
+fn moving(folder: &Folder) -> Upstream {
+    let upstream = Upstream::new(folder, "up.git");
+    let kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: db\ninfo:\n  description: theirs\n";
+    for (tag, directory, has_kptfile) in
+        [("v1.0.0", "apps/db", false), ("v2.0.0", "apps/db", true), ("v3.0.0", "new/db", true)]
+    {
+        let mut files = vec![(format!("{directory}/a.yaml"), map("a", &[("v", tag), ("w", "x")]))];
+        files.extend(has_kptfile.then(|| (format!("{directory}/Kptfile"), kptfile.to_owned())));
+        upstream.release(&files, tag);
+        upstream.tag(&format!("apps/{tag}"));
+    }
+    for name in ["home", "mine"] {
+        std::fs::create_dir_all(folder.path(name)).expect("a folder");
+    }
+    commit(&folder.path("mine"), "begin");
+    upstream
+}
+
+#[test]
+fn a_package_of_kpt_goes_where_kpt_would_take_it() {
+    if !has("kpt") {
+        return;
+    }
+    let own = "pipeline:\n  mutators:\n  - image: example.com/ours:v1\n";
+    for turn in [
+        Turn {
+            what: "the record wants another release",
+            source: "apps/db@v1.0.0",
+            edits: &[["ref: v1.0.0", "ref: v2.0.0"]],
+            then: "v2.0.0",
+        },
+        Turn {
+            what: "the directory moved",
+            source: "apps/db@v1.0.0",
+            edits: &[["directory: /apps/db", "directory: /new/db"], ["ref: v1.0.0", "ref: v3.0.0"]],
+            then: "v3.0.0",
+        },
+        Turn { what: "a branch", source: "apps/db@v1.0.0", edits: &[["ref: v1.0.0", "ref: before"]], then: "before" },
+    ] {
+        let folder = Folder::new();
+        let upstream = moving(&folder);
+        git(&upstream.bare, &["branch", "before", "v2.0.0"]);
+        kpt(&folder, &["pkg", "get", &upstream.source(turn.source), "db"]);
+        let kptfile = folder.read("mine/db/Kptfile");
+        let edited = turn.edits.iter().fold(kptfile, |text, [old, new]| text.replacen(old, new, 1));
+        folder.write("mine/db/Kptfile", format!("{edited}{own}"));
+        folder.write("mine/db/a.yaml", folder.read("mine/db/a.yaml").replace("w: x", "w: ours"));
+        commit(&folder.path("mine"), "edit");
+        git(&folder.0, &["clone", "--quiet", "mine", "other"]);
+        kpt(&folder, &["pkg", "update", "db"]);
+        folder.run(&["upgrade", "other/db"]).passed();
+        let fields = |name: &str| -> Vec<String> {
+            let text = folder.read(&format!("{name}/db/Kptfile")).replace(['"', '\''], "");
+            let mut lines: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(fields("other"), fields("mine"), "{}", turn.what);
+        let text = folder.read("other/db/a.yaml");
+        let value = if turn.then == "before" { "v2.0.0" } else { turn.then };
+        assert!(text.contains(&format!("v: {value}\n")) && text.contains("w: ours"), "{}: {text}", turn.what);
+        // The next turn is kpt's.
+        commit(&folder.path("other"), "upgraded");
+        let record = folder.read("other/db/Kptfile");
+        assert!(record.contains(own) && record.contains("description: theirs"), "{}: {record}", turn.what);
+    }
+}
+
+#[test]
+fn what_kpt_got_follows_the_tags_of_the_directory_above() {
+    if !has("kpt") {
+        return;
+    }
+    let folder = Folder::new();
+    let upstream = moving(&folder);
+    kpt(&folder, &["pkg", "get", &upstream.source("apps/db@v1.0.0"), "db"]);
+    assert!(folder.read("mine/db/Kptfile").contains("ref: apps/v1.0.0"), "kpt finds the tag of the directory above");
+    git(&upstream.bare, &["tag", "--delete", "apps/v3.0.0"]);
+    folder.run(&["upgrade", "mine/db"]).passed();
+    let record = folder.read("mine/db/Kptfile");
+    assert!(record.contains("ref: apps/v2.0.0") && record.contains(&upstream.commit("v2.0.0")), "{record}");
+    commit(&folder.path("mine"), "upgraded");
+    kpt(&folder, &["pkg", "update", "db@v2.0.0"]);
+    assert_eq!(folder.read("mine/db/Kptfile"), record, "kpt finds nothing to do");
+}
+
+#[test]
+fn what_kpt_got_at_a_commit_is_not_taken_back() {
+    if !has("kpt") {
+        return;
+    }
+    let folder = Folder::new();
+    let upstream = moving(&folder);
+    let after = upstream.state(&[("new/db/a.yaml".to_owned(), map("a", &[("v", "after")]))], "after");
+    kpt(&folder, &["pkg", "get", &upstream.source(&format!("new/db@{after}")), "db"]);
+    let before = folder.files("mine/db");
+    assert!(folder.run(&["upgrade", "mine/db", "--check"]).passed().contains("no release comes after it"));
+    folder.run(&["upgrade", "mine/db"]).passed();
+    assert_eq!(folder.files("mine/db"), before);
+}
+
+#[test]
+fn a_kptfile_that_only_the_user_had_stays_the_users() {
+    let folder = Folder::new();
+    let upstream = moving(&folder);
+    let ours = "# ours\npipeline: # why\n  mutators:\n  - image: example.com/ours:v1\n";
+    let record = |tag: &str| {
+        let git = |reference: &str| {
+            format!(
+                "  type: git\n  git:\n    repo: {}\n    directory: /apps/db\n    ref: {reference}\n",
+                upstream.source("")
+            )
+        };
+        let lock = git(&format!("apps/{tag}"));
+        format!(
+            "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: db\n  labels: {{team: a}}\nupstream:\n{}upstreamLock:\n{lock}    commit: \"{}\"\n",
+            git(tag),
+            upstream.commit(tag)
+        )
+    };
+    folder.write("db/Kptfile", record("v1.0.0") + ours);
+    folder.write("db/a.yaml", map("a", &[("v", "v1.0.0"), ("w", "x")]));
+    folder.run(&["upgrade", "db", "--to", "v2.0.0"]).passed();
+    let text = folder.read("db/Kptfile");
+    assert!(text.contains(ours) && text.contains("labels: {team: a}"), "{text}");
+    assert!(text.contains("info:\n  description: theirs\n") && text.contains("ref: apps/v2.0.0"), "{text}");
+    // Back again, upstream takes its own part away, and nothing of the user's.
+    folder.run(&["upgrade", "db", "--to", "v1.0.0"]).passed();
+    let text = folder.read("db/Kptfile");
+    assert!(text.contains(ours) && text.contains("labels: {team: a}"), "{text}");
+}
+
+#[test]
+fn a_kptfile_that_is_no_resource_brings_no_record() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let evil = "upstream: {type: git, git: {repo: https://example.com/evil, directory: /, ref: v9}}\n";
+    let release = |tag: &str, kptfile: Option<&str>| {
+        let mut files = vec![("d/a.yaml".to_owned(), map("a", &[("v", tag)]))];
+        files.extend(kptfile.map(|text| ("d/Kptfile".to_owned(), text.replace("EVIL", evil))));
+        upstream.release(&files, tag);
+    };
+    release("v1", None);
+    let texts = [
+        "EVIL",
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nEVIL",
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\nEVIL---\nEVIL",
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\nold: &a\n  EVIL<<: *a\n",
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\nEVILupstream: null\n",
+        "\"upstream\": {git: {repo: https://example.com/evil, ref: v9}}\n",
+        "<<: {upstream: {git: {repo: https://example.com/evil, ref: v9}}}\n",
+    ];
+    for (at, text) in texts.iter().enumerate() {
+        let (tag, name) = (format!("v2.0.{at}"), format!("p{at}"));
+        release(&tag, Some(text));
+        folder.run(&["get", &upstream.source("d@v1"), &name]).passed();
+        let _ = folder.run(&["upgrade", &name, "--to", &tag, "--on-conflict", "take-updated"]);
+        let line = folder.run(&["upgrade", &name, "--check", "--to", "v1"]);
+        assert!(!format!("{line:?}").contains("example.com/evil"), "{text}: {line:?}");
+    }
+}

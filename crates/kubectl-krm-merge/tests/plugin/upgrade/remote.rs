@@ -157,6 +157,66 @@ fn a_server_that_asks_for_a_password_is_told_without_a_question() {
     );
 }
 
+/// The size of all files below a folder.
+fn size(folder: &Folder, path: &str) -> usize {
+    folder.files(path).values().map(Vec::len).sum()
+}
+
+#[test]
+fn a_server_that_leaves_nothing_out_costs_what_changed() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    git(&upstream.bare, &["config", "uploadpack.allowFilter", "false"]);
+    // Text that cannot be compressed much.
+    let large: String = (0_u64..200_000).map(|at| format!("{:x}\n", at.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    for tag in ["v1", "v2", "v3"] {
+        upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", tag)])), ("large".to_owned(), large.clone())], tag);
+    }
+    folder.run(&["get", &upstream.source("d@v1"), "d"]).passed();
+    let mut before = size(&folder, ".cache");
+    assert!(before > 1_000_000, "the server sends it once: {before}");
+    for tag in ["v2", "v3"] {
+        folder.run(&["upgrade", "d", "--to", tag]).passed();
+        let after = size(&folder, ".cache");
+        assert!(after < before + 20_000, "{tag}: {before} {after}");
+        before = after;
+    }
+}
+
+#[test]
+fn a_repository_and_a_user_may_have_either_kind_of_object_names() {
+    for format in ["sha1", "sha256"] {
+        for own in ["sha1", "sha256"] {
+            let folder = Folder::new();
+            let work = folder.path("work");
+            std::fs::create_dir_all(&work).expect("a folder");
+            git(&work, &["init", "--quiet", &format!("--object-format={format}")]);
+            for value in ["1", "2"] {
+                folder.write("work/d/a.yaml", map("a", &[("v", &format!("'{value}'"))]));
+                commit(&work, value);
+                git(&work, &["tag", &format!("v{value}")]);
+            }
+            folder.write("config", format!("[init]\n\tdefaultObjectFormat = {own}\n"));
+            let run = |args: &[&str]| {
+                let mut command = folder.command(args);
+                command.env("GIT_CONFIG_GLOBAL", folder.path("config")).env("GIT_DEFAULT_HASH", own);
+                crate::support::Ran::of(command.output().expect("the plugin runs"))
+            };
+            let source = format!("file://{}/.git/d@v1", work.display());
+            run(&["get", &source, "d"]).passed();
+            run(&["upgrade", "d"]).passed();
+            assert!(folder.read("d/a.yaml").contains("v: '2'"), "{format} {own}");
+            // The address now leads to a repository of the other kind.
+            let other = if format == "sha1" { "sha256" } else { "sha1" };
+            std::fs::remove_dir_all(work.join(".git")).expect("removed");
+            git(&work, &["init", "--quiet", &format!("--object-format={other}")]);
+            commit(&work, "again");
+            git(&work, &["tag", "v3"]);
+            run(&["get", &source.replace("@v1", "@v3"), "again"]).passed();
+        }
+    }
+}
+
 /// Stops a server at the end of a test.
 struct Stopped(std::process::Child);
 

@@ -43,6 +43,18 @@ impl Upstream {
 
     /// Makes a release: these files and no others, with a tag.
     pub fn release(&self, files: &[(String, String)], tag: &str) {
+        self.state(files, tag);
+        self.tag(tag);
+    }
+
+    /// Adds a tag for the newest state.
+    pub fn tag(&self, tag: &str) {
+        git(&self.work, &["tag", "--force", tag]);
+        git(&self.work, &["push", "--quiet", "--force", "bare", tag]);
+    }
+
+    /// Makes a state of the branch `main` without a tag: these files and no others. Returns its commit.
+    pub fn state(&self, files: &[(String, String)], message: &str) -> String {
         for entry in fs::read_dir(&self.work).expect("a folder").map(|entry| entry.expect("an entry")) {
             if entry.file_name() != ".git" {
                 let removed = if entry.path().is_dir() {
@@ -58,9 +70,9 @@ impl Upstream {
             fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
             fs::write(file, text).expect("written");
         }
-        commit(&self.work, tag);
-        git(&self.work, &["tag", "--force", tag]);
-        git(&self.work, &["push", "--quiet", "--force", "bare", "HEAD:main", "--tags"]);
+        commit(&self.work, message);
+        git(&self.work, &["push", "--quiet", "--force", "bare", "HEAD:main"]);
+        git(&self.work, &["rev-parse", "HEAD"])
     }
 
     /// The address of a folder in a release, `deploy@v1`.

@@ -1,0 +1,128 @@
+//! Whether git has all of a package, so that the user can go back. What nobody knows counts as not committed.
+//!
+//! git looks with its own eyes, so whatever may close them is asked for: `assume-unchanged`, `skip-worktree`, submodules, ignored files, and
+//! settings that leave out untracked files. The filters that the repository itself names do not run, because they are programs. A file that
+//! only a filter would make equal then counts as changed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use krm_merge::file_path;
+use krm_yaml::shown;
+
+use crate::release::program::{self, In, git};
+use crate::walk::{path_of, shown};
+
+/// The files of a package that git ignores, so that it keeps no copy of them: their paths in the package. A folder ends with `/`.
+#[derive(Debug, Default)]
+pub struct Ignored(BTreeSet<String>);
+
+impl Ignored {
+    /// Whether git ignores a file of the package.
+    pub fn has(&self, path: &str) -> bool {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..=at]);
+        self.0.contains(path) || self.0.contains("./") || folders.into_iter().any(|folder| self.0.contains(folder))
+    }
+}
+
+/// Checks that git has all of a folder, except what it ignores. `name` is the name of the package for messages. Outside of a repository,
+/// nothing is checked.
+///
+/// # Errors
+/// Some of it is not committed, or git cannot say.
+pub fn check(folder: &Path, name: &str) -> Result<Ignored> {
+    if !folder.ancestors().any(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
+        return Ok(Ignored::default());
+    }
+    looked(folder).map_err(|why| {
+        why.context(format!(
+            "{name}: all of it must be committed, so that you can go back: commit or stash it, or add `--allow-dirty`"
+        ))
+    })
+}
+
+fn looked(folder: &Path) -> Result<Ignored> {
+    let prefix = program::run(git(In::Around(folder)).args(["rev-parse", "--show-prefix"]), b"")?;
+    let prefix = String::from_utf8_lossy(prefix.trim_ascii_end()).into_owned();
+    check_index(folder)?;
+    let off = filters_off(folder)?;
+    let mut git = git(In::Around(folder));
+    off.iter().for_each(|setting| _ = git.args(["-c", setting]));
+    git.args(["--no-optional-locks", "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"]);
+    git.args(["--ignored=matching", "--ignore-submodules=dirty", "--", "."]);
+    let told = program::run(&mut git, b"")?;
+    let mut ignored = Ignored::default();
+    for line in String::from_utf8_lossy(&told).split('\0').filter(|line| !line.is_empty()) {
+        let (state, path) = line.split_at_checked(3).context("`git status` must say what it means")?;
+        // A folder that holds the package is ignored as a whole.
+        let own = path.strip_prefix(&prefix).map_or("./", |path| if path.is_empty() { "./" } else { path });
+        match state {
+            "!! " => _ = ignored.0.insert(own.to_owned()),
+            // Another run is at work there. That is no change of the user.
+            _ if own.split('/').any(|name| file_path::is_temporary(name) || file_path::maker(name).is_some()) => {}
+            _ => bail!("{} is not", shown::name(own)),
+        }
+    }
+    Ok(ignored)
+}
+
+/// Checks that git looks at each file of its index, and that each submodule is committed, too.
+fn check_index(folder: &Path) -> Result<()> {
+    let told = program::run(git(In::Around(folder)).args(["ls-files", "-v", "--stage", "-z", "--", "."]), b"")?;
+    for entry in told.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        // `H 100644 0123… 0`, a tab and the path. A small letter stands for `assume-unchanged`, and `S` for `skip-worktree`.
+        let tab = entry.iter().position(|byte| *byte == b'\t').context("`git ls-files` must name each file")?;
+        let (head, path) = (&entry[..tab], path_of(&entry[tab + 1..]));
+        match head.first() {
+            Some(b'S' | b's') => bail!("git does not look at {}, for it is marked `skip-worktree`", shown(&path)),
+            Some(b'a'..=b'z') => bail!("git does not look at {}, for it is marked `assume-unchanged`", shown(&path)),
+            _ => {}
+        }
+        if head.get(2..).is_some_and(|head| head.starts_with(b"160000 ")) {
+            let below = folder.join(&path);
+            let is_empty = fs::read_dir(&below).map_or(true, |mut names| names.next().is_none());
+            if !is_empty {
+                let is_own = fs::symlink_metadata(below.join(".git")).is_ok();
+                let clean = if is_own { looked(&below).map(drop) } else { Err(anyhow::anyhow!("it has no `.git`")) };
+                clean.with_context(|| format!("the submodule {}", shown(&path)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The settings that turn off the filters that the repository names.
+fn filters_off(folder: &Path) -> Result<Vec<String>> {
+    let mut git = git(In::Around(folder));
+    git.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
+    // It fails if there is none.
+    let told = program::output(&mut git, b"")?.stdout;
+    let mut off = BTreeSet::new();
+    for pair in told.split(|byte| *byte == 0).collect::<Vec<_>>().chunks_exact(2) {
+        let (scope, key) = (pair[0], String::from_utf8_lossy(pair[1]).into_owned());
+        let filter = key.rsplit_once('.').map(|(filter, _)| filter.to_owned());
+        let Some(filter) = filter.filter(|_| [&b"local"[..], b"worktree"].contains(&scope)) else { continue };
+        if filter.contains('=') {
+            bail!("the name of a filter must have no `=`, as in {}", shown::name(&filter));
+        }
+        let values = ["clean=", "smudge=", "process=", "required=false"];
+        off.extend(values.map(|value| format!("{filter}.{value}")));
+    }
+    Ok(off.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_ignored_by_its_path_or_with_its_folder() {
+        let ignored = Ignored(BTreeSet::from(["a.yaml".to_owned(), "build/".to_owned()]));
+        for (path, want) in [("a.yaml", true), ("b.yaml", false), ("build/x/c.yaml", true), ("builds/c.yaml", false)] {
+            assert_eq!(ignored.has(path), want, "{path}");
+        }
+        assert!(Ignored(BTreeSet::from(["./".to_owned()])).has("any/file"));
+    }
+}

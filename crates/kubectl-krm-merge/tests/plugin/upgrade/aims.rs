@@ -1,0 +1,180 @@
+//! Which release a package gets.
+
+use super::repository::{Upstream, commit, git};
+use crate::support::{Folder, map};
+
+/// The files of a state: the ConfigMap `a` of a directory.
+fn files(directory: &str, value: &str) -> Vec<(String, String)> {
+    vec![(format!("{directory}/a.yaml"), map("a", &[("v", value), ("w", "x")]))]
+}
+
+fn kptfile(upstream: &Upstream, reference: &str, lock: &str) -> String {
+    let repo = upstream.source("");
+    let git = |reference: &str| format!("  type: git\n  git: {{repo: '{repo}', directory: /d, ref: {reference}}}\n");
+    let lock = match lock {
+        "" => String::new(),
+        lock => {
+            let of = git(lock).replace("}", &format!(", commit: '{}'}}", upstream.commit(lock)));
+            format!("upstreamLock:\n{of}")
+        }
+    };
+    format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {{name: p}}\nupstream:\n{}{lock}", git(reference))
+}
+
+#[test]
+fn upstream_is_what_is_wanted_and_the_lock_is_what_is_there() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for (value, tag) in [("'1'", "v1"), ("'2'", "v2"), ("'3'", "v3")] {
+        upstream.release(&files("d", value), tag);
+    }
+    // What is there and what is wanted; what comes, and then.
+    for (has, wants, first, then) in
+        [("v1", "v2", "'2'", "'3'"), ("v3", "v1", "'1'", "'3'"), ("v1", "main", "'3'", "'3'"), ("", "v1", "'1'", "'3'")]
+    {
+        let name = format!("p{has}-{wants}");
+        folder.write(&format!("{name}/Kptfile"), kptfile(&upstream, wants, has));
+        if !has.is_empty() {
+            let value = format!("'{}'", &has[1..]);
+            folder.write(&format!("{name}/a.yaml"), map("a", &[("v", &value), ("w", "ours")]));
+        }
+        let line = folder.run(&["upgrade", &name, "--check"]);
+        assert_eq!(line.code, Some(1), "{line:?}");
+        assert_eq!(line.stdout.contains("wanted is"), wants != "main", "{line:?}");
+        folder.run(&["upgrade", &name]).passed();
+        let text = folder.read(&format!("{name}/a.yaml"));
+        assert!(text.contains(&format!("v: {first}")), "{name}: {text}");
+        assert!(text.contains("w: ours") || has.is_empty(), "{name}: {text}");
+        folder.run(&["upgrade", &name]).passed();
+        assert!(folder.read(&format!("{name}/a.yaml")).contains(&format!("v: {then}")), "{name}");
+    }
+}
+
+#[test]
+fn a_commit_that_is_newer_than_the_last_release_is_not_taken_back() {
+    for filter in ["true", "false"] {
+        let folder = Folder::new();
+        let upstream = Upstream::new(&folder, "up.git");
+        git(&upstream.bare, &["config", "uploadpack.allowFilter", filter]);
+        let before = upstream.state(&files("d", "before"), "before");
+        upstream.release(&files("d", "'1'"), "v1.0.0");
+        let after = upstream.state(&files("d", "after"), "after");
+        for (name, commit) in [("old", &before), ("new", &after)] {
+            folder.run(&["get", &upstream.source(&format!("d@{commit}")), name]).passed();
+        }
+        let line = folder.run(&["upgrade", "old", "--check"]);
+        assert_eq!((line.code, line.stdout.contains("newest is v1.0.0")), (Some(1), true), "{line:?}");
+        let line = folder.run(&["upgrade", "new", "--check"]).passed();
+        assert_eq!(line, format!("new: has {after}, and no release comes after it\n"));
+        folder.run(&["upgrade", "old", "new"]).passed();
+        assert!(folder.read("old/a.yaml").contains("v: '1'") && folder.read("new/a.yaml").contains("v: after"));
+        // A release of a branch for fixes is younger, but does not hold the commit.
+        let work = folder.path("work-up.git");
+        git(&work, &["checkout", "--quiet", "v1.0.0"]);
+        commit(&work, "fix");
+        upstream.tag("v1.0.1");
+        git(&work, &["checkout", "--quiet", &after]);
+        folder.run(&["upgrade", "new", "--check"]).passed();
+        upstream.release(&files("d", "'2'"), "v1.1.0");
+        folder.run(&["upgrade", "new"]).passed();
+        assert!(folder.read("new/a.yaml").contains("v: '2'"), "{filter}");
+    }
+}
+
+#[test]
+fn a_package_follows_the_tags_that_it_came_with() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for (value, tags) in [
+        ("'1'", &["apps/db/v1.0.0", "apps/v1.0.0", "v3.0.0"][..]),
+        ("'2'", &["apps/db/v1.1.0"]),
+        ("'3'", &["apps/v1.2.0"]),
+        ("'4'", &["v3.1.0"]),
+    ] {
+        upstream.state(&[files("apps/db", value), files("apps/web", value), files("d", value)].concat(), value);
+        tags.iter().for_each(|tag| upstream.tag(tag));
+    }
+    for (address, newest, reference) in [
+        ("apps/db@v1.0.0", "'2'", "apps/db/v1.1.0"),
+        ("apps/db@apps/v1.0.0", "'3'", "apps/v1.2.0"),
+        ("apps/web@v1.0.0", "'3'", "apps/v1.2.0"),
+        ("apps/db@v3.0.0", "'4'", "v3.1.0"),
+        ("d@v3.0.0", "'4'", "v3.1.0"),
+    ] {
+        let name = address.replace(['/', '@', '.'], "-");
+        folder.run(&["get", &upstream.source(address), &name]).passed();
+        folder.run(&["upgrade", &name]).passed();
+        assert!(folder.read(&format!("{name}/a.yaml")).contains(&format!("v: {newest}")), "{address}");
+        let record = folder.read(&format!("{name}/.krm-merge.yaml"));
+        assert!(record.contains(&format!("ref: {reference}\n")), "{record}");
+    }
+}
+
+#[test]
+fn a_branch_is_followed_by_its_full_name_and_told_when_it_is_gone() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&files("d", "'1'"), "v1.0.0");
+    upstream.state(&files("d", "after"), "after");
+    for branch in ["next", "release-2.0", "v9"] {
+        git(&upstream.bare, &["branch", branch, "main"]);
+    }
+    // A tag has the name of a branch.
+    git(&upstream.bare, &["tag", "next", "v1.0.0"]);
+    folder.run(&["get", &upstream.source("d@refs/heads/next"), "full"]).passed();
+    assert!(folder.read("full/a.yaml").contains("v: after"));
+    folder.run(&["get", &upstream.source("d@release-2.0"), "short"]).passed();
+    let more = upstream.state(&files("d", "more"), "more");
+    for branch in ["next", "release-2.0"] {
+        git(&upstream.bare, &["update-ref", &format!("refs/heads/{branch}"), &more]);
+    }
+    for name in ["full", "short"] {
+        assert_eq!(folder.run(&["upgrade", name, "--check"]).code, Some(1));
+        folder.run(&["upgrade", name]).passed();
+        assert!(folder.read(&format!("{name}/a.yaml")).contains("v: more"), "{name}");
+    }
+    for (name, branch) in [("full", "next"), ("short", "release-2.0")] {
+        git(&upstream.bare, &["branch", "--quiet", "--delete", "--force", branch]);
+        let before = folder.files(name);
+        for args in [&["upgrade", name, "--check"][..], &["upgrade", name]] {
+            let told = folder.run(args).failed(2);
+            assert!(told.contains(branch) && told.contains("`--to` names another one"), "{told}");
+        }
+        assert_eq!(folder.files(name), before);
+    }
+    folder.run(&["upgrade", "short", "--to", "main"]).passed();
+}
+
+#[test]
+fn a_directory_or_a_repository_may_move() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&files("d", "'1'"), "v1.0.0");
+    upstream.tag("d/v1.0.0");
+    let names = ["by-flag", "by-file", "by-newest", "by-repo"];
+    for name in names {
+        folder.run(&["get", &upstream.source("d@v1.0.0"), name]).passed();
+        folder.write(&format!("{name}/a.yaml"), map("a", &[("v", "'1'"), ("w", "ours")]));
+    }
+    upstream.release(&files("apps/d", "'2'"), "v2.0.0");
+    // The other repository has nothing of the old one.
+    let other = Upstream::new(&folder, "other.git");
+    other.release(&files("apps/d", "'2'"), "v2.0.0");
+    let record = folder.read("by-file/.krm-merge.yaml");
+    let wanted = record.replacen("directory: /d", "directory: /apps/d", 1).replacen("ref: v1.0.0", "ref: v2.0.0", 1);
+    folder.write("by-file/.krm-merge.yaml", wanted);
+    let [new, of_other] = [upstream.source("apps/d"), other.source("apps/d")];
+    for args in [
+        &["upgrade", "by-flag", "--upstream", &new, "--to", "v2.0.0"][..],
+        &["upgrade", "by-file"],
+        &["upgrade", "by-newest", "--upstream", &new],
+        &["upgrade", "by-repo", "--upstream", &of_other],
+    ] {
+        folder.run(args).passed();
+        let name = args[1];
+        assert_eq!(folder.read(&format!("{name}/a.yaml")), map("a", &[("v", "'2'"), ("w", "ours")]), "{name}");
+        let record = folder.read(&format!("{name}/.krm-merge.yaml"));
+        assert_eq!(record.matches("directory: /apps/d\n").count(), 2, "{record}");
+        assert!(folder.run(&["upgrade", name]).passed().contains("has v2.0.0 already"), "{name}");
+    }
+}
