@@ -17,12 +17,14 @@ use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{Decisions, MergeAll, Merged, one_by_one};
 use krm_merge::policy::Treatment;
 use krm_merge::resource::{Resource, paths_in_sub_packages};
+use krm_merge::sides::Side;
 use krm_merge::tree::Tree;
+use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
 use crate::config::{Config, Mode, Role};
 use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, Results, Severity};
+use crate::results::{self, Outcome, ResourceRef, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 
@@ -229,6 +231,14 @@ impl<'a> Open<'a> {
     /// The budget for one text of the merge.
     pub fn budget(&self) -> Budget {
         self.job.budget.again()
+    }
+
+    /// What is a Secret on any side, by its identity on each.
+    pub fn secrets(&self) -> Vec<ResourceRef> {
+        let all = self.merged.resources.iter().map(|resource| resource.member.sides);
+        let secret = all.filter(|sides| Resource::secret(*sides) == Secret::All);
+        let known = secret.flat_map(|sides| Side::ALL.map(|side| sides[side].and_then(|own| own.identity)));
+        known.flatten().map(ResourceRef::from).collect()
     }
 
     /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called

@@ -147,6 +147,13 @@ impl ResourceRef {
     }
 }
 
+impl From<Identity<'_>> for ResourceRef {
+    fn from(of: Identity<'_>) -> Self {
+        let [api_version, kind, namespace, name] = [of.api_version, of.kind, of.namespace, of.name].map(str::to_owned);
+        Self { api_version, kind, namespace, name }
+    }
+}
+
 /// A field, with its value on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -302,12 +309,7 @@ impl Outcome {
     /// This result, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
-        self.resource_ref = resource.identity.map(|i| ResourceRef {
-            api_version: i.api_version.into(),
-            kind: i.kind.into(),
-            namespace: i.namespace.into(),
-            name: i.name.into(),
-        });
+        self.resource_ref = resource.identity.map(ResourceRef::from);
         self.file =
             resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
         self.is_secret |= resource.secret == Secret::All;

@@ -70,7 +70,7 @@ fn check(name: &str) -> Result<(), PathFault> {
         Err(PathFault::Git)
     } else if is_short_name(&folded, "krmign") || folded == ".krmignore" || is_rules(name) {
         Err(PathFault::Rules)
-    } else if is_temporary(&folded) {
+    } else if is_temporary(&folded) || maker(&folded).is_some() {
         Err(PathFault::Temporary)
     } else {
         Ok(())
@@ -139,6 +139,19 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|(process, of)| is_number(process) && (is_number(of) || of == OLD))
 }
 
+const NEW_FOLDER: &str = ".krm-merge-get-";
+
+/// The name of the folder in which a process makes the new folder `of`.
+pub fn temporary_folder(process: u32, of: &str) -> String {
+    format!(".{of}{NEW_FOLDER}{process}")
+}
+
+/// The number of the process that makes a new folder in a folder of this name; `None` if it is not such a name.
+pub fn maker(name: &str) -> Option<&str> {
+    let (of, process) = name.strip_prefix('.')?.rsplit_once(NEW_FOLDER)?;
+    (!of.is_empty() && is_number(process)).then_some(process)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +194,7 @@ mod tests {
             ("KRMIGN~1", Err(PathFault::Rules)),
             ("a/.krm-merge-1-0.tmp", Err(PathFault::Temporary)),
             (".KRM-merge-12-old.tmp ", Err(PathFault::Temporary)),
+            (".web.krm-merge-get-12/x", Err(PathFault::Temporary)),
         ] {
             assert_eq!(of_new_file(path), want, "{path:?}");
         }
@@ -199,6 +213,10 @@ mod tests {
             ".krm-merge-1-0.tmp.bak",
         ] {
             assert!(!is_temporary(name), "{name}");
+        }
+        assert_eq!(maker(&temporary_folder(12, "a.b")), Some("12"));
+        for name in [".krm-merge-get-12", "a.krm-merge-get-12", ".a.krm-merge-get-", ".a.krm-merge-get-12.bak"] {
+            assert_eq!(maker(name), None, "{name}");
         }
     }
 }

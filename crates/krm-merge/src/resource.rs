@@ -1,5 +1,6 @@
 //! Resources: their identity, their place, and which of them belong together.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -292,39 +293,46 @@ fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
     comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
 }
 
-/// Marks what was or becomes a Secret: a side has the resource and no Secret of its name, and another side has the Secret and not the
-/// resource.
+/// Marks what was or becomes a Secret: a side has the resource and not the Secret, another side has the Secret and not the resource, and they
+/// have the same name or a key of their data in common.
 pub fn mark_as_secret<'a>(mut sides: Sides<&mut [Resource<'a>]>) {
     fn name<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str)> {
         resource.identity.map(|identity| (identity.namespace, identity.name))
     }
-    let of_side = |side: Side| sides[side].iter();
-    let secrets = Sides::of(|side| -> HashSet<_> {
-        of_side(side).filter(|resource| resource.secret == Secret::All).filter_map(name).collect()
-    });
+    let is_secret = |resource: &&Resource<'a>| resource.secret == Secret::All;
+    let secrets = Sides::of(|side| -> HashSet<_> { sides[side].iter().filter(is_secret).filter_map(name).collect() });
     if Side::ALL.into_iter().all(|side| secrets[side].is_empty()) {
         return;
     }
-    let is_named = |resource: &&Resource<'a>| {
-        name(resource).is_some_and(|name| secrets.iter().any(|(_, all)| all.contains(&name)))
-    };
-    let alike = Sides::of(|side| -> HashSet<Identity<'a>> {
-        of_side(side).filter(is_named).filter_map(|alike| alike.identity).collect()
-    });
-    let turned: HashSet<Identity<'a>> = Side::ALL
-        .into_iter()
-        .flat_map(|side| alike[side].iter().map(move |identity| (side, *identity)))
-        .filter(|(side, identity)| {
-            let name = &(identity.namespace, identity.name);
-            let is_there = |other: &Side| secrets[*other].contains(name) && !alike[*other].contains(identity);
-            !secrets[*side].contains(name) && Side::ALL.iter().any(is_there)
-        })
-        .map(|(_, identity)| identity)
-        .collect();
+    let of_side = |side: Side| -> HashSet<Identity<'a>> { sides[side].iter().filter_map(|own| own.identity).collect() };
+    let identities = LazyCell::new(|| Sides::of(of_side));
+    let mut turned: HashSet<Identity<'a>> = HashSet::default();
+    for (side, other) in Side::ALL.into_iter().flat_map(|side| Side::ALL.map(|other| (side, other))) {
+        let is_gone = |own: &&Resource<'a>| name(own).is_some_and(|name| !secrets[side].contains(&name));
+        let gone = || sides[other].iter().filter(is_secret).filter(is_gone);
+        let names: HashSet<_> = gone().filter_map(name).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let keys: HashSet<&str> = gone().flat_map(data_keys).collect();
+        let is_turned = |own: &&Resource<'a>| {
+            own.identity.is_some_and(|identity| !identities[other].contains(&identity))
+                && name(own).is_some_and(|name| !secrets[side].contains(&name))
+                && (name(own).is_some_and(|name| names.contains(&name)) || data_keys(own).any(|key| keys.contains(key)))
+        };
+        turned.extend(sides[side].iter().filter(is_turned).filter_map(|own| own.identity));
+    }
     for side in Side::ALL {
         let own = sides[side].iter_mut().filter(|resource| resource.identity.is_some_and(|i| turned.contains(&i)));
         own.for_each(|resource| resource.secret = Secret::All);
     }
+}
+
+/// The keys of the data of a Secret, or of what has data as a Secret has it.
+fn data_keys<'a>(resource: &Resource<'a>) -> impl Iterator<Item = &'a str> {
+    let node = resource.node();
+    let data = ["data", "stringData", "binaryData"].into_iter().filter_map(move |field| node.get(field));
+    data.flat_map(NodeRef::fields).map(|(key, _)| key.string())
 }
 
 /// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.
@@ -439,6 +447,37 @@ mod tests {
             mark_as_secret(Sides { original, updated, dest });
             let mut maps =
                 all.iter().flatten().filter(|resource| resource.identity.is_some_and(|i| i.kind != "Secret"));
+            assert!(maps.all(|map| (map.secret == Secret::All) == want), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_another_name_and_the_data_of_a_secret_that_is_gone_is_secret() {
+        let of = |kind: &str, name: &str, data: &str| {
+            format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: {name}}}, data: {data}}}\n")
+        };
+        let secret = of("Secret", "a", "{password: x, user: y}");
+        let [alike, other, string] =
+            ["{password: z}", "{host: z}", "[password]"].map(|data| of("ConfigMap", "b", data));
+        let both = format!("{secret}---\n{alike}");
+        for (texts, want) in [
+            ([&secret, &alike, &secret], true),
+            ([&secret, &secret, &alike], true),
+            ([&secret, &alike, &alike], true),
+            ([&alike, &secret, &alike], true),
+            ([&secret, &other, &secret], false),
+            ([&secret, &string, &secret], false),
+            // The Secret is still there.
+            ([&secret, &both, &secret], false),
+            ([&both, &alike, &both], false),
+        ] {
+            let documents = texts.map(|text| Document::parse(text.as_str()).expect("valid"));
+            let mut all = documents
+                .each_ref()
+                .map(|document| document.roots().map(|root| Resource::read(root, Origin::Item(0))).collect::<Vec<_>>());
+            let [original, updated, dest] = &mut all;
+            mark_as_secret(Sides { original, updated, dest });
+            let mut maps = all.iter().flatten().filter(|own| own.identity.is_some_and(|i| i.kind == "ConfigMap"));
             assert!(maps.all(|map| (map.secret == Secret::All) == want), "{texts:?}");
         }
     }

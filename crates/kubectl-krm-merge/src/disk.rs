@@ -25,7 +25,7 @@ use krm_merge::file_path;
 use crate::cores;
 use crate::folder::root::FolderRoot;
 use crate::folder::{Folder, most_open};
-use crate::walk::shown;
+use crate::walk::{is_leftover, shown};
 use krm_merge::file_path::RULES;
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
@@ -47,7 +47,7 @@ pub struct Replacement<'r> {
     pub executable: Option<bool>,
 }
 
-/// Removes the temporary files of killed runs below a folder. Folders in which another run is still at work are left out.
+/// Removes the temporary files and folders of killed runs below a folder. Those of a run that is still at work are left out.
 pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     if leftovers.is_empty() {
         return Ok(());
@@ -58,11 +58,27 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
         if is_taken(folder, None) {
             continue;
         }
-        for file in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
-            remove(&root, file).with_context(|| shown(file))?;
+        for left in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
+            match maker(left) {
+                None => remove(&root, left).with_context(|| shown(left))?,
+                // It is not locked in its first moment.
+                Some(process) if is_locked(left) || may_run(process) => {}
+                Some(_) => fs::remove_dir_all(left).with_context(|| shown(left))?,
+            }
         }
     }
     Ok(())
+}
+
+/// The process that makes a new folder in this one; `None` if it is a file.
+fn maker(left: &Path) -> Option<&str> {
+    file_path::maker(left.file_name()?.to_str()?)
+}
+
+/// Whether a process may still run. Only Linux tells it without a call that is unsafe.
+fn may_run(process: &str) -> bool {
+    let all = Path::new("/proc");
+    !all.join("self").exists() || all.join(process).exists()
 }
 
 fn remove(root: &FolderRoot, file: &Path) -> Result<()> {
@@ -80,10 +96,13 @@ fn parts(file: &Path) -> Result<(&Path, &OsStr)> {
     file.parent().zip(file.file_name()).context("it must be a file")
 }
 
-/// The temporary files of a folder.
+/// The temporary files and folders in a folder.
 pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.filter(|e| e.file_name().to_str().is_some_and(file_path::is_temporary)).map(|e| e.path()).collect()
+    let is_left = |entry: &fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| entry.file_name().to_str().is_some_and(|name| is_leftover(name, kind)))
+    };
+    entries.filter(is_left).map(|entry| entry.path()).collect()
 }
 
 /// How often to try a lock. Another process may hold it for a moment, only to check it.
@@ -112,10 +131,11 @@ fn lock(root: &FolderRoot) -> Result<Option<File>> {
 
 /// Whether another run has locked a folder, or a folder that contains it. `own` is the folder that this run has locked.
 fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
-    let is_locked = |folder: &Path| {
-        File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-    };
     std::path::absolute(folder).is_ok_and(|folder| folder.ancestors().any(|f| Some(f) != own && is_locked(f)))
+}
+
+fn is_locked(folder: &Path) -> bool {
+    File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Carries out all replacements. `root` must contain every file. `go_on` fails if the run is asked to end.

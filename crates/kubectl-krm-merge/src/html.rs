@@ -10,7 +10,7 @@ mod rows;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use krm_merge::schema::Types;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::results::{Outcome, ResourceRef};
 use sha2::{Digest, Sha256};
 
 use crate::change::Change;
@@ -38,9 +38,15 @@ const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Note, "notes", "Notes"),
 ];
 
-/// Makes the page. `types` says how to match the elements of lists.
-pub fn html(dest: &Side, changes: &[Change], results: &[Outcome], types: &Types<'_>) -> String {
-    let cards = cards(dest, changes, results, types);
+/// Makes the page. `secrets` are the resources of which only the fields may be shown, and `types` says how to match the elements of lists.
+pub fn html(
+    dest: &Side,
+    changes: &[Change],
+    results: &[Outcome],
+    secrets: &[ResourceRef],
+    types: &Types<'_>,
+) -> String {
+    let cards = cards(dest, changes, results, secrets, types);
     let title = format!("krm-merge: {}", headline(results));
     let mut page = Markup::default();
     head(&mut page, &title);
@@ -207,7 +213,7 @@ mod tests {
         // What `openssl dgst -sha256 -binary | base64` says of nothing.
         assert_eq!(digest(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
         let dest = Side::of_text("dest", "").expect("a side");
-        let page = html(&dest, &[], &[], &Types::new([], Inference::On));
+        let page = html(&dest, &[], &[], &[], &Types::new([], Inference::On));
         for text in [STYLE, SCRIPT] {
             assert!(page.contains(&digest(text).replace('\'', "&#39;")) && page.contains(text), "{page}");
         }

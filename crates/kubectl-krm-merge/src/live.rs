@@ -42,6 +42,7 @@ use krm_yaml::Document;
 
 use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
+use crate::credentials;
 use crate::diff;
 use crate::github::github;
 use crate::given;
@@ -155,7 +156,7 @@ fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) 
         Output::Markdown => page.data(&markdown(dest, &merge.results)),
         Output::Html => {
             let changes = secret::masked(&merge.changes);
-            page.data(&html(dest, &changes, &merge.results, &merge.types(dest)));
+            page.data(&html(dest, &changes, &merge.results, &merge.secrets, &merge.types(dest)));
         }
         Output::Diff => {
             page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(dest), reader));
@@ -195,6 +196,7 @@ fn shown(merge: &Merge, reader: Reader) -> Merge {
         rules: Vec::new(),
         limit: merge.limit,
         conflicts: merge.conflicts,
+        secrets: merge.secrets.clone(),
     }
 }
 
@@ -214,8 +216,13 @@ fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]
 fn kustomized(folder: &str) -> Result<Side> {
     let output =
         Command::new("kubectl").args(["kustomize", folder]).output().context("kubectl must be on PATH for `-k`")?;
+    // The folder may be an address.
+    let folder = credentials::hidden(folder);
     if !output.status.success() {
-        bail!("`kubectl kustomize {folder}` must pass: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "`kubectl kustomize {folder}` must pass: {}",
+            credentials::hidden(String::from_utf8_lossy(&output.stderr).trim())
+        );
     }
     Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }

@@ -11,6 +11,7 @@ mod compare;
 mod complete;
 mod config_file;
 mod cores;
+mod credentials;
 mod diff;
 mod difference;
 mod disk;

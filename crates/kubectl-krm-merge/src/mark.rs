@@ -5,27 +5,30 @@
 //! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::policy::Settled;
+use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::Pick;
 use krm_merge_function::config::{Config, Role};
-use krm_merge_function::results::{self, Outcome, Severity};
+use krm_merge_function::results::{self, Outcome, ResourceRef, Severity};
+use krm_yaml::secret::Secret;
 use krm_yaml::{
     Document, Edit, NodeRef, RESOLVE, Style as Written, TextEdits, has_source_lines, line_start, next_line, shown,
     starts_line,
 };
 
 use crate::change::{Change, Made};
-use crate::git::choices::{Lines, parts};
+use crate::git::choices::{Lines, Parted, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
 use crate::held::{Content, Held};
 use crate::merge::{self, Conflicts, Merge, Open, Stop};
-use crate::resolve::marked::{Conflict, DELETED, Marked};
+use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 use crate::side::Side;
 
 /// The smallest number of characters of a marker, as in git.
@@ -65,14 +68,15 @@ fn marked(open: &Open<'_>, dest: &Side, given: &[(Role, Vec<Side>)], style: Opti
         dest: Draft::of(Some(&ours)),
     };
     let paths: BTreeSet<&str> = drafts.updated.changes.keys().chain(drafts.dest.changes.keys()).copied().collect();
-    let drawn = Drawn { dest, drafts, labels: labels(dest, given), style };
+    let secrets = ours.secrets.iter().map(ResourceRef::identity).collect();
+    let drawn = Drawn { dest, drafts, labels: labels(dest, given), style, secrets };
     let changes = paths.into_iter().map(|path| drawn.file(path)).collect::<Result<Vec<_>>>()?;
     let changes = changes.into_iter().flatten().collect();
     let mut results = ours.results;
     results.iter_mut().filter(|result| is_open(result)).for_each(|result| result.severity = Severity::Error);
     results::sort(&mut results);
-    let (rules, limit) = (ours.rules, ours.limit);
-    Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
+    let Merge { rules, limit, secrets, .. } = ours;
+    Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit, secrets })
 }
 
 /// Checks that no file of dest has markers left. A merge would take them for text of the file, or overwrite the lines between them. In a
@@ -90,10 +94,7 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         };
         let bytes = held.bytes()?;
         let marked = Marked::read(&bytes);
-        let is_of_merge = |conflict: &Conflict| {
-            let ours = marked.shown(&conflict.ours.label);
-            ours.strip_suffix(DELETED).unwrap_or(&ours) == label
-        };
+        let is_of_merge = |conflict: &Conflict| bare(&marked.shown(&conflict.ours.label)) == label;
         if marked.conflicts.iter().any(|conflict| !is_text || is_of_merge(conflict)) {
             bail!("{}: {RESOLVE}; nothing was written", held.name);
         }
@@ -166,6 +167,8 @@ struct Drawn<'m> {
     drafts: Sides<Draft<'m>>,
     labels: Sides<String>,
     style: Style,
+    /// What is a Secret on any side, by its identity on each.
+    secrets: HashSet<Identity<'m>>,
 }
 
 impl Drawn<'_> {
@@ -197,20 +200,25 @@ impl Drawn<'_> {
         let style = if texts.original.is_some() { self.style } else { Style::Merge };
         let (parts, style) = parts.unwrap_or_else(|| {
             let grain = if is_whole { Grain::Whole } else { Grain::Lines };
-            (vec![Part::of(Choice { texts: sides.map(str::to_owned), grain })], style)
+            let choice = Choice { texts: sides.map(str::to_owned), grain };
+            (vec![LabelledPart { ending: self.ending(&choice), part: Part::of(choice) }], style)
         });
         let size = sides.iter().map(|(_, text)| longest_marker(text) + 1).fold(SIZE, usize::max);
-        let label = |side: Version| match is_deleted(side) {
-            true if side != Version::Original => format!("{}{DELETED}", self.labels[side]),
-            _ => self.labels[side].clone(),
-        };
-        let Sides { original, updated, dest } = Sides::of(label);
-        Some(Marks { size, style, ours: &dest, original: &original, theirs: &updated }.text(&parts))
+        let mut out = String::new();
+        for LabelledPart { part, ending } in &parts {
+            let label = |side: Version| {
+                let deleted = if is_deleted(side) && side != Version::Original { DELETED } else { "" };
+                format!("{}{ending}{deleted}", self.labels[side])
+            };
+            let Sides { original, updated, dest } = Sides::of(label);
+            Marks { size, style, ours: &dest, original: &original, theirs: &updated }.write(part, &mut out);
+        }
+        Some(out)
     }
 
     /// The parts of a text that edits of dest's text make, and the style of its markers. Without a draft of the original, the markers have
     /// only the two sides.
-    fn by_edits(&self, path: &str, texts: Sides<Option<&str>>) -> Option<(Vec<Part>, Style)> {
+    fn by_edits(&self, path: &str, texts: Sides<Option<&str>>) -> Option<(Vec<LabelledPart>, Style)> {
         let from = [&self.drafts.dest, &self.drafts.updated].into_iter().find_map(|draft| draft.made.get(path));
         let from = from.map_or(path, |made| made.from.as_str());
         let document = self.dest.at(from)?.document()?;
@@ -219,10 +227,100 @@ impl Drawn<'_> {
         let (dest, updated, original) = (edits(Version::Dest)?, edits(Version::Updated)?, edits(Version::Original));
         let style = if original.is_some() { self.style } else { Style::Merge };
         let edits = Sides { original: original.unwrap_or_default(), updated, dest };
-        let mut parts = parts(source, 0..source.len(), &edits, &texts_of(document)).ok()?.parts;
+        let Parted { mut parts, open } = parts(source, 0..source.len(), &edits, &texts_of(document)).ok()?;
         parts.iter_mut().for_each(keep_whole);
-        Some((parts, style))
+        let named =
+            if self.secrets.is_empty() { Vec::new() } else { self.named(document, [texts.dest?, texts.updated?]) };
+        let mut open = open.into_iter();
+        let mut ending = |part: &Part| {
+            let Part::Choice(choice) = part else { return "" };
+            let lines = open.next().unwrap_or_default();
+            let near = &named[named.partition_point(|of| of.lines.end < lines.start)..];
+            let touched = || near.iter().take_while(|of| of.lines.start <= lines.end).filter(|of| of.has(&lines));
+            match touched().find(|of| of.ending == OF_SECRET) {
+                Some(of) => of.ending,
+                None if touched().any(|of| of.contains(&lines)) => "",
+                None => self.ending(choice),
+            }
+        };
+        let labelled = parts.into_iter().map(|part| LabelledPart { ending: ending(&part), part });
+        Some((labelled.collect(), style))
     }
+
+    /// The resources of a file of dest, in order. A label says that one is a Secret on some side, unless both texts say it.
+    fn named(&self, document: &Document<'_>, texts: [&str; 2]) -> Vec<DestLines> {
+        let name = |own: &Resource<'_>| own.identity.map(|i| (i.namespace.to_owned(), i.name.to_owned()));
+        let secrets = texts.map(|text| {
+            let document = Document::parse(text);
+            let all = document.iter().flat_map(resources).filter(|own| own.secret == Secret::All);
+            all.filter_map(|own| name(&own)).collect::<HashSet<_>>()
+        });
+        let is_said = |own: &Resource<'_>| {
+            let is_in = |name| secrets.iter().all(|all| all.contains(&name));
+            own.secret == Secret::All && name(own).is_some_and(is_in)
+        };
+        let of = |own: Resource<'_>| DestLines {
+            lines: lines_of(own.node()),
+            ending: if self.is_secret(&own) && !is_said(&own) { OF_SECRET } else { "" },
+        };
+        resources(document).map(of).collect()
+    }
+
+    /// What the labels of whole resources end with: whether a text has one that is a Secret on some side, and does not say it.
+    fn ending(&self, choice: &Choice) -> &'static str {
+        let is_hidden = |text: &String| {
+            let Ok(document) = Document::parse(text.as_str()) else { return true };
+            let all = document.roots().flat_map(|root| root.elements().chain([root]));
+            let mut all = all.flat_map(|node| Resource::of_document(node, |_| Origin::Item(0)));
+            all.any(|own| self.is_secret(&own) && own.secret != Secret::All)
+        };
+        let has_secret =
+            !self.secrets.is_empty() && [&choice.texts.dest, &choice.texts.updated].into_iter().any(is_hidden);
+        if has_secret { OF_SECRET } else { "" }
+    }
+
+    fn is_secret(&self, resource: &Resource<'_>) -> bool {
+        resource.identity.is_some_and(|identity| self.secrets.contains(&identity))
+    }
+}
+
+/// A part of a text, and what the labels of its markers end with.
+struct LabelledPart {
+    part: Part,
+    ending: &'static str,
+}
+
+/// The lines of a resource of dest, and what the labels there end with.
+struct DestLines {
+    lines: Range<usize>,
+    ending: &'static str,
+}
+
+impl DestLines {
+    /// Whether lines of dest are of the resource, or may be: lines that are added directly above or below it.
+    fn has(&self, lines: &Range<usize>) -> bool {
+        match lines.is_empty() {
+            true => self.lines.start <= lines.start && lines.end <= self.lines.end,
+            false => self.lines.start < lines.end && lines.start < self.lines.end,
+        }
+    }
+
+    /// Whether lines of dest are of the resource alone.
+    fn contains(&self, lines: &Range<usize>) -> bool {
+        self.lines.start < lines.start && lines.end < self.lines.end
+            || !lines.is_empty() && self.lines.start <= lines.start && lines.end <= self.lines.end
+    }
+}
+
+fn resources<'a>(document: &'a Document<'_>) -> impl Iterator<Item = Resource<'a>> {
+    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Item(0)))
+}
+
+/// The lines of a node.
+fn lines_of(node: NodeRef<'_>) -> Range<usize> {
+    let source = node.document().source();
+    let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
+    line_start(source, node.start())..end
 }
 
 /// The lines of the texts of a document that are written over several. In these, lines are chosen separately. In a flow map or list, a line may
@@ -230,10 +328,7 @@ impl Drawn<'_> {
 fn texts_of(document: &Document<'_>) -> Vec<Lines<'static>> {
     fn collect(node: NodeRef<'_>, found: &mut Vec<Lines<'static>>) {
         if has_source_lines(node) {
-            let source = node.document().source();
-            let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
-            let range = line_start(source, node.start())..end;
-            found.push(Lines { range, grain: Grain::Lines, finer: Finer::Never });
+            found.push(Lines { range: lines_of(node), grain: Grain::Lines, finer: Finer::Never });
         }
         if node.style() == Written::Block {
             node.entries().for_each(|(_, value)| collect(value, found));

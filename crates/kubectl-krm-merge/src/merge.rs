@@ -17,7 +17,7 @@ use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::{Counts, Report};
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::results::{Outcome, ResourceRef, Severity};
 use krm_yaml::Document;
 
 use crate::End;
@@ -44,6 +44,8 @@ pub struct Merge {
     pub limit: Limit,
     /// How conflicts were treated.
     pub conflicts: Conflicts,
+    /// What is a Secret on any side, by its identity on each.
+    pub secrets: Vec<ResourceRef>,
 }
 
 /// What becomes of conflicts without a winner.

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::credentials;
 use crate::held::Raw;
 use crate::side::Side;
 use crate::walk::{Unread, absent};
@@ -34,7 +35,8 @@ pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
         }
         let what = format!("a file, a folder, or a release in git: {FORM}");
         let may_be_release = path.contains(['@', ':']);
-        return Err(absent(of, if may_be_release { &what } else { "a file or a folder" }, Path::new(path), why));
+        let what = if may_be_release { &what } else { "a file or a folder" };
+        return Err(absent(of, what, Path::new(&credentials::hidden(path)), why));
     }
     let address = ReleaseAddress::parse(path)?;
     let store = Store::open(&address.repo, Path::new("."), Network::Online)?;

@@ -21,6 +21,7 @@ use krm_yaml::shown;
 
 use crate::End;
 use crate::cli::{Common, InConflict, Output, Upgrade};
+use crate::disk;
 use crate::given;
 use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
@@ -31,7 +32,7 @@ use crate::screen::{self, Page, Reader};
 use crate::setting;
 use crate::side::Side;
 use crate::told::{self, counted};
-use crate::walk::Unread;
+use crate::walk::{Tree, Unread};
 use committed::Ignored;
 pub use get::get;
 use package::{Package, new_packages};
@@ -151,6 +152,11 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> 
     let writes = !args.check
         && !args.common.dry_run
         && (args.common.in_place || args.common.output.is_none() && !args.common.stat);
+    if writes {
+        // What a killed run left is no change of the user.
+        let tree = Tree::read(&package.root)?;
+        disk::clean(&tree.root, &tree.leftovers)?;
+    }
     let ignored = match writes && !args.allow_dirty {
         true => committed::check(&package.root, &package.name)?,
         false => Ignored::default(),

@@ -30,7 +30,7 @@ pub struct Tree {
     pub files: Vec<String>,
     /// The paths of symbolic links that lead out of the folder, or nowhere.
     pub links: Vec<String>,
-    /// The temporary files that killed runs left.
+    /// The temporary files and folders that killed runs left.
     pub leftovers: Vec<PathBuf>,
     /// The rules of each `.krmignore`, with its folder.
     rules: Vec<(String, Gitignore)>,
@@ -102,7 +102,7 @@ impl Tree {
             let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
             let disk = here.join(&name);
             let kind = fs::symlink_metadata(&disk).with_context(|| shown(&disk))?.file_type();
-            if file_path::is_temporary(&name) && kind.is_file() {
+            if is_leftover(&name, kind) {
                 self.leftovers.push(disk);
                 continue;
             }
@@ -251,6 +251,11 @@ pub fn absent(of: &str, what: &str, path: &Path, why: io::Error) -> Error {
         }
         _ => anyhow!(why).context(format!("`{of}` \"{name}\"")),
     }
+}
+
+/// Whether a file or folder of this name is one that only a killed run leaves, or one that is still at work.
+pub fn is_leftover(name: &str, kind: fs::FileType) -> bool {
+    (kind.is_file() && file_path::is_temporary(name)) || (kind.is_dir() && file_path::maker(name).is_some())
 }
 
 /// A path for a message.

@@ -30,7 +30,7 @@ pub struct Parted {
     /// The parts.
     pub parts: Vec<Part>,
     /// The lines of our text that a person must choose, sorted and disjoint.
-    open: Vec<Range<usize>>,
+    pub open: Vec<Range<usize>>,
 }
 
 impl Parted {

@@ -42,6 +42,7 @@ use super::part::{Choice, Grain, Part};
 use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
+use crate::disk;
 use crate::held::{is_kustomization, parse};
 use crate::release::program::{In, git};
 use crate::screen;
@@ -224,6 +225,10 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// Puts the result in the place of our file. It is written beside it first, so that a full disk leaves our file whole.
 fn write(args: &GitDriver, text: &[u8]) -> Result<()> {
+    if let Some(folder) = args.ours.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = disk::clean(folder, &disk::leftovers_in(folder));
+    }
     let beside = args.ours.with_file_name(file_path::temporary(std::process::id(), 0));
     let put = || {
         fs::write(&beside, text)?;

@@ -10,6 +10,7 @@ use krm_yaml::shown::misleads;
 use super::repository::CACHE;
 use crate::End;
 use crate::cli::{Color, GitInstall};
+use crate::credentials;
 use crate::disk::{self, Replacement};
 use crate::regular;
 use crate::release::program::{self, In};
@@ -295,7 +296,7 @@ fn git_bytes(args: &[&str]) -> Result<Vec<u8>> {
     let output = program::git(In::Environment).args(args).output().context("git must be on PATH")?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
-        bail!("git {}: {}", args.join(" "), told.trim().lines().collect::<Vec<_>>().join("; "));
+        bail!("git {}: {}", args.join(" "), credentials::hidden(&told.trim().lines().collect::<Vec<_>>().join("; ")));
     }
     let breaks = output.stdout.iter().rev().take_while(|byte| **byte == b'\n').count();
     Ok(output.stdout[..output.stdout.len() - breaks].to_vec())

@@ -36,14 +36,17 @@ impl Marks<'_> {
     /// The text of the parts, with markers around the choices.
     pub fn text(&self, parts: &[Part]) -> String {
         let mut out = String::new();
-        for part in parts {
-            match part {
-                Part::Same(text) => out.push_str(text),
-                Part::Choice(Choice { texts, grain: Grain::Whole }) => self.block(&mut out, each(texts)),
-                Part::Choice(Choice { texts, grain: Grain::Lines }) => self.lines(&mut out, each(texts)),
-            }
-        }
+        parts.iter().for_each(|part| self.write(part, &mut out));
         out
+    }
+
+    /// Writes the next part of a text.
+    pub fn write(&self, part: &Part, out: &mut String) {
+        match part {
+            Part::Same(text) => out.push_str(text),
+            Part::Choice(Choice { texts, grain: Grain::Whole }) => self.block(out, each(texts)),
+            Part::Choice(Choice { texts, grain: Grain::Lines }) => self.lines(out, each(texts)),
+        }
     }
 
     /// Writes texts in which each run of differing lines is a choice of its own.

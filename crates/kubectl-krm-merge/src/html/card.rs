@@ -59,10 +59,15 @@ pub fn is_about_all(result: &Outcome) -> bool {
 
 /// The cards of all resources and files that change or have results. Those with changes come first, in the order of the files; then those
 /// with results alone, in the order of the results.
-pub fn cards<'r>(dest: &Side, changes: &[Change], results: &'r [Outcome], types: &Types<'_>) -> Vec<Card<'r>> {
+pub fn cards<'r>(
+    dest: &Side,
+    changes: &[Change],
+    results: &'r [Outcome],
+    secrets: &[ResourceRef],
+    types: &Types<'_>,
+) -> Vec<Card<'r>> {
     let mut deck = Deck { cards: Vec::new(), known: HashMap::new() };
-    let secret = results.iter().filter(|result| result.is_secret).filter_map(|result| result.resource_ref.as_ref());
-    let secret = secret.map(ResourceRef::identity).collect();
+    let secret = secrets.iter().map(ResourceRef::identity).collect();
     let of_files = results.iter().filter(|result| result.is_secret && result.resource_ref.is_none());
     let files: HashSet<&str> = of_files.filter_map(|result| Some(result.file.as_ref()?.path.as_str())).collect();
     for change in changes {

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use krm_merge::list;
 use krm_merge::path::cut;
-use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
 use krm_merge::schema::Types;
+use krm_merge::sides::Sides;
 use krm_merge_function::results::ResourceRef;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Place, extent};
@@ -159,49 +160,45 @@ struct TextOwner {
 
 /// What is secret in the documents without a name.
 fn secret_without_name(document: &Document<'_>) -> Secret {
-    let all = document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Item(0)));
-    all.filter(|resource| resource.identity.is_none()).map(|resource| resource.secret).max().unwrap_or_default()
+    let all = resources(document).filter(|resource| resource.identity.is_none());
+    all.map(|resource| resource.secret).max().unwrap_or_default()
+}
+
+fn resources<'a>(document: &'a Document<'_>) -> impl Iterator<Item = Resource<'a>> {
+    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Item(0)))
+}
+
+fn named<'a>(document: &'a Document<'_>) -> impl Iterator<Item = (Identity<'a>, Resource<'a>)> {
+    resources(document).filter_map(|resource| Some((resource.identity?, resource)))
 }
 
 fn owners(document: &Document<'_>) -> Vec<TextOwner> {
-    let mut found = Vec::new();
-    for root in document.roots() {
-        for resource in Resource::of_document(root, |_| Origin::Item(0)) {
-            let Some(identity) = resource.identity else { continue };
-            let lines = match list::items_of(root) {
-                Some(items) => {
-                    let place = Place::of_element(items, resource.node());
-                    place.top(document)..place.bottom(document)
-                }
-                None => extent(root),
-            };
-            let [api_version, kind, namespace, name] =
-                [identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned);
-            let name = ResourceRef { api_version, kind, namespace, name };
-            found.push(TextOwner { lines, name, secret: resource.secret });
-        }
-    }
-    found
+    let owner = |(identity, resource): (Identity<'_>, Resource<'_>)| {
+        let lines = match resource.list.and_then(list::items_of) {
+            Some(items) => {
+                let place = Place::of_element(items, resource.node());
+                place.top(document)..place.bottom(document)
+            }
+            None => extent(resource.node()),
+        };
+        TextOwner { lines, name: identity.into(), secret: resource.secret }
+    };
+    named(document).map(owner).collect()
 }
 
-/// Hides resources that are Secrets elsewhere, and those that were or become one: the other text has a Secret of their name, and their own
-/// has none.
+/// Hides what is a Secret elsewhere, and what was or becomes one.
 fn hide(sides: &mut [Text<'_>; 2], elsewhere: Elsewhere<'_>) {
-    fn name(own: &TextOwner) -> (String, String) {
-        (own.name.namespace.clone(), own.name.name.clone())
-    }
-    let secrets = sides
-        .each_ref()
-        .map(|side| -> HashSet<_> { side.owners.iter().filter(|own| own.secret == Secret::All).map(name).collect() });
-    for (side, text) in sides.iter_mut().enumerate() {
+    let documents = sides.each_ref().map(|text| text.document.as_ref());
+    let [mut old, mut new] =
+        documents.map(|document| document.into_iter().flat_map(named).map(|(_, own)| own).collect::<Vec<_>>());
+    mark_as_secret(Sides { original: &mut [], updated: &mut new, dest: &mut old });
+    let marked = [old, new].map(|all| all.into_iter().map(|own| own.secret).collect::<Vec<_>>());
+    for (text, marked) in sides.iter_mut().zip(marked) {
         if elsewhere.is_file {
             text.secret = Secret::All;
         }
-        for own in &mut text.owners {
-            let is_turned = secrets[1 - side].contains(&name(own)) && !secrets[side].contains(&name(own));
-            if is_turned || elsewhere.resources.contains(&own.name.identity()) {
-                own.secret = Secret::All;
-            }
+        for (own, marked) in text.owners.iter_mut().zip(marked) {
+            own.secret = if elsewhere.resources.contains(&own.name.identity()) { Secret::All } else { marked };
         }
     }
 }

@@ -269,6 +269,7 @@ fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Pag
             results: merge.results.clone(),
             made: BTreeMap::new(),
             rules: merge.rules.clone(),
+            secrets: merge.secrets.clone(),
             ..*merge
         };
         match args.output {

@@ -11,6 +11,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::credential;
 use crate::cli::Connection;
+use crate::credentials;
 use crate::told;
 use crate::walk::shown;
 
@@ -121,30 +122,5 @@ fn said(error: KubeconfigError) -> Error {
 
 /// The message of an error, without the users and passwords in its addresses.
 pub fn without_users(error: Error) -> String {
-    let text = told::chain(&error);
-    let mut parts = text.split("//");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c)).unwrap_or(part.len());
-        let host = part[..end].rfind('@').map_or(0, |at| at + 1);
-        out.extend(["//", &part[host..]]);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_shown_without_users() {
-        for (text, want) in [
-            ("proxy socks5://u:p@host:1 is", "proxy socks5://host:1 is"),
-            ("\"https://u:p@ss@host/x@y\", http://h", "\"https://host/x@y\", http://h"),
-            ("//u:p@host", "//host"),
-            ("a@b", "a@b"),
-        ] {
-            assert_eq!(without_users(anyhow!("{text}")), want);
-        }
-    }
+    credentials::hidden(&told::chain(&error))
 }

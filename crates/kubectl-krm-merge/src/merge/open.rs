@@ -195,7 +195,8 @@ impl<'m> Open<'m> {
         }
         let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
         let (rules, limit) = (self.rules.clone(), self.limit);
-        let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
+        let secrets = self.merged.as_ref().map(function::Open::secrets).unwrap_or_default();
+        let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts, secrets };
         if merge.has_failed() {
             results::sort(&mut merge.results);
             return Ok(merge);

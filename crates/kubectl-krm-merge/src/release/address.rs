@@ -1,15 +1,21 @@
 //! The address of a release in git, as kpt writes it: `REPO[.git]/DIRECTORY@REF`.
 //!
 //! An address may come from a file of a package, so nothing of it may be an option of git or start a program: no `-` at the beginning, no
-//! `ext::`, no control characters. A password is refused, because the address is written into a file of the package.
+//! `ext::`, no control characters. A password or token is refused, because the address is written into a file of the package, and no error
+//! repeats one.
 
 use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::credentials;
+
 /// The form of an address, for messages.
 pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository that you stand in";
+
+/// The error for an address with a password or token.
+const NO_SECRET: &str = "the address of a repository must hold no password, token or query, for it is written into the package: let a credential helper of git give the password, and write `@` before the release";
 
 /// A folder, or a file, of a repository in one of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +43,14 @@ impl ReleaseAddress {
     /// # Errors
     /// It has another form, or must not be used.
     pub fn parse(text: &str) -> Result<Self> {
-        let of_path = || text.split_once("//").filter(|_| !text.contains("://"));
-        let Some((repo, rest)) = split(text).or_else(of_path) else { bail!("\"{text}\" must be {FORM}") };
+        let is_url = text.contains("://");
+        if is_url && credentials::are_in(text) {
+            bail!(NO_SECRET);
+        }
+        let of_path = || text.split_once("//").filter(|_| !is_url);
+        let Some((repo, rest)) = split(text).or_else(of_path) else {
+            bail!("\"{}\" must be {FORM}", credentials::hidden(text))
+        };
         let (directory, reference) = match rest.split_once('@') {
             Some((directory, reference)) => (directory, Some(reference)),
             None => (rest, None),
@@ -51,6 +63,9 @@ impl ReleaseAddress {
     /// # Errors
     /// One of them must not be used.
     pub fn new(repo: Repo, directory: &str, reference: Option<&str>) -> Result<Self> {
+        if [directory, reference.unwrap_or_default()].into_iter().any(credentials::are_in_query) {
+            bail!(NO_SECRET);
+        }
         let directory = directory.trim_matches('/');
         let is_name = |name: &str| !name.is_empty() && name != "." && name != "..";
         if directory.contains(char::is_control) || !(directory.is_empty() || directory.split('/').all(is_name)) {
@@ -110,6 +125,9 @@ impl Repo {
         if text == ".git" || text == "./.git" {
             return Ok(Self::Here);
         }
+        if credentials::are_in(text) {
+            bail!(NO_SECRET);
+        }
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (Some(scheme), rest),
             None => (None, text),
@@ -127,11 +145,6 @@ impl Repo {
         let (user, host) = host.rsplit_once('@').map_or((None, host), |(user, host)| (Some(user), host));
         if host.starts_with('-') || user.is_some_and(|user| user.starts_with('-')) {
             bail!("the host of a repository must not begin with `-`, as in \"{text}\"");
-        }
-        if scheme.is_some() && user.is_some_and(|user| user.contains(':')) {
-            bail!(
-                "the address of a repository must hold no password, for it is written into the package: let a credential helper of git give it"
-            );
         }
         Ok(Self::Remote(text.to_owned()))
     }
@@ -220,6 +233,13 @@ mod tests {
             ("https://-oProxyCommand=x/b.git/d@v1", "must not begin with `-`"),
             ("-x@example.com:b.git/d@v1", "without `-`"),
             ("https://me:secret@example.com/b.git/d@v1", "no password"),
+            ("https://secret@example.com/b", "no password"),
+            ("HTTPS://secret@example.com/b.git", "no password"),
+            ("me:secret@example.com:b.git/d@v1", "no password"),
+            ("me:secret@example.com/b", "must be REPO.git/DIRECTORY@REF"),
+            ("https://example.com/b.git/d@v1?private_token=secret", "no password"),
+            ("git@example.com:b.git/d?private_token=secret@v1", "no password"),
+            ("git@example.com:b.git/d@v1#private_token=secret", "no password"),
             ("ftp://example.com/b.git/d@v1", "must begin with"),
             ("https://example.com/b.git/../x@v1", "without `..`"),
             ("https://example.com/b.git/d@--help", "without `-`"),

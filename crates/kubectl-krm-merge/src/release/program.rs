@@ -12,6 +12,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use krm_yaml::shown;
 
+use crate::credentials;
 use crate::screen;
 
 /// The repository that git works in.
@@ -118,7 +119,8 @@ pub const MISSING: &str = "the program `git` must be on PATH";
 pub fn words(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("hint:"));
-    let said: Vec<String> = lines.map(|line| shown::line(line).into_owned()).collect();
+    // git knows addresses of the user's configuration, too.
+    let said: Vec<String> = lines.map(|line| credentials::hidden(&shown::line(line))).collect();
     let is_fault =
         |line: &&String| ["fatal: ", "error: ", "remote: ", "ssh: "].iter().any(|word| line.starts_with(word));
     let faults: Vec<&str> = said.iter().filter(is_fault).map(String::as_str).collect();

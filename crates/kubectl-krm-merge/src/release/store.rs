@@ -3,7 +3,8 @@
 //! The cache of a remote repository is a bare repository in the user's cache folder, which all packages share. It has the commits that were
 //! asked for, without their history, and of the files only those that a release needs, if the server can leave out others. It has no refs:
 //! what the remote repository had last stands in the file `remote-refs`. One run at a time fetches into it. The lock belongs to
-//! git, too, so that it lasts until git ends, even if this program is killed. A killed fetch leaves whole packs or none.
+//! git, too, so that it lasts until git ends, even if this program is killed. A killed fetch leaves whole packs or none. What else a
+//! killed run left is taken away under the lock.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -418,6 +419,9 @@ impl Store {
             File::options().create(true).truncate(false).write(true).open(&file).with_context(|| shown(&file))?;
         // On a file system without locks, nothing is locked.
         let _ = lock.lock();
+        // What a killed run left while it made the cache, or git while it fetched.
+        ["new", "old"].into_iter().try_for_each(|left| remove(&self.folder.with_extension(left)))?;
+        remove_left(&self.folder.join("objects/pack"), |name| name.starts_with("tmp_"));
         Ok(lock)
     }
 
@@ -488,6 +492,13 @@ fn init(folder: &Path, lock: &File, format: ObjectFormat) -> Result<()> {
     Ok(())
 }
 
+/// Removes files that a killed run left in a folder.
+fn remove_left(folder: &Path, is_left: impl Fn(&str) -> bool) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let left = entries.filter(|entry| entry.file_name().to_str().is_some_and(&is_left));
+    left.for_each(|entry| _ = fs::remove_file(entry.path()));
+}
+
 fn remove(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(e).with_context(|| shown(folder)),
@@ -497,6 +508,11 @@ fn remove(folder: &Path) -> Result<()> {
 
 /// Writes a file as a whole.
 pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = file.parent().and_then(|folder| File::open(folder).ok());
+    // One run at a time writes there, so what lies there is of killed ones.
+    if folder.as_ref().is_some_and(|folder| folder.lock().is_ok()) {
+        remove_left(file.parent().unwrap_or(file), |name| name.ends_with(".new"));
+    }
     let new = file.with_extension(format!("{}.new", std::process::id()));
     let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
     written.with_context(|| shown(file))

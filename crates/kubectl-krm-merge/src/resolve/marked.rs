@@ -11,6 +11,15 @@ use std::ops::Range;
 /// The end of a label that says that this side deleted the whole file.
 pub const DELETED: &str = ", which deleted the file";
 
+/// The end of a label that says that the lines are of a Secret, although the text does not say it: it was one on another side.
+pub const OF_SECRET: &str = ", of a Secret";
+
+/// A label without what this program adds to it.
+pub fn bare(label: &str) -> &str {
+    let label = label.strip_suffix(DELETED).unwrap_or(label);
+    label.strip_suffix(OF_SECRET).unwrap_or(label)
+}
+
 /// A text with the conflicts in it.
 #[derive(Debug)]
 pub struct Marked<'t> {
@@ -119,6 +128,14 @@ impl<'t> Marked<'t> {
     pub fn is_of_whole_file(&self, conflict: &Conflict) -> bool {
         let has_deleted = |half: &Half| half.text.is_empty() && self.shown(&half.label).ends_with(DELETED);
         conflict.range == (0..self.text.len()) && (has_deleted(&conflict.ours) || has_deleted(&conflict.theirs))
+    }
+
+    /// Whether a conflict is about values of a Secret, as its labels say.
+    pub fn is_of_secret(&self, conflict: &Conflict) -> bool {
+        [&conflict.ours, &conflict.theirs].into_iter().any(|half| {
+            let label = self.shown(&half.label);
+            label.strip_suffix(DELETED).unwrap_or(&label).ends_with(OF_SECRET)
+        })
     }
 
     /// The content of the file with answers in the place of conflicts; `None` if the answers delete the file.

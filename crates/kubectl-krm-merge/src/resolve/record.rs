@@ -142,6 +142,8 @@ struct AnsweredTexts<'s> {
     high: Held,
     /// The range of each conflict in the text with ours and in the text with theirs.
     blocks: Vec<[Range<usize>; 2]>,
+    /// The same for the conflicts whose labels say that they are about a Secret.
+    secret: Vec<[Range<usize>; 2]>,
 }
 
 impl<'s> AnsweredTexts<'s> {
@@ -155,7 +157,9 @@ impl<'s> AnsweredTexts<'s> {
             Some(Answer::Edited(marked.bytes(&half.text).to_vec()))
         });
         let original: Option<Vec<Answer>> = original.collect();
-        let (ours, theirs) = (blocks(marked, &Answer::Ours), blocks(marked, &Answer::Theirs));
+        let blocks = [Answer::Ours, Answer::Theirs].map(|side| blocks(marked, &side));
+        let [ours, theirs] = blocks.map(Vec::into_iter);
+        let blocks = marked.conflicts.iter().zip(ours.zip(theirs).map(|(ours, theirs)| [ours, theirs]));
         Some(Self {
             answers,
             ours: with(&|_| Answer::Ours)?,
@@ -163,7 +167,12 @@ impl<'s> AnsweredTexts<'s> {
             original: original.and_then(|all| with(&|number| all[number].clone())),
             low: with(&|number| answers[number].clone().unwrap_or(Answer::Ours))?,
             high: with(&|number| answers[number].clone().unwrap_or(Answer::Theirs))?,
-            blocks: ours.into_iter().zip(theirs).map(|(ours, theirs)| [ours, theirs]).collect(),
+            secret: blocks
+                .clone()
+                .filter(|(conflict, _)| marked.is_of_secret(conflict))
+                .map(|(_, block)| block)
+                .collect(),
+            blocks: blocks.map(|(_, block)| block).collect(),
         })
     }
 
@@ -181,13 +190,12 @@ impl<'s> AnsweredTexts<'s> {
 
     /// The numbers of the conflicts that a place is in.
     fn touched(&self, spans: &Spans) -> BTreeSet<usize> {
-        let of_side = |side: usize| {
-            let span = spans[side].as_ref()?;
-            let first = self.blocks.partition_point(|block| block[side].end <= span.start);
-            let count = self.blocks[first..].partition_point(|block| block[side].start < span.end);
-            Some(first..first + count)
-        };
-        [0, 1].into_iter().filter_map(of_side).flatten().collect()
+        touched(&self.blocks, spans).flatten().collect()
+    }
+
+    /// Whether the labels of a conflict in a place say that it is about a Secret.
+    fn is_of_secret(&self, spans: &Spans) -> bool {
+        touched(&self.secret, spans).any(|numbers| !numbers.is_empty())
     }
 
     /// The decided places between these versions; `None` if the engine cannot merge them.
@@ -219,6 +227,17 @@ impl<'s> AnsweredTexts<'s> {
         budget.check(krm_merge::limit::Kind::Text).ok()?;
         Some(places)
     }
+}
+
+/// The numbers of the blocks that a place is in, on each side.
+fn touched(blocks: &[[Range<usize>; 2]], spans: &Spans) -> impl Iterator<Item = Range<usize>> {
+    let of_side = move |side: usize| {
+        let span = spans[side].as_ref()?;
+        let first = blocks.partition_point(|block| block[side].end <= span.start);
+        let count = blocks[first..].partition_point(|block| block[side].start < span.end);
+        Some(first..first + count)
+    };
+    [0, 1].into_iter().filter_map(of_side)
 }
 
 /// The ranges of the conflicts in a text with the same answer everywhere.
@@ -328,7 +347,6 @@ impl<'a> Judge<'_, '_, 'a> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
         let PossibleResults { ours, theirs, low, high } = self.found;
-        let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
         let is_aligned = self.is_aligned(path, values);
         let (compared, is_of_index) = if is_aligned { (path.clone(), false) } else { keyed(path) };
         let [ours, theirs] = [ours, theirs].map(|text| self.at(text, &compared));
@@ -371,7 +389,16 @@ impl<'a> Judge<'_, '_, 'a> {
     /// Whether the values at a place are secret.
     fn is_secret(&self, identity: Identity<'a>, path: &FieldPath<'a>) -> bool {
         let has_twin = || self.secrets.contains(&(identity.namespace, identity.name));
-        Resource::secret(self.member.sides).hides(&path.keyed()) || (path.is_empty() && has_twin())
+        Resource::secret(self.member.sides).hides(&path.keyed())
+            || (path.is_empty() && has_twin())
+            || self.is_labelled_secret()
+    }
+
+    /// Whether the labels of a conflict in the resource say that it is a Secret on some side.
+    fn is_labelled_secret(&self) -> bool {
+        let PossibleResults { ours, theirs, .. } = self.found;
+        let spans = [ours, theirs].map(|text| span(self.at(text, &FieldPath::default())));
+        self.texts.is_of_secret(&spans)
     }
 
     /// Whether an element that only its index identifies has the same index with ours and with theirs. This requires that the lists on the path
@@ -404,6 +431,10 @@ impl<'a> Judge<'_, '_, 'a> {
         let (_, resource) = own.filter_map(|identity| text.get(&identity)).min_by_key(|(number, _)| *number)?;
         find(*resource, path).filter(|node| !node.is_null())
     }
+}
+
+fn span(node: Option<NodeRef<'_>>) -> Option<Range<usize>> {
+    node.map(|node| node.start()..node.end().max(node.start() + 1))
 }
 
 /// The sides whose values a rule requires.

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use krm_merge::file_path;
 use krm_yaml::shown;
 
 use crate::release::program::{self, In, git};
@@ -59,6 +60,8 @@ fn looked(folder: &Path) -> Result<Ignored> {
         let own = path.strip_prefix(&prefix).map_or("./", |path| if path.is_empty() { "./" } else { path });
         match state {
             "!! " => _ = ignored.0.insert(own.to_owned()),
+            // Another run is at work there. That is no change of the user.
+            _ if own.split('/').any(|name| file_path::is_temporary(name) || file_path::maker(name).is_some()) => {}
             _ => bail!("{} is not", shown::name(own)),
         }
     }

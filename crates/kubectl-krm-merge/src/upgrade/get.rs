@@ -3,7 +3,7 @@
 //! The files are written into a folder beside the new one, which then gets its name, so the new folder is whole from its first moment. A
 //! killed run leaves at worst the other folder, which the next one removes.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -22,7 +22,7 @@ use crate::side::Side;
 use crate::signals::Signals;
 use crate::told::counted;
 use crate::walk::shown;
-use krm_merge::file_path::RULES;
+use krm_merge::file_path::{self, RULES};
 
 /// Copies a release into a new folder.
 ///
@@ -116,10 +116,10 @@ fn write(folder: &Path, files: &[New]) -> Result<()> {
     let folder = std::path::absolute(folder)?;
     let (parent, name) = folder.parent().zip(folder.file_name()).context("the folder must have a name")?;
     fs::create_dir_all(parent).with_context(|| shown(parent))?;
-    let prefix = format!(".{}.krm-merge-get-", name.to_string_lossy());
-    remove_left(parent, &prefix);
+    // Another user's may lie there, too.
+    let _ = disk::clean(parent, &disk::leftovers_in(parent));
     let signals = Signals::hold()?;
-    let other = parent.join(format!("{prefix}{}", std::process::id()));
+    let other = parent.join(file_path::temporary_folder(std::process::id(), &name.to_string_lossy()));
     fs::create_dir(&other).with_context(|| shown(&other))?;
     let replacements: Vec<Replacement<'_>> = files
         .iter()
@@ -140,14 +140,4 @@ fn write(folder: &Path, files: &[New]) -> Result<()> {
         let _ = fs::remove_dir_all(&other);
     }
     written
-}
-
-/// Removes the folders of killed runs. A run that still writes has its folder locked.
-fn remove_left(parent: &Path, prefix: &str) {
-    for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
-        let is_left = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
-        if is_left && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
 }

@@ -127,3 +127,129 @@ fn all_else_is_shown() {
         }
     }
 }
+
+/// A resource with values, after a ConfigMap that has none, in one of the layouts of a file.
+fn laid_out(layout: &str, resource: Option<&str>, side: &str) -> String {
+    let beside = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: beside\ndata:\n  x: shown-{side}\n");
+    let own = resource.map(|head| text(head, side).replace("stringData", "data"));
+    let item = |text: &str| format!("- {}\n", text.trim_end().replace('\n', "\n  "));
+    match layout {
+        "alone" => own.unwrap_or_default(),
+        "documents" => own.map_or(beside.clone(), |own| format!("{beside}---\n{own}")),
+        _ => {
+            let items = [Some(&beside), own.as_ref()].into_iter().flatten();
+            format!("apiVersion: v1\nkind: List\nitems:\n{}", items.map(|text| item(text)).collect::<String>())
+        }
+    }
+}
+
+/// What is a Secret on any side is one: where its kind, its name or both change on a side, and where a side lacks it.
+#[test]
+fn what_is_a_secret_on_any_side_is_one_whatever_becomes_of_it() {
+    let head = |kind: &str, name: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n");
+    let [secret, other, map, renamed] =
+        [("Secret", "s"), ("Secret", "t"), ("ConfigMap", "s"), ("ConfigMap", "t")].map(|(kind, name)| head(kind, name));
+    let heads = [Some(&secret), Some(&other), Some(&map), Some(&renamed), None];
+    let has_secret = |sides: &[Option<&String>]| sides.iter().flatten().any(|head| head.contains("Secret"));
+    // All of them are many.
+    let step = if std::env::var_os("KRM_MERGE_LAWS").is_some() { 1 } else { 3 };
+    for layout in ["alone", "documents", "list"] {
+        for sides in (0..125).step_by(step).map(|n| [heads[n % 5], heads[n / 5 % 5], heads[n / 25]]) {
+            if !has_secret(&sides) || layout == "alone" && sides.contains(&None) {
+                continue;
+            }
+            let names = ["v1", "v2", "here"];
+            let folder = Folder::new();
+            for (name, (side, own)) in names.iter().zip(["1", "2", "3"].iter().zip(sides)) {
+                folder.write(&format!("{name}/x.yaml"), laid_out(layout, own.map(String::as_str), side));
+            }
+            let merge = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+            let check = |what: &str, told: String| assert!(!told.contains(VALUE), "{layout} {sides:?} {what}: {told}");
+            for output in ["html", "markdown", "github"] {
+                let ran =
+                    folder.run(&[&merge[..], &["-o", output, "--dry-run", "--on-conflict", "take-updated"]].concat());
+                check(output, ran.stdout + &ran.stderr);
+            }
+            let ran = folder.run(&[&merge[..], &["--in-place", "--on-conflict", "mark"]].concat());
+            check("mark", ran.stdout + &ran.stderr);
+            let ran = folder.run(&["resolve", "--take", "theirs", "--record", "decisions.yaml", "here"]);
+            check("resolve", ran.stdout + &ran.stderr);
+            if layout == "alone" {
+                check(
+                    "record",
+                    folder
+                        .files(".")
+                        .remove("decisions.yaml")
+                        .map(|t| String::from_utf8_lossy(&t).into_owned())
+                        .unwrap_or_default(),
+                );
+            } else {
+                // The ConfigMap beside it is no Secret.
+                let recorded = folder.files(".").remove("decisions.yaml").unwrap_or_default();
+                let recorded = String::from_utf8_lossy(&recorded).into_owned();
+                assert!(recorded.contains("shown-2"), "{layout} {sides:?}: {recorded} {}", folder.read("here/x.yaml"));
+                check("record", recorded);
+            }
+        }
+    }
+}
+
+/// The label says that lines are of a Secret only where the text does not say it.
+#[test]
+fn a_label_names_a_secret_only_if_the_text_does_not() {
+    for (updated, is_labelled) in [("Secret", false), ("ConfigMap", true)] {
+        let folder = Folder::new();
+        for (name, side, kind) in [("v1", "1", "Secret"), ("v2", "2", updated), ("here", "3", "Secret")] {
+            let head = format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  name: s\n");
+            folder.write(&format!("{name}/x.yaml"), laid_out("documents", Some(&head), side));
+        }
+        let sides = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+        folder.run(&[&sides[..], &["--in-place", "--on-conflict", "mark"]].concat()).failed(1);
+        let text = folder.read("here/x.yaml");
+        let labels = ["<<<<<<< dest (here), of a Secret\n", ">>>>>>> updated (v2), of a Secret\n"];
+        labels.iter().for_each(|label| assert_eq!(text.contains(*label), is_labelled, "{text}"));
+        // The ConfigMap beside it has plain labels.
+        assert!(text.contains("<<<<<<< dest (here)\n") && text.contains(">>>>>>> updated (v2)\n"), "{text}");
+        // The next run knows markers of an earlier one.
+        let told = folder.run(&[&sides[..], &["--in-place", "--on-conflict", "mark"]].concat()).failed(2);
+        assert!(told.contains("resolve"), "{told}");
+    }
+}
+
+/// git's own markers may be around the kind, or the name.
+#[test]
+fn a_secret_is_known_between_markers() {
+    let of = |kind: &str, name: &str, value: &str| {
+        let [kind, name, value] = [kind, name, value].map(|text| match text.split_once('|') {
+            Some((ours, theirs)) => format!("<<<<<<< ours\n{ours}\n=======\n{theirs}\n>>>>>>> theirs\n"),
+            None => format!("{text}\n"),
+        });
+        format!("apiVersion: v1\n{kind}metadata:\n{name}data:\n{value}  other: x\n  more: \"y\"\n")
+    };
+    let value = "  password: hunter-1|  password: hunter-2";
+    for text in [
+        of("kind: Secret", "  name: s", value),
+        of("kind: Secret|kind: ConfigMap", "  name: s", value),
+        of("kind: ConfigMap|kind: Secret", "  name: s", value),
+        of("kind: ConfigMap|kind: Secret", "  name: s|  name: t", value),
+        of("kind: Secret|kind: ConfigMap", "  name: s|  name: t", value),
+    ] {
+        for take in ["ours", "theirs"] {
+            for layout in [
+                "",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: beside\ndata:\n<<<<<<< ours\n  x: shown-1\n=======\n  x: shown-2\n>>>>>>> theirs\n---\n",
+            ] {
+                let folder = Folder::new();
+                folder.write("x.yaml", format!("{layout}{text}"));
+                let ran = folder.run(&["resolve", "--take", take, "--record", "decisions.yaml", "x.yaml"]);
+                assert!(!ran.stdout.contains(VALUE) && !ran.stderr.contains(VALUE), "{ran:?}");
+                let recorded = folder.files(".").remove("decisions.yaml").unwrap_or_default();
+                let recorded = String::from_utf8_lossy(&recorded);
+                assert!(
+                    !recorded.contains(VALUE) && recorded.contains("shown-2") != layout.is_empty(),
+                    "{text}{recorded}"
+                );
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod aims;
 mod attacks;
 mod combined;
 mod committed;
+mod killed;
 mod kpt;
 mod programs;
 mod random;
@@ -12,9 +13,17 @@ mod repository;
 mod rules;
 mod sides;
 mod sources;
+mod tokens;
 
 use crate::support::{Folder, map};
 use repository::{Upstream, commit};
+
+/// An upstream with one release of a package in `d`.
+fn good(folder: &Folder) -> Upstream {
+    let upstream = Upstream::new(folder, "up.git");
+    upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
+    upstream
+}
 
 /// A package of twelve ConfigMaps in a release: `upgraded` of them are those of the release, and each has a comment.
 fn release(number: usize) -> Vec<(String, String)> {

@@ -1,11 +1,10 @@
-//! Upstreams, addresses and records that are made to do harm; runs that are killed, and runs beside each other.
+//! Upstreams, addresses and records that are made to do harm; and runs beside each other.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
+use super::good;
 use super::repository::{Upstream, commit, git};
 use crate::support::{Folder, Ran, map};
 
@@ -29,12 +28,6 @@ pub fn tree(upstream: &Upstream, lines: &str, tag: &str) {
     let root = made(&format!("040000 tree {folder}\td\n"), &["mktree"]);
     let commit = made("evil\n", &["commit-tree", &root]);
     git(&upstream.bare, &["tag", "--force", tag, &commit]);
-}
-
-fn good(folder: &Folder) -> Upstream {
-    let upstream = Upstream::new(folder, "up.git");
-    upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
-    upstream
 }
 
 #[test]
@@ -230,7 +223,7 @@ fn started(folder: &Folder, args: &[&str]) -> Child {
 }
 
 /// An upstream of two releases with many files.
-fn large(folder: &Folder) -> Upstream {
+pub fn large(folder: &Folder) -> Upstream {
     let upstream = Upstream::new(folder, "up.git");
     for value in ["'1'", "'2'"] {
         let files: Vec<_> =
@@ -238,49 +231,6 @@ fn large(folder: &Folder) -> Upstream {
         upstream.release(&files, &format!("v{}", value.trim_matches('\'')));
     }
     upstream
-}
-
-#[test]
-fn a_killed_run_leaves_old_or_new_files_and_the_next_one_finishes() {
-    let folder = Folder::new();
-    let upstream = large(&folder);
-    for at in 0..12 {
-        let _ = fs::remove_dir_all(folder.path("mine"));
-        let _ = fs::remove_dir_all(folder.path(".cache"));
-        let mut run = started(&folder, &["get", &upstream.source("d@v1"), "mine/d"]);
-        sleep(Duration::from_millis(at * 12));
-        let _ = run.kill();
-        run.wait().expect("ended");
-        // The folder is there whole, or not at all.
-        if folder.path("mine/d").exists() {
-            assert_eq!(folder.files("mine/d").len(), 151);
-        } else {
-            folder.run(&["get", &upstream.source("d@v1"), "mine/d"]).passed();
-        }
-        let left = fs::read_dir(folder.path("mine")).expect("a folder").count();
-        assert_eq!(left, 1, "a folder of a killed run stays");
-        let mut run = started(&folder, &["upgrade", "mine/d"]);
-        sleep(Duration::from_millis(40 + at * 15));
-        let _ = run.kill();
-        run.wait().expect("ended");
-        let is_new = |text: &str| text.contains("'2'");
-        let files = folder.files("mine/d");
-        let texts =
-            files.iter().filter(|(path, _)| path.starts_with('c')).map(|(_, text)| String::from_utf8_lossy(text));
-        let texts: Vec<_> = texts.collect();
-        assert!(texts.iter().all(|text| is_new(text) || text.contains("'1'")) && texts.len() == 150);
-        if folder.read("mine/d/.krm-merge.yaml").contains("ref: v2") {
-            assert!(texts.iter().all(|text| is_new(text)), "a record without its files");
-        }
-        folder.run(&["upgrade", "mine/d"]).passed();
-        assert!(
-            folder
-                .files("mine/d")
-                .iter()
-                .all(|(path, text)| !path.starts_with('c') || is_new(&String::from_utf8_lossy(text)))
-        );
-        assert_eq!(folder.files("mine/d").len(), 151);
-    }
 }
 
 /// What is wrong with a cache, and how it comes to be.
