@@ -1,6 +1,7 @@
-//! A folder for temporary files that the user alone can read. It goes with its end.
+//! A folder for temporary files that the user alone can read. It goes with its end, or with the next one if its run was killed.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,30 +10,97 @@ use crate::walk::shown;
 
 /// The folder.
 #[derive(Debug)]
-pub struct TemporaryFolder(PathBuf);
+pub struct TemporaryFolder {
+    path: PathBuf,
+    /// The lock on it, which says that its run is at work.
+    _lock: Option<File>,
+}
 
 impl TemporaryFolder {
-    /// Makes one. `purpose` is part of its name.
+    /// Makes one. `purpose` is part of its name. Those that killed runs left go.
     ///
     /// # Errors
     /// The folder for temporary files cannot be written.
     pub fn new(purpose: &str) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("krm-merge-{purpose}-{}", std::process::id()));
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).with_context(|| shown(&folder))?;
-        Ok(Self(folder))
+        Self::below(&std::env::temp_dir(), purpose)
+    }
+
+    fn below(parent: &Path, purpose: &str) -> Result<Self> {
+        let prefix = format!("krm-merge-{purpose}-");
+        remove_left(parent, &prefix);
+        for number in 0_u64.. {
+            let path = parent.join(format!("{prefix}{}-{number}", std::process::id()));
+            let mut builder = DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            match builder.create(&path) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
+                made => made.with_context(|| shown(&path))?,
+            }
+            let lock = File::open(&path).ok();
+            let _ = lock.as_ref().map(File::lock_shared);
+            // Another run may have taken it for one that a killed run left, before it was locked.
+            if path.exists() {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        anyhow::bail!("{}: there must be room for a folder", shown(parent))
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes the folders of this purpose whose runs are no more at work.
+fn remove_left(parent: &Path, prefix: &str) {
+    for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
+        let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
+        if !is_own || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // Without locks, nobody knows. The lock is held while the folder goes.
+        let lock = File::open(entry.path()).ok().filter(|folder| folder.try_lock().is_ok());
+        if lock.is_some() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_run_left_goes_and_what_is_in_use_stays() {
+        let parent = TemporaryFolder::new("test-of-folders").expect("a folder");
+        let make = |name: &str| {
+            let folder = parent.path().join(name);
+            fs::create_dir_all(folder.join("sub")).expect("made");
+            folder
+        };
+        // A file takes the first name.
+        fs::write(parent.path().join(format!("krm-merge-past-{}-0", std::process::id())), "").expect("written");
+        let (left, locked, other) =
+            (make("krm-merge-past-4194999-0"), make("krm-merge-past-4194998"), make("krm-merge-other-1"));
+        let lock = File::open(&locked).expect("a folder");
+        lock.lock_shared().expect("locked");
+        let mine = TemporaryFolder::below(parent.path(), "past").expect("a folder");
+        let another = TemporaryFolder::below(parent.path(), "past").expect("a folder");
+        assert!(!left.exists() && locked.exists() && other.exists());
+        assert!(mine.path() != another.path() && mine.path().exists() && another.path().exists());
+        drop(lock);
+        let path = mine.path().to_owned();
+        drop(mine);
+        assert!(!path.exists());
+        drop(TemporaryFolder::below(parent.path(), "past"));
+        assert!(!locked.exists() && another.path().exists() && other.exists());
     }
 }
