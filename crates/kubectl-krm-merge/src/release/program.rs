@@ -3,7 +3,8 @@
 //!
 //! The user's configuration stays, because it knows credentials, proxies and mirrors. That of a repository is read, too, because it says
 //! how objects and texts are stored. But it may come from a stranger, so what it could run is off: hooks, monitors of files, pagers, and
-//! all programs that fetch. Its filters run only in `git status`, which leaves them out itself.
+//! all programs that fetch. Its filters would run only where git reads or writes files of a work tree. What does that leaves them out
+//! itself.
 
 use std::io::Write;
 use std::path::Path;

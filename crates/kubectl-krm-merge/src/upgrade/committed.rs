@@ -94,7 +94,10 @@ fn check_index(folder: &Path) -> Result<()> {
 }
 
 /// The settings that turn off the filters that the repository names.
-fn filters_off(folder: &Path) -> Result<Vec<String>> {
+///
+/// # Errors
+/// git cannot say, or the name of a filter cannot be given to it.
+pub fn filters_off(folder: &Path) -> Result<Vec<String>> {
     let mut git = git(In::Around(folder));
     git.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
     // It fails if there is none.

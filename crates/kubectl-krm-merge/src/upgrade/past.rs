@@ -7,14 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use krm_yaml::shown;
 
-use crate::release::address::Repo;
-use crate::release::found::AtPath;
+use super::committed::filters_off;
 use crate::release::program::{self, In, git};
-use crate::release::store::{Network, Store};
-use crate::release::tree;
 use crate::temporary::TemporaryFolder;
-use crate::walk::shown;
+use crate::walk::{self, path_of};
 
 /// The files of a commit. They go with its end.
 #[derive(Debug)]
@@ -24,43 +22,50 @@ pub struct Past {
     package: PathBuf,
     /// The commit.
     pub commit: String,
+    /// Why some of its files are not there, as in a partial clone: a part of a sentence. Empty if all are there.
+    pub lacks: String,
 }
 
 impl Past {
     /// The repository around a package at the commit that wrote a text into a file of the package; `None` if there is no such commit.
     ///
     /// # Errors
-    /// The commit cannot be read, or its files cannot be written.
+    /// git cannot read the commit, or its files cannot be written.
     pub fn of(package: &Path, file: &str, text: &str) -> Result<Option<Self>> {
-        let mut git_log = git(In::Around(package));
-        git_log.args(["log", "-1", "--format=%H", "--no-show-signature", "--no-ext-diff", "--no-textconv"]);
-        git_log.args(["-S", text, "--", file]);
-        let Ok(told) = program::run(&mut git_log, b"") else { return Ok(None) };
+        let log = |args: &[&str]| {
+            let mut git = git(In::Around(package));
+            git.args(["log", "-1", "--format=%H", "--no-show-signature", "--no-ext-diff", "--no-textconv"]);
+            program::run(git.args(args).args(["--", file]), b"")
+        };
+        // A partial clone may lack what the file was before.
+        let Ok(told) = log(&["-S", text]).or_else(|_| log(&[])) else { return Ok(None) };
         let commit = String::from_utf8_lossy(told.trim_ascii()).into_owned();
         if commit.is_empty() {
             return Ok(None);
         }
         let prefix = program::run(git(In::Around(package)).args(["rev-parse", "--show-prefix"]), b"")?;
-        let prefix = PathBuf::from(String::from_utf8_lossy(prefix.trim_ascii_end()).into_owned());
-        let store = Store::open(&Repo::Here, package, Network::Offline)?;
-        let Some(found) = tree::find(&store, &commit, "")? else { return Ok(None) };
-        let AtPath::Folder(entries) = &*found else { return Ok(None) };
-        let past = Self { folder: TemporaryFolder::new("past")?, package: prefix, commit };
-        for raw in tree::files(&store, entries)? {
-            let file = past.folder.path().join(&raw.path);
-            let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, &raw.bytes));
-            written.with_context(|| shown(&file))?;
-            #[cfg(unix)]
-            if raw.is_executable {
-                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-                fs::set_permissions(&file, mode).with_context(|| shown(&file))?;
-            }
-        }
-        Ok(Some(past))
+        let prefix = path_of(prefix.strip_suffix(b"\n").unwrap_or(&prefix));
+        let folder = TemporaryFolder::new("past")?;
+        let (index, files) = (folder.path().join("index"), folder.path().join("files"));
+        fs::create_dir(&files).with_context(|| walk::shown(&files))?;
+        let off = filters_off(package)?;
+        let in_folder = |args: &[&str]| {
+            let mut git = git(In::Around(package));
+            git.env("GIT_INDEX_FILE", &index).args(["-c", "core.splitIndex=false"]);
+            off.iter().for_each(|setting| _ = git.args(["-c", setting]));
+            git.arg("--work-tree").arg(&files).args(args);
+            git
+        };
+        program::run(&mut in_folder(&["read-tree", &commit]), b"")?;
+        let written = program::run(&mut in_folder(&["checkout-index", "--all", "--quiet"]), b"");
+        let lacks = written
+            .err()
+            .map_or_else(String::new, |why| format!(", some of which are missing ({})", shown::line(&why.to_string())));
+        Ok(Some(Self { folder, package: prefix, commit, lacks }))
     }
 
     /// The folder of the package.
     pub fn package(&self) -> PathBuf {
-        self.folder.path().join(&self.package)
+        self.folder.path().join("files").join(&self.package)
     }
 }
