@@ -3,7 +3,6 @@
 //! The merge is that of `three-way`: original is the recorded release, updated is the new one, and dest is the package. Both releases come
 //! from git's objects, without a checkout. The record and the files are written together.
 
-mod anew;
 mod committed;
 mod get;
 mod nearest;
@@ -12,6 +11,7 @@ mod past;
 mod plan;
 mod produced;
 mod record;
+mod volatile;
 
 use std::path::{Path, PathBuf};
 
@@ -250,7 +250,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress)?;
-    if let Some((first, more)) = plan.made_anew().split_first() {
+    if let Some((first, more)) = plan.kept_places().split_first() {
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
         screen::tell(&format!(
             "info: {}: its command makes {first}{more} anew at each rendering, so the package keeps its own",

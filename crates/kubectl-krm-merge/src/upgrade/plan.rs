@@ -179,13 +179,13 @@ impl Plan {
             // Nothing can be newer, so nothing runs.
             Some(lock) if args.check && aim == Aim::Unknown => (Some(lock.state()), lock.state()),
             lock => {
-                let to = command.state(name)?;
+                // The volatile values that the package has come first, for two releases may be equal but for them.
                 let from = match (asked.from, lock) {
                     (Some(name), _) => Some(command.state(name)?),
                     (None, Some(lock)) => Some(command.locked(lock)?),
                     (None, None) => None,
                 };
-                (from, to)
+                (from, command.state(name)?)
             }
         };
         let upstream = Upstream::Run { run: command.words().to_vec(), reference: Some(name.to_owned()) };
@@ -404,10 +404,10 @@ pub fn fetched(store: &Store, folders: &BTreeSet<PackageFolder<'_>>) -> Result<G
 }
 
 impl Plan {
-    /// The places whose values a command makes anew at each rendering. The package keeps its own.
-    pub fn made_anew(&self) -> Vec<String> {
+    /// The places where the package keeps its own values, for its command makes them anew at each rendering.
+    pub fn kept_places(&self) -> Vec<String> {
         match (&self.to.source, &self.from) {
-            (UpstreamSource::Run(command), Some(from)) => command.made_anew(&self.to.state, &from.state),
+            (UpstreamSource::Run(command), Some(from)) => command.kept_places(&self.to.state, &from.state),
             _ => Vec::new(),
         }
     }

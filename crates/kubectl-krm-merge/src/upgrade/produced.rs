@@ -1,9 +1,9 @@
 //! A command whose output is the release, such as `helm template`. It runs only if the user allows it.
 //!
 //! It runs in the folder of the package, without a shell, and reads the package's own files, such as `values.yaml`, which stay local. Each
-//! release is rendered twice, so that what the command [makes anew](super::anew) each time is known. The hash of the rest stands in the
-//! record. So on each machine the release that a package has can be made again, with the files of the package as they were when the record
-//! was written. The cache only saves time. Messages name the program and not its arguments, which may hold a password.
+//! release is rendered twice, so that what is [volatile](super::volatile) is known. The hash of the rest stands in the record. So on each
+//! machine the release that a package has can be made again, with the files of the package as they were when the record was written. The
+//! cache only saves time. Messages name the program and not its arguments, which may hold a password.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,19 +11,22 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
+use std::rc::Rc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 use sha2::{Digest, Sha256};
 
-use super::anew::{Anew, anew, kept, stable};
 use super::package::Package;
 use super::past::Past;
 use super::record::Lock;
+use super::volatile::{Kept, Volatile};
+use crate::credentials;
 use crate::release::refs::State;
 use crate::release::store::{cache_folder, write};
 use crate::side::Side;
+use crate::told;
 
 /// The largest output of a command, in bytes.
 const MOST: u64 = 1 << 28;
@@ -40,14 +43,18 @@ pub struct Producer {
     words: Vec<String>,
     folder: PathBuf,
     /// The outputs, by their hashes.
-    outputs: RefCell<BTreeMap<String, Output>>,
+    outputs: RefCell<BTreeMap<String, Rc<Output>>>,
 }
 
 /// What a command printed for a release, twice.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Output {
     first: Vec<u8>,
     second: Vec<u8>,
+    /// What is volatile; `None` if both are equal, or no YAML.
+    volatile: Option<Volatile>,
+    /// The hash of what stays.
+    hash: String,
 }
 
 impl Producer {
@@ -72,8 +79,8 @@ impl Producer {
     /// The command cannot be run, fails, or prints too much.
     pub fn state(&self, release: &str) -> Result<State> {
         let state = self.rendered(release, &self.folder)?;
-        if let Some(output) = self.outputs.borrow().get(&state.commit) {
-            output.keep(&state.commit)?;
+        if let Some(output) = self.output(&state) {
+            output.cache()?;
         }
         Ok(state)
     }
@@ -83,36 +90,43 @@ impl Producer {
     /// # Errors
     /// The command does not make it again.
     pub fn locked(&self, lock: &Lock) -> Result<State> {
-        if let Some(output) = Output::kept(&lock.exact)? {
-            self.outputs.borrow_mut().insert(lock.exact.clone(), output);
-            return Ok(lock.state());
-        }
-        let release = &lock.reference;
-        let is_made = |folder: &Path| self.rendered(release, folder).map(|made| made.commit == lock.exact);
-        let now = is_made(&self.folder);
-        if matches!(now, Ok(true)) {
-            return Ok(lock.state());
-        }
-        let how = format!(
-            "the release that the package has, {release}, must be made again by its command, for the cache does not have it"
-        );
-        let on = format!("`--from {release}` takes what it prints with the files as they are now");
-        let Some(past) = Past::of(&self.folder, RULES, &lock.exact).with_context(|| how.clone())? else {
-            now.with_context(|| how.clone())?;
-            bail!("{how}; it prints something else now, and no commit tells how the files of the package were: {on}")
-        };
-        if !is_made(&past.package()).with_context(|| how.clone())? {
-            bail!("{how}; with the files of commit {} it prints something else: {on}", past.commit);
+        match Output::cached(&lock.exact)? {
+            Some(output) => _ = self.outputs.borrow_mut().insert(lock.exact.clone(), Rc::new(output)),
+            None => self.make_again(lock).map_err(|why| {
+                let release = &lock.reference;
+                anyhow!(
+                    "the release that the package has, {release}, must be made again by its command, for the cache does not have it; {}: `--from {release}` takes what it prints with the files as they are now",
+                    told::chain(&why)
+                )
+            })?,
         }
         Ok(lock.state())
     }
 
-    /// Runs the command twice for a release, in a folder. Its commit is the hash of what is in both outputs.
+    fn make_again(&self, lock: &Lock) -> Result<()> {
+        let is_made = |folder: &Path| self.rendered(&lock.reference, folder).map(|made| made.commit == lock.exact);
+        let now = is_made(&self.folder);
+        if matches!(now, Ok(true)) {
+            return Ok(());
+        }
+        let Some(past) = Past::of(&self.folder, RULES, &lock.exact)? else {
+            now?;
+            bail!("it prints something else now, and no commit tells how the files of the package were");
+        };
+        let with = || format!("with the files of commit {}{}", past.commit, past.lacks);
+        if !is_made(&past.package()).with_context(with)? {
+            bail!("{} it prints something else", with());
+        }
+        Ok(())
+    }
+
+    /// Runs the command twice for a release, in a folder. Its commit is the hash of what stays. What is known by that hash is not replaced,
+    /// for its volatile values are those of the package.
     fn rendered(&self, release: &str, folder: &Path) -> Result<State> {
         let first = self.run(release, folder)?;
-        let output = Output { second: self.run(release, folder)?, first };
-        let hash = output.hash();
-        self.outputs.borrow_mut().insert(hash.clone(), output);
+        let output = Output::new(first, self.run(release, folder)?);
+        let hash = output.hash.clone();
+        self.outputs.borrow_mut().entry(hash.clone()).or_insert_with(|| Rc::new(output));
         Ok(Lock { reference: release.to_owned(), exact: hash, address: None }.state())
     }
 
@@ -145,58 +159,47 @@ impl Producer {
         Ok(printed)
     }
 
-    /// The side of a release. It has the values of an older release where the command makes them anew.
+    /// The side of a release. It has the volatile values of an older release.
     ///
     /// # Errors
     /// The output holds something else than resources.
     pub fn side(&self, state: &State, older: Option<&State>) -> Result<Side> {
         let name = format!("{} {}", self.words.first().map_or("", String::as_str), state.name);
-        let Some(output) = self.output(state) else { return Side::of_file(name, Vec::new()) };
-        let text = match std::str::from_utf8(&output.first) {
-            Ok(text) => kept(text, &self.anew(state, older)).into_bytes(),
-            Err(_) => output.first,
-        };
-        Side::of_file(name, text)
+        let kept = self.kept(state, older).map(|kept| kept.text.into_bytes());
+        let bytes = kept.or_else(|| Some(self.output(state)?.first.clone()));
+        Side::of_file(name, bytes.unwrap_or_default())
     }
 
-    /// The places of a release whose values the command makes anew, and an older release has.
-    pub fn made_anew(&self, state: &State, older: &State) -> Vec<String> {
-        self.anew(state, Some(older)).into_iter().filter(Anew::is_kept).map(|anew| anew.place).collect()
+    /// The places of a release that have the volatile values of an older release.
+    pub fn kept_places(&self, state: &State, older: &State) -> Vec<String> {
+        self.kept(state, Some(older)).map_or_else(Vec::new, |kept| kept.places)
     }
 
-    fn anew(&self, state: &State, older: Option<&State>) -> Vec<Anew> {
-        let Some(output) = self.output(state) else { return Vec::new() };
-        let older = older.and_then(|older| String::from_utf8(self.output(older)?.first).ok());
-        output.anew(older.as_deref())
+    fn kept(&self, state: &State, older: Option<&State>) -> Option<Kept> {
+        let output = self.output(state)?;
+        let older = older.and_then(|older| self.output(older));
+        let older = older.as_ref().and_then(|older| older.volatile.as_ref());
+        Some(output.volatile.as_ref()?.kept(std::str::from_utf8(&output.first).ok()?, older))
     }
 
-    fn output(&self, state: &State) -> Option<Output> {
+    fn output(&self, state: &State) -> Option<Rc<Output>> {
         self.outputs.borrow().get(&state.commit).cloned()
     }
 }
 
 impl Output {
-    /// What is made anew. What is no YAML has nothing of this kind.
-    fn anew(&self, older: Option<&str>) -> Vec<Anew> {
-        if self.first == self.second {
-            return Vec::new();
-        }
-        let texts = std::str::from_utf8(&self.first).ok().zip(std::str::from_utf8(&self.second).ok());
-        texts.and_then(|(first, second)| anew(first, second, older).ok()).unwrap_or_default()
+    fn new(first: Vec<u8>, second: Vec<u8>) -> Self {
+        let volatile = if first == second { None } else { volatile(&first, &second) };
+        let hash = hash(volatile.as_ref().map_or(&first, |volatile| volatile.stable.as_bytes()));
+        Self { first, second, volatile, hash }
     }
 
-    /// The hash of what is in both outputs.
-    fn hash(&self) -> String {
-        let all = self.anew(None);
-        match std::str::from_utf8(&self.first) {
-            Ok(text) if !all.is_empty() => hash(stable(text, &all).as_bytes()),
-            _ => hash(&self.first),
+    /// Writes it into the cache. What is there stays, for its volatile values are those of the package.
+    fn cache(&self) -> Result<()> {
+        if Self::cached(&self.hash)?.is_some() {
+            return Ok(());
         }
-    }
-
-    /// Writes it into the cache.
-    fn keep(&self, hash: &str) -> Result<()> {
-        let [first, second] = files(hash)?;
+        let [first, second] = files(&self.hash)?;
         if self.first != self.second {
             write(&second, &self.second)?;
         }
@@ -204,12 +207,16 @@ impl Output {
     }
 
     /// The output of the cache with a hash; `None` if it is not there, or not whole.
-    fn kept(hash: &str) -> Result<Option<Self>> {
+    fn cached(hash: &str) -> Result<Option<Self>> {
         let [first, second] = files(hash)?;
         let Ok(first) = fs::read(first) else { return Ok(None) };
-        let output = Self { second: fs::read(second).unwrap_or_else(|_| first.clone()), first };
-        Ok(Some(output).filter(|output| output.hash() == hash))
+        let second = fs::read(second).unwrap_or_else(|_| first.clone());
+        Ok(Some(Self::new(first, second)).filter(|output| output.hash == hash))
     }
+}
+
+fn volatile(first: &[u8], second: &[u8]) -> Option<Volatile> {
+    Volatile::of(std::str::from_utf8(first).ok()?, std::str::from_utf8(second).ok()?).ok()
 }
 
 /// The files of the cache with the two outputs of this hash. Without the second one, they are equal.
@@ -230,12 +237,27 @@ fn all_said(mut from: impl Read) -> io::Result<Vec<u8>> {
     Ok(said)
 }
 
-/// The last line of what a program said, without its long arguments, which may hold a password.
+/// The last line of what a program said, without its arguments and their values, which may hold a password.
 fn last_line(said: &[u8], arguments: &[String]) -> String {
     let said = String::from_utf8_lossy(said);
-    let last = said.trim().lines().last().unwrap_or_default().to_owned();
-    let hidden = arguments.iter().filter(|word| word.len() > 16).fold(last, |line, word| line.replace(word, "…"));
-    shown::line(&hidden).into_owned()
+    let mut secrets: Vec<&str> = arguments.iter().flat_map(|argument| parts(argument)).collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let hidden = secrets.into_iter().fold(said.into_owned(), |said, secret| said.replace(secret, "…"));
+    shown::line(&credentials::hidden(hidden.trim().lines().last().unwrap_or_default())).into_owned()
+}
+
+/// An argument, its lines and values. What is shorter is no password, and stands in many words.
+fn parts(argument: &str) -> Vec<&str> {
+    let mut all = vec![argument];
+    for (at, _) in argument.match_indices(['=', ':']) {
+        let value = &argument[at + 1..];
+        all.push(value);
+        all.push(value.split(['=', ':', ',', '@', '"', '\'']).find(|value| !value.is_empty()).unwrap_or_default());
+    }
+    let lines = all.iter().flat_map(|part| part.lines()).map(str::trim).collect::<Vec<_>>();
+    all.extend(lines);
+    all.retain(|part| part.len() >= 4);
+    all
 }
 
 #[cfg(test)]
@@ -243,9 +265,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_says_does_not_repeat_its_long_arguments() {
-        let arguments = ["-x".to_owned(), "https://me:secret@example.com/x".to_owned()];
-        let said = b"first\ncannot reach https://me:secret@example.com/x with -x\n";
-        assert_eq!(last_line(said, &arguments), "cannot reach … with -x");
+    fn what_a_program_says_repeats_no_argument_and_no_value() {
+        let arguments = |all: &[&str]| all.iter().map(|&argument| argument.to_owned()).collect::<Vec<_>>();
+        for (given, said, want) in [
+            (
+                &["-x", "https://me:secret@example.com/x"][..],
+                "first\ncannot reach https://me:secret@example.com/x with -x\n",
+                "cannot reach … with -x",
+            ),
+            (&["pw=hunter2"], "no pw=hunter2", "no …"),
+            (&["pw=hunter2"], "no hunter2", "no …"),
+            (&["--password=hunter2hunter2"], "login with \"hunter2hunter2\"", "login with \"…\""),
+            (&["--set", "user=admin,pw=hunter2,x=1"], "bad admin or hunter2", "bad … or …"),
+            (&["--basic", "admin:pa=ss=word"], "bad pa=ss=word, ss=word, word", "bad …, …, …"),
+            (&["hunter2", "hunter2-and-more"], "hunter2-and-more hunter2", "… …"),
+            (&["line-one\npw=two2"], "line-one two2", "… …"),
+            (&["a=b", "-f"], "no -f of a=b", "no -f of a=b"),
+            (&[], "cannot reach https://me:secret@example.com/x", "cannot reach https://example.com/x"),
+            (&["two\nlines"], "bad two\nlines", "bad …"),
+        ] {
+            assert_eq!(last_line(said.as_bytes(), &arguments(given)), want, "{given:?}");
+        }
     }
 }
