@@ -86,7 +86,7 @@ pub fn is_git(name: &str) -> bool {
 /// Whether some file system takes a name for `.krm-merge.yaml`, which holds rules of the package and the record of its upstream.
 pub fn is_rules(name: &str) -> bool {
     let folded = folded(name);
-    folded == RULES || is_short_name(&folded, "krm-me")
+    folded == RULES || is_short_name(folded.strip_suffix(".yam").unwrap_or(&folded), "krm-me")
 }
 
 /// Whether some file system takes a name for `Kptfile`, which holds the record of a package's upstream.

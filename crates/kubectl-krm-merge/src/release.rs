@@ -70,7 +70,14 @@ enum Read {
 }
 
 fn read(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Read> {
-    let missing = || anyhow!("\"{}\" must have \"{}\" in {}, and has not", address.repo, address.directory, state.name);
+    let missing = || {
+        anyhow!(
+            "\"{}\" must have \"{}\" in {}, and has not: if it moved, name the new directory",
+            address.repo,
+            address.directory,
+            state.name
+        )
+    };
     let gone = store.fetch(&[state.commit.clone()].into())?;
     if let Some(why) = gone.get(&state.commit) {
         bail!("the commit {} cannot be fetched: {why}", state.commit);

@@ -20,6 +20,7 @@ use krm_merge_function::config::Role;
 use krm_yaml::shown;
 
 use crate::End;
+use crate::change::Change;
 use crate::cli::{Common, InConflict, Output, Upgrade};
 use crate::disk;
 use crate::given;
@@ -33,7 +34,6 @@ use crate::setting;
 use crate::side::Side;
 use crate::told::{self, counted};
 use crate::walk::{Tree, Unread};
-use committed::Ignored;
 pub use get::get;
 use package::{Package, new_packages};
 use plan::{Aim, Plan, Stores};
@@ -103,8 +103,6 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
 struct Planned {
     package: Package,
     plan: Plan,
-    /// What git ignores of it; empty if nobody asked.
-    ignored: Ignored,
 }
 
 /// A package with its plan, and the commits that its upstream does not have any more.
@@ -112,7 +110,6 @@ struct Planned {
 struct Job<'u> {
     package: &'u Package,
     plan: &'u Plan,
-    ignored: &'u Ignored,
     gone: &'u Gone,
     /// The release that the package has; `None` if it has none yet.
     from: Option<&'u State>,
@@ -120,8 +117,8 @@ struct Job<'u> {
 
 impl<'u> Job<'u> {
     fn of(planned: &'u Planned, gone: &'u Gone) -> Self {
-        let Planned { package, plan, ignored } = planned;
-        Self { package, plan, ignored, gone, from: plan.from.as_ref().map(|from| &from.state) }
+        let Planned { package, plan } = planned;
+        Self { package, plan, gone, from: plan.from.as_ref().map(|from| &from.state) }
     }
 }
 
@@ -149,20 +146,38 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> {
     let package = Package::open(name)?;
-    let writes = !args.check
-        && !args.common.dry_run
-        && (args.common.in_place || args.common.output.is_none() && !args.common.stat);
-    if writes {
+    if writes(args) {
         // What a killed run left is no change of the user.
         let tree = Tree::read(&package.root)?;
         disk::clean(&tree.root, &tree.leftovers)?;
     }
-    let ignored = match writes && !args.allow_dirty {
-        true => committed::check(&package.root, &package.name)?,
-        false => Ignored::default(),
-    };
+    if writes(args) && !args.allow_dirty {
+        committed::check(&package.root, &package.name, &[])?;
+    }
     let plan = Plan::of(&package, args, stores)?;
-    Ok(Planned { package, plan, ignored })
+    Ok(Planned { package, plan })
+}
+
+/// Whether packages are written.
+fn writes(args: &Upgrade) -> bool {
+    !args.check && !args.common.dry_run && (args.common.in_place || args.common.output.is_none() && !args.common.stat)
+}
+
+/// Checks that nothing is lost that git does not have. It is asked again, because the package was read after releases were fetched, and someone
+/// may have saved a file meanwhile. The folders in `own` take no part, and another upgrade of this run may have written them.
+///
+/// # Errors
+/// Something would be lost.
+fn check_nothing_is_lost(package: &Package, changes: &[Change], own: &[String]) -> Result<()> {
+    let ignored = committed::check(&package.root, &package.name, own)?;
+    if let Some(lost) = changes.iter().find(|change| change.old.is_some() && ignored.has(&change.path)) {
+        bail!(
+            "{}/{}: git ignores this file, so nothing would bring it back: copy it, and add `--allow-dirty`",
+            package.name,
+            shown::name(&lost.path)
+        );
+    }
+    Ok(())
 }
 
 /// Upgrades one package, or looks at it.
@@ -237,12 +252,8 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     if !merge.has_failed() {
         package.record_in(&mut merge.changes, &plan.record)?;
     }
-    if let Some(lost) = merge.changes.iter().find(|change| change.old.is_some() && job.ignored.has(&change.path)) {
-        bail!(
-            "{}/{}: git ignores this file, so nothing would bring it back: copy it, and add `--allow-dirty`",
-            package.name,
-            shown::name(&lost.path)
-        );
+    if writes(args) && !args.allow_dirty {
+        check_nothing_is_lost(package, &merge.changes, &own)?;
     }
     if args.check {
         drop(progress);

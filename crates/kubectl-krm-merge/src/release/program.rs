@@ -3,8 +3,8 @@
 //!
 //! The user's configuration stays, because it knows credentials, proxies and mirrors. That of a repository is read, too, because it says
 //! how objects and texts are stored. But it may come from a stranger, so what it could run is off: hooks, monitors of files, pagers, and
-//! all programs that fetch. Its filters would run only where git reads or writes files of a work tree. What does that leaves them out
-//! itself.
+//! all programs that fetch. Filters run only where git compares or writes files: see [`without_filters`]. The server that git starts
+//! for a repository on disk gets none of these settings, and runs no program that a repository names.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +28,8 @@ pub enum In<'a> {
 }
 
 /// Variables that would make git use another repository than the one it is told.
-const LOCAL: [&str; 9] = [
+const LOCAL: [&str; 10] = [
+    "GIT_CONFIG",
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -41,9 +42,7 @@ const LOCAL: [&str; 9] = [
 ];
 
 /// What a repository or an address could use to run a program.
-const OFF: [&str; 8] = [
-    // A clone may hold a folder that looks like a git directory, with a `config` of its own.
-    "safe.bareRepository=explicit",
+const OFF: [&str; 7] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "protocol.ext.allow=never",
@@ -64,7 +63,8 @@ pub fn git(place: In<'_>) -> Command {
     }
     match place {
         In::Own(folder) => _ = git.arg("--git-dir").arg(folder),
-        In::Around(folder) => _ = git.current_dir(folder),
+        // A clone may hold a folder that looks like a git directory, with a `config` of its own.
+        In::Around(folder) => _ = git.args(["-c", "safe.bareRepository=explicit"]).current_dir(folder),
         In::Environment => {}
     }
     if !matches!(place, In::Own(_)) {
@@ -76,6 +76,31 @@ pub fn git(place: In<'_>) -> Command {
         git.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never").env("SSH_ASKPASS_REQUIRE", "never");
     }
     git
+}
+
+/// git around a folder, without the filters that the repository names. It takes a file that only a filter would make equal for a changed one.
+///
+/// # Errors
+/// git cannot be run; or a filter has a name that cannot be turned off.
+pub fn without_filters(folder: &Path) -> Result<Command> {
+    let mut asked = git(In::Around(folder));
+    asked.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
+    // It fails if there is none.
+    let told = output(&mut asked, b"")?.stdout;
+    let mut git = git(In::Around(folder));
+    for pair in told.split(|byte| *byte == 0).collect::<Vec<_>>().chunks_exact(2) {
+        if ![&b"local"[..], b"worktree"].contains(&pair[0]) {
+            continue;
+        }
+        let key = std::str::from_utf8(pair[1]).ok().filter(|key| !key.contains('='));
+        let Some((filter, _)) = key.and_then(|key| key.rsplit_once('.')) else {
+            bail!("the name of a filter must be UTF-8 without `=`, as that of {}", shown::name_of_bytes(pair[1]));
+        };
+        for value in ["clean=", "smudge=", "process=", "required=false"] {
+            git.arg("-c").arg(format!("{filter}.{value}"));
+        }
+    }
+    Ok(git)
 }
 
 /// Runs git, and returns its stdout. `input` is its stdin.

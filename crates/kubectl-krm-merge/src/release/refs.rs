@@ -89,16 +89,22 @@ impl Refs {
         };
         let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, RefKind::Tag));
         let branch = |branch: &str| self.branches.get(branch).map(|commit| state(branch, commit, RefKind::Branch));
+        // The default branch goes on as any other branch does.
         let head =
-            || self.head.as_ref().filter(|_| name == "HEAD").map(|(_, commit)| state(name, commit, RefKind::Commit));
+            || self.head.as_ref().filter(|_| name == "HEAD").map(|(_, commit)| state(name, commit, RefKind::Branch));
         let full = || match name.strip_prefix("refs/")?.split_once('/')? {
             ("tags", name) => tag(name),
-            ("heads", name) => branch(name),
+            // Its full name stays, because a tag may have the short one.
+            ("heads", short) => Some(state(name, self.branches.get(short)?, RefKind::Branch)),
             _ => None,
         };
         let commit = || is_commit(name).then(|| state(name, name, RefKind::Commit));
-        let own = folders(&address.directory).find_map(|folder| tag(&format!("{folder}/{name}")));
-        let found = own.or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(full).or_else(commit);
+        let own = || folders(&address.directory).find_map(|folder| tag(&format!("{folder}/{name}")));
+        let found = match name.starts_with("refs/") {
+            // It says what it is, so nothing else takes its place.
+            true => full(),
+            false => own().or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(commit),
+        };
         match found {
             Some(found) => Ok(found),
             None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
@@ -206,7 +212,9 @@ mod tests {
             ("r.git/d@v2", Some(("v2", 5))),
             ("r.git/d@main", Some(("main", 0))),
             ("r.git/d", Some(("main", 0))),
-            ("r.git/d@refs/heads/v1", Some(("v1", 1))),
+            ("r.git/d@refs/heads/v1", Some(("refs/heads/v1", 1))),
+            ("r.git/d@refs/tags/v1", Some(("v1", 2))),
+            ("r.git/d@HEAD", Some(("HEAD", 0))),
             ("r.git/d@v3", None),
         ] {
             let found = refs.find(&address(text)).ok();

@@ -34,7 +34,7 @@ pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<AtPath>
 
 fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
     let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
-    let Some(found) = store.read(&asked, MOST)? else { return Ok(None) };
+    let Some(found) = store.read(&asked, MOST)? else { return file_in_tree(store, commit, path) };
     match found.kind.as_str() {
         "blob" => Ok(Some(AtPath::File(found.name))),
         "tree" => {
@@ -48,6 +48,22 @@ fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
         }
         _ => Ok(None),
     }
+}
+
+/// A file whose content is not here yet: its tree names it.
+fn file_in_tree(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let asked = if folder.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{folder}") };
+    let Some(tree) = store.read(&asked, MOST)?.filter(|tree| tree.kind == "tree") else { return Ok(None) };
+    let mut rest = tree.bytes.as_slice();
+    while let Some((line, more)) = first(rest, tree.name.len() / 2) {
+        if line.name == name.as_bytes() {
+            let is_file = kind(line.mode, path).is_ok_and(EntryKind::is_file);
+            return Ok(is_file.then_some(AtPath::File(line.object)));
+        }
+        rest = more;
+    }
+    Ok(None)
 }
 
 /// The walk through the trees of a folder.

@@ -1,8 +1,7 @@
 //! Whether git has all of a package, so that the user can go back. What nobody knows counts as not committed.
 //!
 //! git looks with its own eyes, so whatever may close them is asked for: `assume-unchanged`, `skip-worktree`, submodules, ignored files, and
-//! settings that leave out untracked files. The filters that the repository itself names do not run, because they are programs. A file that
-//! only a filter would make equal then counts as changed.
+//! settings that leave out untracked files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,31 +26,39 @@ impl Ignored {
     }
 }
 
-/// Checks that git has all of a folder, except what it ignores. `name` is the name of the package for messages. Outside of a repository,
-/// nothing is checked.
+/// Checks that git has all of a folder, except what it ignores, and the folders in it that are in `but`. `name` is the name of the package
+/// for messages. Outside of a repository, nothing is checked.
 ///
 /// # Errors
 /// Some of it is not committed, or git cannot say.
-pub fn check(folder: &Path, name: &str) -> Result<Ignored> {
+pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
     if !folder.ancestors().any(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
+        if std::env::var_os("GIT_DIR").is_some() {
+            bail!(
+                "{name}: `GIT_DIR` must not be set, for it hides what is committed: unset it, or add `--allow-dirty`"
+            );
+        }
         return Ok(Ignored::default());
     }
-    looked(folder).map_err(|why| {
+    looked(folder, but).map_err(|why| {
         why.context(format!(
             "{name}: all of it must be committed, so that you can go back: commit or stash it, or add `--allow-dirty`"
         ))
     })
 }
 
-fn looked(folder: &Path) -> Result<Ignored> {
-    let prefix = program::run(git(In::Around(folder)).args(["rev-parse", "--show-prefix"]), b"")?;
-    let prefix = String::from_utf8_lossy(prefix.trim_ascii_end()).into_owned();
-    check_index(folder)?;
-    let off = filters_off(folder)?;
-    let mut git = git(In::Around(folder));
-    off.iter().for_each(|setting| _ = git.args(["-c", setting]));
+fn looked(folder: &Path, but: &[String]) -> Result<Ignored> {
+    let asked = |what| program::run(git(In::Around(folder)).args(["rev-parse", what]), b"");
+    let prefix = String::from_utf8_lossy(asked("--show-prefix")?.trim_ascii_end()).into_owned();
+    let top = path_of(asked("--show-toplevel")?.trim_ascii_end());
+    if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
+        bail!("its repository keeps its files in {}, and not here", shown(&top));
+    }
+    let but: Vec<String> = but.iter().map(|folder| format!(":(exclude,literal){folder}")).collect();
+    check_index(folder, &but)?;
+    let mut git = program::without_filters(folder)?;
     git.args(["--no-optional-locks", "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"]);
-    git.args(["--ignored=matching", "--ignore-submodules=dirty", "--", "."]);
+    git.args(["--ignored=matching", "--ignore-submodules=dirty", "--", "."]).args(&but);
     let told = program::run(&mut git, b"")?;
     let mut ignored = Ignored::default();
     for line in String::from_utf8_lossy(&told).split('\0').filter(|line| !line.is_empty()) {
@@ -69,8 +76,9 @@ fn looked(folder: &Path) -> Result<Ignored> {
 }
 
 /// Checks that git looks at each file of its index, and that each submodule is committed, too.
-fn check_index(folder: &Path) -> Result<()> {
-    let told = program::run(git(In::Around(folder)).args(["ls-files", "-v", "--stage", "-z", "--", "."]), b"")?;
+fn check_index(folder: &Path, but: &[String]) -> Result<()> {
+    let told =
+        program::run(git(In::Around(folder)).args(["ls-files", "-v", "--stage", "-z", "--", "."]).args(but), b"")?;
     for entry in told.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         // `H 100644 0123… 0`, a tab and the path. A small letter stands for `assume-unchanged`, and `S` for `skip-worktree`.
         let tab = entry.iter().position(|byte| *byte == b'\t').context("`git ls-files` must name each file")?;
@@ -85,35 +93,13 @@ fn check_index(folder: &Path) -> Result<()> {
             let is_empty = fs::read_dir(&below).map_or(true, |mut names| names.next().is_none());
             if !is_empty {
                 let is_own = fs::symlink_metadata(below.join(".git")).is_ok();
-                let clean = if is_own { looked(&below).map(drop) } else { Err(anyhow::anyhow!("it has no `.git`")) };
+                let clean =
+                    if is_own { looked(&below, &[]).map(drop) } else { Err(anyhow::anyhow!("it has no `.git`")) };
                 clean.with_context(|| format!("the submodule {}", shown(&path)))?;
             }
         }
     }
     Ok(())
-}
-
-/// The settings that turn off the filters that the repository names.
-///
-/// # Errors
-/// git cannot say, or the name of a filter cannot be given to it.
-pub fn filters_off(folder: &Path) -> Result<Vec<String>> {
-    let mut git = git(In::Around(folder));
-    git.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
-    // It fails if there is none.
-    let told = program::output(&mut git, b"")?.stdout;
-    let mut off = BTreeSet::new();
-    for pair in told.split(|byte| *byte == 0).collect::<Vec<_>>().chunks_exact(2) {
-        let (scope, key) = (pair[0], String::from_utf8_lossy(pair[1]).into_owned());
-        let filter = key.rsplit_once('.').map(|(filter, _)| filter.to_owned());
-        let Some(filter) = filter.filter(|_| [&b"local"[..], b"worktree"].contains(&scope)) else { continue };
-        if filter.contains('=') {
-            bail!("the name of a filter must have no `=`, as in {}", shown::name(&filter));
-        }
-        let values = ["clean=", "smudge=", "process=", "required=false"];
-        off.extend(values.map(|value| format!("{filter}.{value}")));
-    }
-    Ok(off.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use crate::regular;
 use crate::side::{Side, SidePart};
 use crate::walk::shown;
 use krm_merge::file_path::{self, RULES};
-use krm_merge::resource::Located;
 use krm_yaml::{Document, plain_or_quoted};
 
 /// The name of the file in which kpt records the upstream of a package.
@@ -103,19 +102,21 @@ impl Package {
         let own = own_upstreams(dest);
         [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
         for side in [&mut *original, &mut *updated] {
-            check_paths(side)?;
+            check_kptfiles(side)?;
             without_records(side, dest);
         }
         if let Some(text) = &self.kptfile {
             let record = Some(record).filter(|record| self.place(record) == RecordDocument::Kptfile);
             let text =
                 record.map_or(Ok(text.clone()), |record| with_record(Some(text), RecordDocument::Kptfile, record))?;
-            let of = |side: &Side| as_in_dest(&text_at(side, KPTFILE)?, &text, record).ok();
-            // What only dest has is the user's own. A Kptfile that upstream lacks, or that cannot be read, has no changes.
-            let old = of(original).map_or_else(|| bare(&text, record), Ok)?;
-            let new = of(updated).unwrap_or_else(|| old.clone());
-            for (side, text) in [(original, old), (updated, new)].into_iter().filter(|(side, _)| side.is_folder()) {
-                side.put(KPTFILE, text)?;
+            // A release that is one file has no Kptfile, so dest's has no part in the merge.
+            if original.is_folder() && updated.is_folder() {
+                let of = |side: &Side| as_in_dest(&text_at(side, KPTFILE)?, &text, record).ok();
+                // What only dest has is the user's own. A Kptfile that upstream lacks, or that cannot be read, has no changes.
+                let old = of(original).map_or_else(|| bare(&text, record), Ok)?;
+                let new = of(updated).unwrap_or_else(|| old.clone());
+                original.put(KPTFILE, old)?;
+                updated.put(KPTFILE, new)?;
             }
             dest.put(KPTFILE, text)?;
         }
@@ -135,7 +136,14 @@ impl Package {
         let new = with_record(text.as_deref(), self.place(record), record)
             .map_err(|e| anyhow!("{}: {e:#}", shown(&Path::new(&self.name).join(path))))?;
         match changes.iter_mut().find(|change| change.path == path) {
-            Some(change) => change.old = old,
+            Some(change) => {
+                change.old = old;
+                // Whatever the merge made of the file: the record is this one. Between markers, it is the same on all sides.
+                let text = change.new.take().and_then(|new| String::from_utf8(new).ok());
+                let recorded = text.as_deref().map(|text| with_record(Some(text), self.place(record), record));
+                let recorded = recorded.and_then(Result::ok).or(text).unwrap_or(new);
+                change.new = Some(recorded.into_bytes());
+            }
             None => changes.push(Change { path: path.to_owned(), old, new: Some(new.into_bytes()), executable: None }),
         }
         changes.retain(|change| change.old != change.new || change.executable.is_some());
@@ -183,8 +191,9 @@ fn bare(dest: &str, record: Option<&Record>) -> Result<String> {
 
 /// Takes the records out of the Kptfiles of a release. A package that dest does not have yet keeps its own.
 fn without_records(side: &mut Side, dest: &Side) {
-    let is_taken =
-        |path: &str| file_path::is_kptfile(name_at(path)) && (dest.at(path).is_some() || !path.contains('/'));
+    // Where letter case does not count, another spelling is the same file.
+    let is_new = |path: &str| name_at(path) == KPTFILE && path != KPTFILE && dest.at(path).is_none();
+    let is_taken = |path: &str| file_path::is_kptfile(name_at(path)) && !is_new(path);
     let paths: Vec<String> =
         side.files.iter().filter(|held| is_taken(&held.path)).map(|held| held.path.clone()).collect();
     for path in paths {
@@ -196,14 +205,17 @@ fn without_records(side: &mut Side, dest: &Side) {
     }
 }
 
-/// Checks that no path annotation of a release leads to the record of a package.
-fn check_paths(side: &Side) -> Result<()> {
+/// Checks that a release has a Kptfile only as a file of this name. Elsewhere, it would merge into the one of the package, by its identity or
+/// by its path annotation.
+fn check_kptfiles(side: &Side) -> Result<()> {
     for (file, resource) in side.resources(SidePart::Role) {
-        let by_annotation = resource.path.filter(|_| resource.located == Located::ByAnnotation);
-        if let Some(path) = by_annotation.filter(|path| file_path::is_kptfile(name_at(path))) {
+        let held = &side.files[file];
+        let path = resource.path.unwrap_or_default();
+        let is_meant = resource.node().get("kind").is_some_and(|kind| kind.is_called(KPTFILE));
+        if (is_meant || file_path::is_kptfile(name_at(path))) && !file_path::is_kptfile(name_at(&held.path)) {
             bail!(
-                "{}:{}: a release must not write \"{path}\", which holds the record of a package: remove the path annotation",
-                side.files[file].name,
+                "{}:{}: a release must not write a Kptfile from elsewhere, for it holds the record of a package: make it a file of this name, or remove it",
+                held.name,
                 resource.node().position()
             );
         }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use krm_yaml::shown;
 
-use super::committed::filters_off;
 use crate::release::program::{self, In, git};
 use crate::temporary::TemporaryFolder;
 use crate::walk::{self, path_of};
@@ -48,16 +47,13 @@ impl Past {
         let folder = TemporaryFolder::new("past")?;
         let (index, files) = (folder.path().join("index"), folder.path().join("files"));
         fs::create_dir(&files).with_context(|| walk::shown(&files))?;
-        let off = filters_off(package)?;
         let in_folder = |args: &[&str]| {
-            let mut git = git(In::Around(package));
+            let mut git = program::without_filters(package)?;
             git.env("GIT_INDEX_FILE", &index).args(["-c", "core.splitIndex=false"]);
-            off.iter().for_each(|setting| _ = git.args(["-c", setting]));
-            git.arg("--work-tree").arg(&files).args(args);
-            git
+            program::run(git.arg("--work-tree").arg(&files).args(args), b"")
         };
-        program::run(&mut in_folder(&["read-tree", &commit]), b"")?;
-        let written = program::run(&mut in_folder(&["checkout-index", "--all", "--quiet"]), b"");
+        in_folder(&["read-tree", &commit])?;
+        let written = in_folder(&["checkout-index", "--all", "--quiet"]);
         let lacks = written
             .err()
             .map_or_else(String::new, |why| format!(", some of which are missing ({})", shown::line(&why.to_string())));

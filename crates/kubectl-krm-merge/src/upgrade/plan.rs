@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
@@ -137,9 +137,10 @@ impl Plan {
                 if Rc::ptr_eq(&had.store, &store) {
                     warnings.extend(moved(store.refs()?, &named(&had.address, &lock.reference), lock));
                 }
-                let name = refs::short(&lock.reference, &had.address).to_owned();
-                let (reference, commit) = (lock.reference.clone(), lock.exact.clone());
-                Some(State { name, reference, commit, kind: RefKind::Commit })
+                // kpt records a tag as the user named it.
+                let reference = lock.reference.strip_prefix("refs/tags/").unwrap_or(&lock.reference).to_owned();
+                let name = refs::short(&reference, &had.address).to_owned();
+                Some(State { name, reference, commit: lock.exact.clone(), kind: RefKind::Commit })
             }
             (None, None) => None,
         };
@@ -147,7 +148,8 @@ impl Plan {
         let (to, aim) = match asked.to {
             Some(name) => (store.state(&named(address, name))?, Aim::Named),
             None => {
-                let had = from.as_ref().map(|state| Came { state, directory: &had.address.directory });
+                let place = Place::of(asked.lock, address)?;
+                let had = from.as_ref().map(|state| Came { state, directory: &had.address.directory, place });
                 next(&here, had)?
             }
         };
@@ -252,6 +254,22 @@ struct DirectoryAt {
 struct Came<'a> {
     state: &'a State,
     directory: &'a str,
+    place: Place,
+}
+
+/// Whether a release came from the directory and the repository from which the next one comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Same,
+    Another,
+}
+
+impl Place {
+    fn of(lock: Option<&Lock>, address: &ReleaseAddress) -> Result<Self> {
+        let Some(at) = lock.and_then(|lock| lock.address.as_ref()) else { return Ok(Self::Same) };
+        let is_same = at.directory == address.directory && at.repo.recorded()? == address.repo.recorded()?;
+        Ok(if is_same { Self::Same } else { Self::Another })
+    }
 }
 
 impl DirectoryAt {
@@ -301,34 +319,23 @@ fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
 /// that the record names; or else the newest release.
 fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     let DirectoryAt { store, address } = at;
-    let Some(name) = &address.reference else { return newest(at, from) };
-    let wanted = match store.state(address) {
-        Ok(wanted) => wanted,
-        // A release that upstream took back has others of its series after it. Nothing takes the place of a branch.
-        Err(_) if is_of_series(store.refs()?, address, name) => return newest(at, from),
-        Err(gone) => {
-            return Err(
-                gone.context("the package must follow a branch, tag or commit that is there: `--to` names another one")
-            );
-        }
-    };
+    if address.reference.is_none() {
+        return newest(at, from);
+    }
+    let wanted = store
+        .state(address)
+        .context("the package must follow a branch, tag or commit that is there: `--to` names another one")?;
     let is_other = |from: Came<'_>| {
         let State { name, reference, commit, .. } = from.state;
-        *reference != wanted.reference && *name != wanted.name && *commit != wanted.commit
+        let is_named = *reference == wanted.reference || *name == wanted.name;
+        let is_same = *commit == wanted.commit && from.directory == address.directory;
+        !is_same && (from.place == Place::Another || !is_named && *commit != wanted.commit)
     };
     match wanted.kind {
         RefKind::Branch => Ok((wanted, Aim::Newest)),
         _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
         RefKind::Tag | RefKind::Commit => newest(at, from),
     }
-}
-
-/// Whether a name is that of a release, and there are others of its series.
-fn is_of_series(refs: &Refs, address: &ReleaseAddress, name: &str) -> bool {
-    refs::split(name).is_some_and(|(prefix, _)| {
-        let own = refs.series(address, None);
-        [prefix, &format!("{own}{prefix}")].iter().any(|series| !refs.releases(address, series).is_empty())
-    })
 }
 
 /// The newest release, or the one that the package has, if that is newer. A pre-release counts only if the package has one. What has no
@@ -343,8 +350,8 @@ fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     // The tags of the old directory say nothing about the new one.
     let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
     let series = refs.series(address, came_with);
-    let releases = refs.releases(address, &series).into_iter();
-    let newest = releases.filter(|(version, _)| takes_all || version.pre.is_empty()).next_back();
+    let mut releases = refs.releases(address, &series).into_iter();
+    let newest = releases.rfind(|(version, _)| takes_all || version.pre.is_empty());
     let Some((version, newest)) = newest else {
         bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo)
     };

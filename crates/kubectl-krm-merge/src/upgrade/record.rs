@@ -258,7 +258,11 @@ pub fn as_in_dest(text: &str, dest: &str, record: Option<&Record>) -> Result<Str
 /// # Errors
 /// The text is not YAML, or its record is part of something else.
 pub fn without_record(text: &str) -> Result<String> {
-    let bare = patched(&Document::parse(text.to_owned())?, &format!("{UPSTREAM}: null\n{LOCK}: null\n"))?;
+    let document = Document::parse(text.to_owned())?;
+    if document.roots().filter(|root| !root.is_null()).count() > 1 {
+        bail!("a Kptfile must be one document");
+    }
+    let bare = patched(&document, &format!("{UPSTREAM}: null\n{LOCK}: null\n"))?;
     if RecordDocument::Kptfile.has_record(&Document::parse(bare.clone())?) {
         bail!("a Kptfile must have its own `{UPSTREAM}`, not that of an anchor");
     }

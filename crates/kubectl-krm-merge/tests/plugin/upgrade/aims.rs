@@ -121,6 +121,7 @@ fn a_branch_is_followed_by_its_full_name_and_told_when_it_is_gone() {
     }
     // A tag has the name of a branch.
     git(&upstream.bare, &["tag", "next", "v1.0.0"]);
+    git(&upstream.bare, &["update-ref", "refs/tags/refs/heads/next", "v1.0.0"]);
     folder.run(&["get", &upstream.source("d@refs/heads/next"), "full"]).passed();
     assert!(folder.read("full/a.yaml").contains("v: after"));
     folder.run(&["get", &upstream.source("d@release-2.0"), "short"]).passed();
@@ -143,6 +144,78 @@ fn a_branch_is_followed_by_its_full_name_and_told_when_it_is_gone() {
         assert_eq!(folder.files(name), before);
     }
     folder.run(&["upgrade", "short", "--to", "main"]).passed();
+    // A release that nobody made is no other one either.
+    let record = folder.read("short/.krm-merge.yaml");
+    folder.write("short/.krm-merge.yaml", record.replacen("ref: main", "ref: v1.0.9", 1));
+    assert!(folder.run(&["upgrade", "short"]).failed(2).contains("\"v1.0.9\""));
+}
+
+#[test]
+fn the_default_branch_is_followed_by_its_name_for_git() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&files("d", "'1'"), "v1.0.0");
+    folder.run(&["get", &upstream.source("d@HEAD"), "p"]).passed();
+    upstream.state(&files("d", "'2'"), "more");
+    folder.run(&["upgrade", "p"]).passed();
+    assert!(folder.read("p/a.yaml").contains("v: '2'") && folder.read("p/.krm-merge.yaml").contains("ref: HEAD\n"));
+}
+
+#[test]
+fn another_directory_or_repository_is_wanted_even_at_the_same_release() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let fork = Upstream::new(&folder, "fork.git");
+    for (number, tag) in ["v1", "v2", "v3"].into_iter().enumerate() {
+        let value = |kind: &str| format!("{kind}{}", number + 1);
+        upstream.release(&[files("d", &value("d")), files("prod", &value("prod"))].concat(), tag);
+        fork.release(&files("d", &value("fork")), tag);
+    }
+    for (name, old, new, want) in [
+        ("directory", "directory: /d", "directory: /prod".to_owned(), "prod1"),
+        ("repository", "/up\n", "/fork\n".to_owned(), "fork1"),
+    ] {
+        folder.run(&["get", &upstream.source("d@v1"), name]).passed();
+        let record = folder.read(&format!("{name}/.krm-merge.yaml"));
+        assert!(record.contains(old), "{record}");
+        folder.write(&format!("{name}/.krm-merge.yaml"), record.replacen(old, &new, 1));
+        let line = folder.run(&["upgrade", name, "--check"]);
+        assert!(line.stdout.contains("wanted is v1;"), "{line:?}");
+        folder.run(&["upgrade", name]).passed();
+        let text = folder.read(&format!("{name}/a.yaml"));
+        assert!(text.contains(&format!("v: {want}\n")), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_tag_by_its_full_name_is_a_release() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for (value, tag) in [("'1'", "v1"), ("'2'", "v2")] {
+        upstream.release(&files("d", value), tag);
+    }
+    let text = kptfile(&upstream, "refs/tags/v1", "v1").replace("ref: v1,", "ref: refs/tags/v1,");
+    folder.write("p/Kptfile", &text);
+    folder.write("p/a.yaml", map("a", &[("v", "'1'"), ("w", "x")]));
+    folder.run(&["upgrade", "p"]).passed();
+    assert!(folder.read("p/a.yaml").contains("v: '2'"));
+}
+
+#[test]
+fn a_clock_that_is_wrong_makes_no_release_older() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let first = upstream.state(&files("d", "'1'"), "first");
+    let work = folder.path("work-up.git");
+    folder.write("work-up.git/d/a.yaml", map("a", &[("v", "'2'")]));
+    let mut late = std::process::Command::new("git");
+    late.args(["-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "--quiet", "--all", "-m", "x"]);
+    late.current_dir(&work).env("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z");
+    assert!(late.status().expect("git runs").success());
+    upstream.tag("v1.0.0");
+    folder.run(&["get", &upstream.source(&format!("d@{first}")), "p"]).passed();
+    folder.run(&["upgrade", "p"]).passed();
+    assert!(folder.read("p/a.yaml").contains("v: '2'"));
 }
 
 #[test]

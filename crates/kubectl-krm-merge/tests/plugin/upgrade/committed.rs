@@ -13,7 +13,15 @@ const EDIT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
 #[test]
 fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
-    let all: [Hides; 9] = [
+    let all: [Hides; 10] = [
+        (
+            "files that the repository keeps elsewhere",
+            |mine| {
+                git(mine, &["config", "core.worktree", "/"]);
+                fs::write(mine.join("p/a.yaml"), EDIT).expect("written");
+            },
+            "must be committed",
+        ),
         (
             "untracked files are not shown",
             |mine| {
@@ -131,6 +139,52 @@ fn a_repository_of_another_owner_is_not_looked_into() {
     let told = run(&["upgrade", "mine/p", "--offline"]).failed(2);
     assert!(told.contains("all of it must be committed") && told.contains("dubious ownership"), "{told}");
     assert_eq!(folder.read("mine/p/a.yaml"), EDIT);
+}
+
+#[test]
+fn a_repository_that_a_variable_names_is_not_guessed() {
+    let (folder, _) = package();
+    fs::rename(folder.path("mine/.git"), folder.path("elsewhere")).expect("moved");
+    let mut command = folder.command(&["upgrade", "mine/p"]);
+    command.env("GIT_DIR", folder.path("elsewhere")).env("GIT_WORK_TREE", folder.path("mine"));
+    let told = Ran::of(command.output().expect("the plugin runs")).failed(2);
+    assert!(told.contains("`GIT_DIR` must not be set"), "{told}");
+}
+
+#[test]
+fn what_someone_saves_while_a_release_is_fetched_stays() {
+    let (folder, _) = package();
+    // The user's own configuration names a program that runs while git packs objects. It saves a file of the package.
+    folder.write("edit", EDIT);
+    let mut command = folder.command(&["upgrade", "mine/p"]);
+    let config = format!("[uploadpack]\n\tpackObjectsHook = {}\n", folder.path("hook").display());
+    folder.write("config", config);
+    command.env("GIT_CONFIG_GLOBAL", folder.path("config"));
+    let hook = format!(
+        "#!/bin/sh\ncp {} {}\nexec \"$@\"\n",
+        folder.path("edit").display(),
+        folder.path("mine/p/a.yaml").display()
+    );
+    folder.write("hook", hook);
+    fs::set_permissions(folder.path("hook"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("allowed");
+    let told = Ran::of(command.output().expect("the plugin runs")).failed(2);
+    assert!(told.contains("must be committed") && told.contains("a.yaml is not"), "{told}");
+    assert_eq!(folder.read("mine/p/a.yaml"), EDIT);
+}
+
+#[test]
+fn a_package_in_another_one_may_be_upgraded_before_it() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for (value, tag) in [("'1'", "v1"), ("'2'", "v2")] {
+        let files = ["a", "b"].map(|name| (format!("{name}/{name}.yaml"), map(name, &[("v", value)])));
+        upstream.release(&files, tag);
+    }
+    folder.run(&["get", &upstream.source("a@v1"), "mine/a"]).passed();
+    folder.run(&["get", &upstream.source("b@v1"), "mine/a/b"]).passed();
+    commit(&folder.path("mine"), "got");
+    folder.run(&["upgrade", "mine/a/b", "mine/a"]).passed();
+    assert!(folder.read("mine/a/b/b.yaml").contains("v: '2'") && folder.read("mine/a/a.yaml").contains("v: '2'"));
 }
 
 #[test]

@@ -302,6 +302,7 @@ fn a_kptfile_that_is_no_resource_brings_no_record() {
         "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\nEVILupstream: null\n",
         "\"upstream\": {git: {repo: https://example.com/evil, ref: v9}}\n",
         "<<: {upstream: {git: {repo: https://example.com/evil, ref: v9}}}\n",
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n---\nEVIL",
     ];
     for (at, text) in texts.iter().enumerate() {
         let (tag, name) = (format!("v2.0.{at}"), format!("p{at}"));
@@ -310,5 +311,47 @@ fn a_kptfile_that_is_no_resource_brings_no_record() {
         let _ = folder.run(&["upgrade", &name, "--to", &tag, "--on-conflict", "take-updated"]);
         let line = folder.run(&["upgrade", &name, "--check", "--to", "v1"]);
         assert!(!format!("{line:?}").contains("example.com/evil"), "{text}: {line:?}");
+    }
+}
+
+#[test]
+fn a_release_of_one_file_has_no_part_in_the_kptfile() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let own = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\npipeline:\n  mutators:\n  - image: example.com/ours:v1\n";
+    let evil = "---\napiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: p}\nupstream: {git: {repo: https://example.com/evil, directory: /, ref: v9}}\n";
+    for (tag, more) in [("v1", ""), ("v2", ""), ("v3", evil)] {
+        upstream.release(&[("all.yaml".to_owned(), map("a", &[("v", tag)]) + more)], tag);
+    }
+    folder.write("p/Kptfile", own);
+    folder.write("p/a.yaml", map("a", &[("v", "v1")]));
+    let source = upstream.source("all.yaml");
+    folder.run(&["upgrade", "p", "--upstream", &source, "--from", "v1", "--to", "v2"]).passed();
+    let text = folder.read("p/Kptfile");
+    assert!(
+        text.contains("ours:v1") && text.contains("ref: v2") && folder.read("p/a.yaml").contains("v: v2"),
+        "{text}"
+    );
+    let told = folder.run(&["upgrade", "p", "--to", "v3"]).failed(2);
+    assert!(told.contains("a release must not write a Kptfile from elsewhere"), "{told}");
+    assert_eq!(folder.read("p/Kptfile"), text);
+}
+
+#[test]
+fn another_spelling_of_a_kptfile_brings_no_record() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: s}\n";
+    let evil = "upstream: {git: {repo: https://example.com/evil, directory: /, ref: v9}}\n";
+    let release = |tag: &str, name: &str, text: String| {
+        let files = [("d/a.yaml".to_owned(), map("a", &[("v", tag)])), (format!("d/s/{name}"), text)];
+        upstream.release(&files, tag);
+    };
+    release("v1", "Kptfile", kptfile.to_owned());
+    release("v2", "kptfile", format!("{kptfile}{evil}"));
+    folder.run(&["get", &upstream.source("d@v1"), "p"]).passed();
+    let _ = folder.run(&["upgrade", "p", "--on-conflict", "take-updated"]);
+    for (path, bytes) in folder.files("p") {
+        assert!(!String::from_utf8_lossy(&bytes).contains("example.com/evil"), "{path}");
     }
 }

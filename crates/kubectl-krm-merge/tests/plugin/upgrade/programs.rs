@@ -247,6 +247,31 @@ fn a_filter_that_the_package_s_repository_names_does_not_hide_a_change() {
     assert!(told.contains("must be committed") && told.contains("a.yaml is not"), "{told}");
 }
 
+#[test]
+fn a_filter_whose_name_cannot_be_turned_off_stops_the_upgrade() {
+    let folder = Folder::new();
+    strangers(&folder);
+    let config = folder.path("mine/.git/config");
+    let own = fs::read(&config).expect("a config");
+    for name in [&b"\xff"[..], b"a=b"] {
+        let filter =
+            [b"[filter \"", name, b"\"]\n\tclean = ", folder.path("program").display().to_string().as_bytes(), b"\n"]
+                .concat();
+        fs::write(&config, [&own[..], &filter].concat()).expect("written");
+        let attributes = [b"* filter=", name, b"\n"].concat();
+        for variables in [&[][..], &[("GIT_CONFIG", "/dev/null")]] {
+            folder.write("mine/.gitattributes", "");
+            touched(&folder);
+            fs::write(folder.path("mine/.gitattributes"), &attributes).expect("written");
+            let _ = fs::remove_file(folder.path("ran"));
+            let mut command = folder.command(&["upgrade", "mine/d"]);
+            let output = command.envs(variables.iter().copied()).output().expect("the plugin runs");
+            assert_eq!(output.status.code(), Some(2), "{output:?}");
+            assert!(!folder.path("ran").exists(), "{output:?}");
+        }
+    }
+}
+
 /// Where a bare repository lies in a clone, and the settings of its `config`.
 const EMBEDDED: [&str; 4] = [
     "[core]\n\tbare = true\n",

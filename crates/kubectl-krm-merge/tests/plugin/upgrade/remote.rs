@@ -122,7 +122,9 @@ fn a_package_comes_and_is_upgraded_over_http() {
         // A commit that no branch or tag names any more can still be fetched.
         git(&upstream.bare, &["tag", "--delete", "v2"]);
         std::fs::remove_dir_all(folder.path(".cache")).expect("removed");
-        folder.run(&["upgrade", "mine/d", "--allow-dirty"]).passed();
+        let told = folder.run(&["upgrade", "mine/d", "--allow-dirty"]).failed(2);
+        assert!(told.contains("has no tag, branch or whole commit \"v2\"; the newest releases are v3, v1"), "{told}");
+        folder.run(&["upgrade", "mine/d", "--allow-dirty", "--to", "v3"]).passed();
         assert_eq!(folder.read("mine/d/a.yaml"), map("a", &[("v", "v3"), ("w", "ours")]));
         // Files of other folders are not fetched.
         let large = git(&upstream.bare, &["rev-parse", "v3:other/large.txt"]);

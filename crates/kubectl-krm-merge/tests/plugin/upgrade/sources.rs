@@ -378,7 +378,7 @@ fn the_output_of_a_command_writes_no_record() {
         );
         folder.write("render", format!("#!/bin/sh\ncat <<X\n{kptfile}X\n"));
         let told = run(&folder, &["upgrade", "p", "--allow-exec", "--to", "r2"]).failed(2);
-        assert!(told.contains("a release must not write \"") && told.contains("remove the path annotation"), "{told}");
+        assert!(told.contains("a release must not write a Kptfile from elsewhere"), "{told}");
         assert_eq!(folder.files("p"), before, "{path}");
     }
 }
