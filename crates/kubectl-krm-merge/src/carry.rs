@@ -37,6 +37,7 @@ use krm_yaml::secret::Secret;
 use crate::change::Change;
 use crate::combine::Combiner;
 use crate::held::{AsText, Content, Held};
+use crate::line_end::LineEnd;
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
 use crate::side::{Root, Side, paths};
@@ -98,13 +99,8 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         let has = sides.map(Has::of);
         let bytes = |held: Option<&Held>| anyhow::Ok(held.map(Held::bytes).transpose()?.map(Cow::into_owned));
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
-        let file = CarriedFile {
-            path,
-            sides,
-            has,
-            bytes: [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?],
-            turned: turned(sides),
-        };
+        let bytes = with_line_ends_of_dest([bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?]);
+        let file = CarriedFile { path, sides, has, bytes, turned: turned(sides) };
         if !file.is_changed() && file.turned.is_none() {
             continue;
         }
@@ -119,6 +115,16 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         }
     }
     Ok(carried)
+}
+
+/// Original's, updated's and dest's version of a file. If dest ends its lines in another way than upstream, upstream's versions get dest's
+/// line ends.
+fn with_line_ends_of_dest([old, new, here]: [Option<Vec<u8>>; 3]) -> [Option<Vec<u8>>; 3] {
+    let upstream = old.as_ref().or(new.as_ref()).zip(here.as_ref());
+    match upstream.and_then(|(upstream, here)| LineEnd::of_dest(upstream, here)) {
+        Some(end) => [old.map(|old| end.end_all(&old)), new.map(|new| end.end_all(&new)), here],
+        None => [old, new, here],
+    }
 }
 
 /// Whether a version of a file may hold a Secret. Versions that nobody can read hold the same values.

@@ -120,10 +120,10 @@ impl Held {
         }
     }
 
-    /// The file as the engine sees it. `text` is its text if it holds no resources.
-    pub fn as_text<'h>(&'h self, text: &'h str) -> TextFile<'h> {
+    /// The file as the engine sees it. `text` is its text if that is not the one of its document.
+    pub fn as_text<'h>(&'h self, text: Option<&'h str>) -> TextFile<'h> {
         let document = self.document();
-        let text = document.map_or(text, Document::source);
+        let text = text.or(document.map(Document::source)).unwrap_or_default();
         TextFile { path: &self.path, name: &self.name, text, document }
     }
 
@@ -158,6 +158,11 @@ impl Held {
             }
         }
     }
+}
+
+/// The text of a file; `None` if the file is no text. As for git, a text has no NUL.
+pub fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// Whether a file of a folder holds resources.

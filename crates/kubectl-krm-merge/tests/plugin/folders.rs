@@ -130,6 +130,49 @@ fn a_folder_is_upgraded_file_by_file() {
     assert!(!folder.path("here/run.sh").exists(), "what was deleted here stays deleted");
 }
 
+/// git checks a text out with other line ends than its repository has.
+#[test]
+fn line_ends_that_a_checkout_changed_are_no_edit_and_stay() {
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    let web = |comment: &str, value: &str| format!("# {comment}\n\n{}", map("web", &[("x", value)]));
+    let files = [
+        // The path, the versions of original, updated and dest, and what dest becomes but for its line ends.
+        ("README.md", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\n", "one\ntwo\nthree\n"),
+        ("both.md", "one\ntwo\nthree\n", "one\ntwo\nTHREE\n", "ONE\ntwo\nthree\n", "ONE\ntwo\nTHREE\n"),
+        ("open.md", "one\ntwo", "one\ntwo\nthree", "one\ntwo", "one\ntwo\nthree"),
+        ("values.yaml", "a: 1\nb: 1\n", "a: 1\nb: 2 # two\n", "a: 1\nb: 1\n", "a: 1\nb: 2 # two\n"),
+        ("t.yaml", "{{ a }}\n- b\n", "{{ a }}\n- c\n", "{{ a }}\n- b\n", "{{ a }}\n- c\n"),
+        ("web.yaml", &web("old", "'1'"), &web("new", "'2'"), &web("old", "'1'"), &web("new", "'2'")),
+        ("added.txt", "", "one\ntwo\n", "one\ntwo\n", "one\ntwo\n"),
+        ("gone.txt", "one\ntwo\n", "", "one\ntwo\n", ""),
+    ];
+    let same = |text: &str| text.to_owned();
+    for [upstream, own] in [[&same as &dyn Fn(&str) -> String, &crlf], [&crlf, &same]] {
+        let folder = Folder::new();
+        for (path, old, new, here, _) in files {
+            for (side, text) in [("v1", upstream(old)), ("v2", upstream(new)), ("here", own(here))] {
+                if !text.is_empty() {
+                    folder.write(&format!("{side}/{path}"), text);
+                }
+            }
+        }
+        folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).passed();
+        let after = folder.files("here");
+        for (path, _, _, _, want) in files {
+            let text = after.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+            assert_eq!(text, own(want), "{path}");
+        }
+    }
+    // What is no text has no line ends.
+    let folder = Folder::new();
+    for (side, text) in [("v1", "\0a\n"), ("v2", "\0b\n"), ("here", "\0a\r\n")] {
+        folder.write(&format!("{side}/logo"), text);
+        folder.write(&format!("{side}/web.yaml"), map("web", &[("x", "y")]));
+    }
+    let told = folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).failed(1);
+    assert!(told.contains("logo: both sides changed the file"), "{told}");
+}
+
 #[test]
 fn a_file_without_resources_that_dest_left_alone_becomes_upstream_s() {
     let folder = Folder::with(&[
