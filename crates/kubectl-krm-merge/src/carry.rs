@@ -374,7 +374,7 @@ impl fmt::Display for FileForm {
             Self::NoResources => "the file (it holds no resources)",
             Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
             Self::AsText(AsText::Unnamed) => {
-                "the file (a resource in it has `metadata.generateName` and no `metadata.name`)"
+                "the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`)"
             }
             Self::AsText(AsText::Repeated) => {
                 "the file (a resource stands in it more often on one side than on another)"
@@ -414,7 +414,7 @@ fn unreached(path: &str, form: FileForm, combiner: &Combiner<'_>) -> Option<Outc
             "a resource stands in the file more often on one side than on another, so that no rule looks into the file"
         }
         FileForm::AsText(AsText::Unnamed) => {
-            "a resource in the file has `metadata.generateName` and no `metadata.name`, so that no rule looks into the file"
+            "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, so that no rule looks into the file"
         }
         FileForm::NoResources | FileForm::NoResourcesAnyMore => {
             "the file has no `metadata.name`, and a rule decides only resources that have one"

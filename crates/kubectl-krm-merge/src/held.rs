@@ -48,7 +48,7 @@ pub enum Content {
 /// Why a file with resources is merged as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsText {
-    /// In original or updated, one of its resources has `generateName` and no name. Nobody knows which resource it is on another side.
+    /// In original or updated, one of its resources has no name, or no type. Nobody knows which resource it is on another side.
     Unnamed,
     /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
     Repeated,
@@ -203,10 +203,24 @@ pub fn is_kustomization(path: &str) -> bool {
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
 fn content(name: &str, bytes: Vec<u8>) -> Content {
     match document(name, bytes) {
-        Ok(document) if are_in(&document) => Content::Resources(Box::new(document)),
+        Ok(document) if are_in(&document) => match complex_key(name, &document) {
+            Some(fault) => Content::NoYaml(fault),
+            None => Content::Resources(Box::new(document)),
+        },
         Ok(_) => Content::Other,
         Err(fault) => Content::NoYaml(fault),
     }
+}
+
+/// The fault of a key that is a map or a list. No resource has one, but the text `{{ .Name }}` of a template can be read as one.
+fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
+    fn key(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+        let own = node.entries().map(|(key, _)| key).find(|key| key.is_container());
+        own.or_else(|| node.written().find_map(|(_, value)| key(value)))
+    }
+    let position = document.roots().find_map(key)?.position();
+    let why = "a key must be a scalar, not a map or list".to_owned();
+    Some(YamlFault { place: format!("{name}:{position}"), why })
 }
 
 pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {
