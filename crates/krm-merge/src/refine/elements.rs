@@ -70,7 +70,7 @@ impl<'a> ListPiece<'a> {
 impl<'a> Refiner<'a, '_> {
     /// The list of a conflict with the changes of both sides in it; `None` if that would be the same conflict.
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
-        let (versions, mut numbering) = numbered(sides);
+        let (versions, mut numbering) = numbered(conflict, sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
         let names = cursor.names_of(&[&original.views, &updated.views, &dest.views]);
         if let Some(named) = names.and_then(|names| self.by_name(conflict, &versions, &mut numbering, (names, cursor)))
@@ -386,8 +386,9 @@ fn once(numbers: &[u32]) -> HashMap<u32, Option<usize>> {
 }
 
 /// The versions of a list with their elements numbered.
-fn numbered(lists: Values<'_>) -> (Versions<'_>, ElementNumbers<'_>) {
-    let all = lists.map(|list| list.elements().collect::<Vec<_>>());
+fn numbered<'a>(conflict: &Conflict<'a>, lists: Values<'a>) -> (Versions<'a>, ElementNumbers<'a>) {
+    let with_elements = Sides { original: conflict.original, updated: Some(lists.updated), dest: Some(lists.dest) };
+    let all = with_elements.map(|list| list.into_iter().flat_map(NodeRef::elements).collect::<Vec<_>>());
     let mut numbering = ElementNumbers::of(all.iter().map(|(_, elements)| elements.len()).sum());
     let versions = Sides::of(|side| {
         let (list, elements) = (lists[side], all[side].clone());

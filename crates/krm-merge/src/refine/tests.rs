@@ -267,6 +267,29 @@ fn additions_of_both_sides_stay_in_a_list_without_keys() {
 }
 
 #[test]
+fn additions_stay_in_a_list_that_original_lacks_as_in_an_empty_one() {
+    for (updated, dest, want) in [
+        ("[x]", "[y]", "[y, x]"),
+        ("[{a: 1}]", "[{b: 1}, {c: 1}]", "[{b: 1}, {c: 1}, {a: 1}]"),
+        // What both added is there once, wherever they put it.
+        ("[b, x]", "[a, x, q]", "[a, b, x, q]"),
+        ("[x]", "[y, x]", "[y, x]"),
+        ("[x, y]", "[y, x]", "[y, x]"),
+    ] {
+        let with = |list: &str| format!("z: 1\nk: {list}\n");
+        let merged = |dest: &str| found("z: 1\n", &with(updated), &with(dest), ConflictLevel::Line);
+        let of_empty = found(&with("[]"), &with(updated), &with(dest), ConflictLevel::Line);
+        let Found { both, conflicts, .. } = merged(dest);
+        assert_eq!((&both, &conflicts), (&with(want), &of_empty.conflicts), "{updated} {dest}");
+        assert_eq!(both, of_empty.both, "{updated} {dest}");
+        assert_eq!(merged(want).both, with(want), "again: {updated} {dest}");
+    }
+    // A map is no list, and is one conflict.
+    let found = found("z: 1\n", "z: 1\nk: [x]\n", "z: 1\nk: {y: 1}\n", ConflictLevel::Line);
+    assert_eq!((found.dest.as_str(), found.conflicts), ("z: 1\nk: {y: 1}\n", vec!["k".to_owned()]));
+}
+
+#[test]
 fn every_addition_of_random_lists_is_there_once() {
     let mut random = Random(11);
     for case in 0..tries(1500) {
