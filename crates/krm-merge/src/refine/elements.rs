@@ -85,7 +85,7 @@ impl<'a> Refiner<'a, '_> {
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
         let lists = Sides { original: original.all(), updated: updated.all(), dest: dest.all() };
-        let end = self.policy.new_elements;
+        let policy = self.policy;
         // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, additions)| {
             let (elements, places) = outcome(&pieces, winner, additions);
@@ -95,7 +95,7 @@ impl<'a> Refiner<'a, '_> {
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let result = FeaturesOf(&numbers, &views);
-            if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, end)) {
+            if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, policy)) {
                 return false;
             }
             if !is_open && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
@@ -208,8 +208,8 @@ impl<'a> Refiner<'a, '_> {
         (names, cursor): (Names, Cursor<'a>),
     ) -> Option<Tree<'a>> {
         let (original, updated) = (versions.original.all(), versions.updated.all());
-        let end = self.policy.new_elements;
-        let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, end)?;
+        let policy = self.policy;
+        let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, policy)?;
         let told = (self.finer.len(), self.warnings.len());
         let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match fate {
             ElementFate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
@@ -237,7 +237,7 @@ impl<'a> Refiner<'a, '_> {
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let outcome = FeaturesOf(&numbers, &views);
             let stays = |updated, pick| {
-                let again = NamedMerge::of(names, Sides { original, updated, dest: outcome }, end);
+                let again = NamedMerge::of(names, Sides { original, updated, dest: outcome }, policy);
                 again.is_some_and(|again| again.changes_nothing(pick))
             };
             !is_keyed(cursor, [&versions.original, &versions.updated], &views)

@@ -8,8 +8,9 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::partners::{FeaturesOf, any_is_one};
 use super::three::Changed;
+use crate::leaves::hash;
 use crate::merge::order::in_both_orders;
-use crate::policy::NewElements;
+use crate::policy::{Policy, Renames};
 use crate::schema::{Named, Names};
 use crate::sides::{Side, Sides};
 use crate::tree::{Pick, View};
@@ -45,9 +46,12 @@ pub(super) struct NamedMerge {
 
 impl NamedMerge {
     /// `None` if the list has no names, or if its elements may have changed their names.
-    pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, end: NewElements) -> Option<Self> {
+    pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, policy: Policy) -> Option<Self> {
         let ids = Ids::of(names, lists)?;
-        let versions = ThreeNamed { names, lists, ids, end };
+        let mut versions = ThreeNamed { names, lists, ids, policy };
+        if policy.renames == Renames::Follow {
+            versions.follow_renames();
+        }
         if versions.has_rivals() {
             return None;
         }
@@ -62,11 +66,11 @@ impl NamedMerge {
         pick: Pick,
         names: Names,
         lists: Sides<FeaturesOf<'_, '_>>,
-        end: NewElements,
+        policy: Policy,
     ) -> bool {
         let again = Sides { dest: result, ..lists };
         (Ids::of(names, lists).is_none() || Ids::of(names, again).is_some())
-            && Self::of(names, again, end).is_none_or(|again| again.changes_nothing(pick))
+            && Self::of(names, again, policy).is_none_or(|again| again.changes_nothing(pick))
     }
 
     /// The order of the elements if this side wins.
@@ -112,6 +116,19 @@ enum Id {
 }
 
 impl Ids {
+    /// Gives the element of one number another number, on each side that has no element of that one.
+    fn rename(&mut self, from: usize, to: usize) {
+        for side in Side::ALL {
+            if self.at[side].contains_key(&to) {
+                continue;
+            }
+            if let Some(place) = self.at[side].remove(&from) {
+                self.at[side].insert(to, place);
+                self.of[side][place] = to;
+            }
+        }
+    }
+
     /// `None` if a side has no names, has two elements of one name, or if the sides write a flag in different ways.
     fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>) -> Option<Self> {
         let mut known: HashMap<Id, usize> = HashMap::new();
@@ -153,12 +170,26 @@ impl Ids {
     }
 }
 
+/// For each element, a hash of all but the field that names it, if nothing else in the list has the same.
+fn rests(fields: &[&str], elements: &[View<'_, '_>]) -> Vec<Option<u64>> {
+    let rest = |element: &View<'_, '_>| {
+        let (name, rest): (Vec<_>, Vec<_>) = element.fields().into_iter().partition(|(name, _)| fields.contains(name));
+        let [(name, _)] = name[..] else { return None };
+        let rest = rest.into_iter().map(|(field, value)| hash((name, field, value.meaning())));
+        let rest: Vec<u64> = rest.collect();
+        (!rest.is_empty()).then(|| rest.into_iter().fold(0, u64::wrapping_add))
+    };
+    let all: Vec<Option<u64>> = elements.iter().map(rest).collect();
+    let mut counts = HashMap::new();
+    all.iter().for_each(|rest| *counts.entry(*rest).or_insert(0_usize) += 1);
+    all.into_iter().map(|rest| rest.filter(|rest| counts.get(&Some(*rest)) == Some(&1))).collect()
+}
+
 struct ThreeNamed<'v, 'a> {
     names: Names,
     lists: Sides<FeaturesOf<'v, 'a>>,
     ids: Ids,
-    /// Where elements go that have no neighbour.
-    end: NewElements,
+    policy: Policy,
 }
 
 impl<'v, 'a> ThreeNamed<'v, 'a> {
@@ -189,6 +220,36 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
             } else {
                 visit(*id, gap);
             }
+        }
+    }
+
+    /// Gives an element to which a side gave another name the number that it has in original. The rest of it, which nothing else in the list
+    /// has, is that of an element which the side dropped there, as it was or as the other side has it.
+    fn follow_renames(&mut self) {
+        let Some(fields) = self.names.single_fields() else { return };
+        let rests = Sides::of(|side| rests(fields, self.lists[side].1));
+        let rest = |versions: &Self, side: Side, id: usize| rests[side][versions.at(side, id)?];
+        for (side, other) in [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)] {
+            let added = self.added(side);
+            let mut renamed = Vec::new();
+            self.each_in_gap(Side::Original, |id, gap| {
+                let new = added.get(&gap).into_iter().flatten();
+                let new = new.filter_map(|new| Some((*new, rest(self, side, *new)?)));
+                let is_one = |rest_of_new: u64| {
+                    [Side::Original, other].into_iter().any(|side| rest(self, side, id) == Some(rest_of_new))
+                };
+                let found: Vec<usize> = new.filter(|(_, rest)| is_one(*rest)).map(|(new, _)| new).collect();
+                // Where a side has both, they are two.
+                let are_two = |new: usize| {
+                    Side::ALL.iter().any(|side| self.at(*side, id).is_some() && self.at(*side, new).is_some())
+                };
+                if let [new] = found[..]
+                    && !are_two(new)
+                {
+                    renamed.push((id, new));
+                }
+            });
+            renamed.into_iter().for_each(|(id, new)| self.ids.rename(new, id));
         }
     }
 
@@ -294,7 +355,7 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         let places = |ids: &[usize]| -> Vec<usize> { ids.iter().filter_map(|id| entries.get(id).copied()).collect() };
         let is_gone = |at: usize| fates[at] == ElementFate::Goes;
         let places = [places(&self.ids.of.original), places(&self.upstream(&renamed))];
-        let [order, taken] = in_both_orders(of_dest, places, is_gone, self.end);
+        let [order, taken] = in_both_orders(of_dest, places, is_gone, self.policy.new_elements);
         // The order of files and bases means little.
         let taken = if matches!(self.names, Names::Reference(_)) { order.clone() } else { taken };
         NamedMerge { fates, of_dest, orders: [order, taken] }

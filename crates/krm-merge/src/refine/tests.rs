@@ -686,6 +686,40 @@ fn elements_with_names_are_merged_by_them() {
     let [a, b] = ["{alert: A, expr: 1, for: 1m}", "{alert: B, expr: 1, for: 1m}"];
     let (list, one) = (format!("[{a}, {b}]"), format!("[{a}]"));
     for (original, updated, dest, if_dest, if_updated, conflicts) in [
+        // One side gave it another name, and the other side changed it.
+        (
+            &*one,
+            "[{alert: A, expr: 1, for: 2m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 2m}]",
+            "",
+            0,
+        ),
+        (
+            &one,
+            "[{alert: X, expr: 1, for: 1m}]",
+            "[{alert: A, expr: 2, for: 1m}]",
+            "[{alert: X, expr: 2, for: 1m}]",
+            "",
+            0,
+        ),
+        (
+            "[{alert: A, expr: 1, for: 1m}, {alert: C, expr: 3}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: C, expr: 4}, {alert: N, expr: 5}]",
+            "[{alert: Y, expr: 1, for: 1m}, {alert: Z, expr: 3}]",
+            "[{alert: Y, expr: 1, for: 1m}, {alert: Z, expr: 4}, {alert: N, expr: 5}]",
+            "",
+            0,
+        ),
+        // Both gave it another name.
+        (
+            &one,
+            "[{alert: X, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: X, expr: 1, for: 1m}]",
+            1,
+        ),
         // Both added one.
         (
             &*one,
@@ -795,7 +829,8 @@ fn random_lists_with_names_hold_the_laws() {
     for case in 0..tries(1500) {
         let element = |name: &str, value: usize| match case % 3 {
             0 => format!("--{name}={value}"),
-            1 => format!("{{alert: {name}, expr: {value}}}"),
+            // Without this field, an element that is new and has the value of one that goes would be that one.
+            1 => format!("{{alert: {name}, of: {name}, expr: {value}}}"),
             _ => format!("{{apiGroups: [{name}], resources: [{name}], verbs: [{value}]}}"),
         };
         let original: Vec<(String, usize)> = (0..=random.below(5)).map(|n| (format!("o{n}"), 0)).collect();
