@@ -8,7 +8,7 @@ mod support;
 use krm_merge::{FileChange, Merge, Package, Pick, Renames};
 use proptest::prelude::*;
 
-use block_fields::{FIELDS, fields, may_be, read, text};
+use block_fields::{FIELDS, fields, forms, may_be, read, text};
 
 /// What a merge makes of dest's text.
 fn merged(sides: &[String; 3], pick: Pick) -> String {
@@ -27,8 +27,8 @@ proptest! {
     #![proptest_config(support::tries(4000))]
 
     #[test]
-    fn no_merge_changes_a_text_that_nobody_changed(fields in fields()) {
-        let sides = [0, 1, 2].map(|side| text(&fields.iter().map(|field| field[side]).collect::<Vec<_>>()));
+    fn no_merge_changes_a_text_that_nobody_changed(fields in fields(), forms in forms()) {
+        let sides = [0, 1, 2].map(|side| text(&fields.iter().map(|field| field[side]).collect::<Vec<_>>(), forms[side]));
         let [Some(original), Some(updated), Some(dest)] = sides.each_ref().map(|text| read(text)) else {
             return Err(TestCaseError::reject("a side that the other parser refuses"));
         };

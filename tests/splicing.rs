@@ -8,7 +8,7 @@ mod support;
 use krm_merge::child::By;
 use krm_merge::limit::Budget;
 use krm_merge::splice::edits;
-use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
+use krm_merge::tree::{Branch, Comments, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -282,6 +282,49 @@ fn a_block_scalar_takes_no_blank_line_for_its_own() {
     assert_eq!(put("a: 1\n  \nb: 2\n"), "a: |\n  n\n  \nb: 2\n");
     // The end of the text ends no line of it.
     assert_eq!(put("a: 1"), "a: |\n  n\n");
+}
+
+#[test]
+fn a_block_scalar_takes_no_comment_below_it_for_its_own() {
+    let put = |text: &str, value: &str| {
+        splice(text, &[], &format!("z: {value}"), |branch, (_, value)| {
+            branch.entries[0].value = Some(Tree::Node(value));
+        })
+    };
+    for (text, value, want) in [
+        ("a: 1\n  # deep\nb: 2\n", "|\n  n\n", "a: |\n  n\n # deep\nb: 2\n"),
+        ("a: 1 # x\n # less\n    # deep\nb: 2\n", "|\n  n\n", "a: | # x\n  n\n # less\n # deep\nb: 2\n"),
+        ("a: 1\n # less\nb: 2\n", "|\n  n\n", "a: |\n  n\n # less\nb: 2\n"),
+        ("a:\n\n   # deep\nb: 2\n", "|+\n  n\n\n", "a: |+\n  n\n\n # deep\nb: 2\n"),
+        // Each deeper line would be its content, for it has none.
+        ("a: 1\n # deep", "|-\n", "a: |-\n# deep"),
+        ("- 1\n   # deep\n- 2\n", "|\n  n\n", "- |\n  n\n # deep\n- 2\n"),
+    ] {
+        assert_eq!(put(text, value), want, "{text:?}");
+    }
+}
+
+#[test]
+fn a_block_scalar_that_ended_with_its_text_keeps_its_value_in_another_place() {
+    // A text that is copied as it is written, in a child that moves up.
+    let turned = |text: &str, other: &str| {
+        splice(text, &[], other, |branch, (_, value)| {
+            branch.entries[1].value = Some(Tree::Node(value));
+            branch.entries[1].layout = Layout::Own;
+            branch.reorder(|mut entries| {
+                entries.reverse();
+                entries
+            });
+        })
+    };
+    assert_eq!(turned("a: 1\nb: 2", "b: |\n  n"), "b: |-\n  n\na: 1\n");
+    assert_eq!(turned("a: 1\nb: 2", "b: >\n  n\n"), "b: >\n  n\na: 1\n");
+    // A list that is copied as it is written, above a comment.
+    let put = splice("a: 1\nb: 2\n", &[], "z:\n- |\n  n", |branch, (key, value)| {
+        let new = Entry { layout: Layout::Value, ..Entry::new(Some(Key::Node(key)), Tree::Node(value)) };
+        branch.entries.insert(0, new);
+    });
+    assert_eq!(put, "z:\n- |-\n  n\na: 1\nb: 2\n");
 }
 
 fn value() -> impl Strategy<Value = Value> {

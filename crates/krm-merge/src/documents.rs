@@ -179,7 +179,9 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
         let body = edits.apply(source, parts[*from].body.clone());
         if !body.starts_with("---") {
             out.push_str(&source[part.mark.clone()]);
-            if part.mark.is_empty() && !is_ended(&out) {
+            // Other readers split a text at each `---`, so one with a comment leaves a bare one behind.
+            let had_mark = || source[part.body.clone()].starts_with("---") && last_said(&out).is_some();
+            if part.mark.is_empty() && (!is_ended(&out) || had_mark()) {
                 out.extend(["---", document.line_break()]);
             }
         }
@@ -233,9 +235,13 @@ pub fn ended(mut text: String) -> String {
 
 /// Whether no document is open at the end of a text.
 fn is_ended(text: &str) -> bool {
+    last_said(text).is_none_or(|line| line.starts_with("..."))
+}
+
+/// The last line of a text that is neither blank nor a comment.
+fn last_said(text: &str) -> Option<&str> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut lines = text.lines().rev().map(str::trim_start).filter(|l| !l.is_empty() && !l.starts_with('#'));
-    lines.next().is_none_or(|l| l.starts_with("..."))
+    text.lines().rev().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]
@@ -267,6 +273,8 @@ mod tests {
             ("# licence\n---\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n---\nb: 2\n---\na: 1\n"),
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[1, 0], "\u{feff}b: 2\r\n---\r\na: 1\r\n"),
             ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
+            // Other readers need the `---` below three dots.
+            ("a: 1\n...\n--- # c\nc: 3\n---\nb: 2\n", &[0, 2, 1], "a: 1\n...\n---\nb: 2\n--- # c\nc: 3\n"),
             // A document of comments follows the one before it.
             ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\na: 1\n---\n# none\n"),
             ("---\n# none\n---\na: 1\n---\nb: 2\n", &[1, 0], "---\n# none\n---\nb: 2\n---\na: 1\n"),

@@ -61,9 +61,9 @@ pub fn added(source: NodeRef<'_>) -> Result<Option<Tree<'_>>, Error> {
     }
 }
 
-/// Whether a source holds nulls or directives, which have another meaning in a patch than in a new resource.
-pub fn asks(source: NodeRef<'_>) -> bool {
-    Mode::Strategic.must_cut(source)
+/// Whether a source holds directives, which have another meaning in a patch than in a new resource.
+pub fn has_directives(source: NodeRef<'_>) -> bool {
+    Mode::TwoWay.must_cut(source)
 }
 
 /// Checks each map of a node.

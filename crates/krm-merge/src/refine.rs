@@ -258,12 +258,11 @@ impl<'a> Refiner<'a, '_> {
     }
 
     fn conflict(&mut self, conflict: Box<Conflict<'a>>, cursor: Cursor<'a>) -> Tree<'a> {
-        let Some(sides) = values_of(&conflict) else { return Tree::Conflict(conflict) };
         let told = (self.finer.len(), self.warnings.len());
-        let finer = if sides.iter().all(|(_, side)| side.is_list()) {
-            self.list(&conflict, sides, cursor)
-        } else {
-            self.text(&conflict, sides, cursor)
+        let finer = match (lists_of(&conflict), values_of(&conflict)) {
+            (Some(lists), _) => self.list(&conflict, lists, cursor),
+            (None, Some(sides)) => self.text(&conflict, sides, cursor),
+            (None, None) => None,
         };
         match finer {
             Some(tree) => {
@@ -327,6 +326,14 @@ type Values<'a> = Sides<NodeRef<'a>>;
 fn values_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
     let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
     Some(Sides { original: conflict.original?, updated: conflict.updated?, dest: *dest })
+}
+
+/// The lists of a conflict. `None` for other values, or if a win of updated does not take its whole list. If original lacks the list, dest's
+/// stands in its place, and none of its elements are original's.
+fn lists_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
+    let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
+    let lists = Sides { original: conflict.original.unwrap_or(*dest), updated: conflict.updated?, dest: *dest };
+    lists.iter().all(|(_, list)| list.is_list()).then_some(lists)
 }
 
 #[cfg(test)]

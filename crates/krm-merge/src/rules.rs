@@ -184,7 +184,8 @@ fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -
     !may_mean_more && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
 }
 
-/// Whether a source with nulls or directives is there as an earlier run added it. Then these are data, which a second run keeps.
+/// Whether a source with directives is there as an earlier run added it. Then these are data, which a second run keeps. Nulls alone show no
+/// such thing: dest may have a null, and one of a source removes it.
 fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
     // Most patches say less than dest has, which shows at once. The metadata may have annotations of the host.
     let has = |(key, value): (NodeRef<'_>, NodeRef<'_>)| match key.string() {
@@ -194,7 +195,7 @@ fn is_added(source: &Resource<'_>, there: Option<&Tree<'_>>) -> bool {
     let meaning = |tree: Tree<'_>| transport::without_host(tree).view().map(View::meaning);
     let added = || patch::added(source.node()).ok().flatten();
     source.node().fields().all(has)
-        && patch::asks(source.node())
+        && patch::has_directives(source.node())
         && added().is_some_and(|added| there.is_some_and(|there| meaning(added) == meaning(there.clone())))
 }
 

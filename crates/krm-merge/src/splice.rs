@@ -247,6 +247,28 @@ pub(crate) fn last_block(lines: &str) -> Option<BlockScalar> {
     Some(BlockScalar::last_of(doc.roots().last()?)?.0)
 }
 
+/// The lines of a child with a line break at their end. A block scalar that ended without one keeps its value.
+fn with_line_end(lines: String) -> String {
+    if ends_line(&lines) {
+        return lines;
+    }
+    let edit = Document::parse(lines.as_str()).ok().and_then(|doc| closed_end(&doc));
+    edit.map_or_else(|| lines.clone(), |edit| TextEdits::from(edit).apply(&lines, 0..lines.len())) + "\n"
+}
+
+/// The comment lines below a child at a column, as they must be written below a block scalar there; `None` if they can stay. As deep as its
+/// content, they would be lines of it.
+fn outside_of(block: &BlockScalar, comments: &str, column: usize, budget: &Budget) -> Option<Vec<String>> {
+    let depths =
+        || lines(comments).into_iter().filter(|line| !is_blank(line)).map(|line| line.len() - trim_start(line).len());
+    let takes_blanks = block.chomping == Chomping::Keep && is_blank_line(comments, 0);
+    let most = block.deepest_comment(column);
+    (takes_blanks || depths().any(|depth| depth > most)).then(|| {
+        let lines = comment_lines(comments, depths().next().unwrap_or(column).min(most), budget);
+        not_taken(lines, || Some(block.clone()))
+    })
+}
+
 /// The edits that remove blank lines, from a line on, because they would become part of the block scalar above. Each removes one line.
 fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     let bottom = block.below(text, line);
@@ -495,8 +517,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         comment: Option<&str>,
         comments_below: Below,
     ) {
+        let column = place.column(self.doc);
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
-        if on_one_line && new.body.is_empty() && !new.head.is_empty() {
+        // A block scalar without content may get some from the lines below.
+        let ends_there = || last_block(&format!("{} {}", lead(host, column), new.head)).is_none();
+        if on_one_line && new.body.is_empty() && !new.head.is_empty() && ends_there() {
             let start = old.full_start();
             let text = match start == place.open {
                 true => format!("{} {}", self.colon(host, place), new.head),
@@ -508,7 +533,6 @@ impl<'d, 'b> Splicer<'d, 'b> {
             }
             return;
         }
-        let column = place.column(self.doc);
         let end = match (old.style(), comments_below) {
             // The comment lines at the end of a block are removed with it.
             (Style::Block, _) | (_, Below::Goes) => {
@@ -517,11 +541,21 @@ impl<'d, 'b> Splicer<'d, 'b> {
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
-        let end = end.max(place.end);
+        let mut end = end.max(place.end);
         let mut text = String::new();
         new.behind(host, comment, &mut text);
-        let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
-        if block.is_some_and(|block| block.chomping != Chomping::Strip) {
+        let bottom = without_break(&self.text()[..below(self.doc, end, column)]).len();
+        let block = if end == self.text().len() || bottom > end {
+            last_block(&format!("{}{text}", lead(host, column)))
+        } else {
+            None
+        };
+        let comments = &self.text()[next_line(self.text(), end).min(bottom)..bottom];
+        if let Some(lines) = block.as_ref().and_then(|block| outside_of(block, comments, column, self.budget)) {
+            lines.iter().for_each(|line| text.extend(["\n", line]));
+            end = bottom;
+        }
+        if end == self.text().len() && block.is_some_and(|block| block.chomping != Chomping::Strip) {
             // The end of the text would not end the last line of the block scalar.
             text.push('\n');
         }
@@ -613,6 +647,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return self.insert_lines(old.start, &lines);
         }
         let end = if ends_line(&self.text()[old.clone()]) { "\n" } else { "" };
+        if lines.is_empty() {
+            self.clear_below(old.end, |s| s.end_of_value(host, place.column(s.doc), value, tree));
+        }
         let text = if lines.is_empty() { String::new() } else { lines.join("\n") + end };
         self.edit(old, text);
     }
@@ -875,9 +912,6 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Some(comma) => inner.row(&place, entry, comma),
             None => inner.child(host, || place, was, entry),
         }
-        if end == self.text().len() {
-            inner.close_end();
-        }
         let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
         inner.finish().apply(self.text(), start..end)
     }
@@ -920,10 +954,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 text.push_str(between(gap(position - 1).unwrap_or_default(), above));
                 text.push_str(&pad);
             }
+            let piece = with_line_end(piece);
             text.push_str(piece.strip_prefix(&pad).unwrap_or(&piece));
-            if !piece.ends_with(['\n', '\r']) {
-                text.push('\n');
-            }
             above = Some(entry).filter(|_| comma(i).is_none());
             position += 1;
         }

@@ -126,6 +126,13 @@ impl BlockScalar {
         line.len() > self.indent && line.bytes().take(self.indent).all(|b| b == b' ')
     }
 
+    /// The deepest column of a comment below it, if the child that it is the value of is in this column. Deeper, it would be a line of content.
+    pub fn deepest_comment(&self, column: usize) -> usize {
+        // Without content, each line that is deeper than the child would be some.
+        let has_content = self.indent < u32::MAX as usize;
+        if has_content { self.indent.saturating_sub(1).max(column) } else { column }
+    }
+
     /// The offset after the blank lines from `line` on that would belong to the block scalar if they were below it.
     pub fn below(&self, text: &str, line: usize) -> usize {
         let (mut own, mut line) = (line, line);

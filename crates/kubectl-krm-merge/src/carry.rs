@@ -37,6 +37,7 @@ use krm_yaml::secret::Secret;
 use crate::change::Change;
 use crate::combine::Combiner;
 use crate::held::{AsText, Content, Held};
+use crate::line_end::LineEnd;
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
 use crate::side::{Root, Side, paths};
@@ -98,13 +99,8 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         let has = sides.map(Has::of);
         let bytes = |held: Option<&Held>| anyhow::Ok(held.map(Held::bytes).transpose()?.map(Cow::into_owned));
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
-        let file = CarriedFile {
-            path,
-            sides,
-            has,
-            bytes: [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?],
-            turned: turned(sides),
-        };
+        let bytes = with_line_ends_of_dest([bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?]);
+        let file = CarriedFile { path, sides, has, bytes, turned: turned(sides) };
         if !file.is_changed() && file.turned.is_none() {
             continue;
         }
@@ -119,6 +115,16 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         }
     }
     Ok(carried)
+}
+
+/// Original's, updated's and dest's version of a file. If dest ends its lines in another way than upstream, upstream's versions get dest's
+/// line ends.
+fn with_line_ends_of_dest([old, new, here]: [Option<Vec<u8>>; 3]) -> [Option<Vec<u8>>; 3] {
+    let upstream = old.as_ref().or(new.as_ref()).zip(here.as_ref());
+    match upstream.and_then(|(upstream, here)| LineEnd::of_dest(upstream, here)) {
+        Some(end) => [old.map(|old| end.end_all(&old)), new.map(|new| end.end_all(&new)), here],
+        None => [old, new, here],
+    }
 }
 
 /// Whether a version of a file may hold a Secret. Versions that nobody can read hold the same values.
@@ -368,7 +374,7 @@ impl fmt::Display for FileForm {
             Self::NoResources => "the file (it holds no resources)",
             Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
             Self::AsText(AsText::Unnamed) => {
-                "the file (a resource in it has `metadata.generateName` and no `metadata.name`)"
+                "the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`)"
             }
             Self::AsText(AsText::Repeated) => {
                 "the file (a resource stands in it more often on one side than on another)"
@@ -408,7 +414,7 @@ fn unreached(path: &str, form: FileForm, combiner: &Combiner<'_>) -> Option<Outc
             "a resource stands in the file more often on one side than on another, so that no rule looks into the file"
         }
         FileForm::AsText(AsText::Unnamed) => {
-            "a resource in the file has `metadata.generateName` and no `metadata.name`, so that no rule looks into the file"
+            "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, so that no rule looks into the file"
         }
         FileForm::NoResources | FileForm::NoResourcesAnyMore => {
             "the file has no `metadata.name`, and a rule decides only resources that have one"

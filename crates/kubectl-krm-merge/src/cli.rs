@@ -656,7 +656,7 @@ pub enum HistoryOutput {
 }
 
 /// What git tells a merge driver.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct GitDriver {
     /// %O: the version that both sides come from
     pub original: PathBuf,

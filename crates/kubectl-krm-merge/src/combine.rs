@@ -8,7 +8,7 @@ use krm_merge::policy::{Policy, Treatment};
 use krm_merge::refine::{RefinedText, refine_text};
 use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
 
-use crate::held::is_kustomization;
+use crate::held::{is_kustomization, text};
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
@@ -31,7 +31,7 @@ impl Combiner<'_> {
     /// Merges the versions of a file in original, updated and dest: as the document that its name stands for, or line by line without a
     /// name. `None` if a version is not text, or if no part of the conflict can be avoided.
     pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<RefinedText> {
-        let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
+        let [original, updated, dest] = sides.map(text);
         refine_text(name, [original?, updated?, dest?], self.cursor(name.unwrap_or_default()), self.policy, self.budget)
     }
 

@@ -11,6 +11,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;
 use crate::clash::{self, Line, Shown, Values};
+use crate::held::text;
 use crate::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
@@ -252,10 +253,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// The old and the new content as text; `None` for content that is not text. A side without the file counts as empty.
 fn texts(change: &Change) -> [Option<&str>; 2] {
-    [&change.old, &change.new].map(|bytes| {
-        let bytes = bytes.as_deref().unwrap_or_default();
-        std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-    })
+    [&change.old, &change.new].map(|bytes| text(bytes.as_deref().unwrap_or_default()))
 }
 
 /// The number of added and removed lines of each file, like `git diff --stat`.

@@ -48,7 +48,7 @@ pub enum Content {
 /// Why a file with resources is merged as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsText {
-    /// In original or updated, one of its resources has `generateName` and no name. Nobody knows which resource it is on another side.
+    /// In original or updated, one of its resources has no name, or no type. Nobody knows which resource it is on another side.
     Unnamed,
     /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
     Repeated,
@@ -120,10 +120,10 @@ impl Held {
         }
     }
 
-    /// The file as the engine sees it. `text` is its text if it holds no resources.
-    pub fn as_text<'h>(&'h self, text: &'h str) -> TextFile<'h> {
+    /// The file as the engine sees it. `text` is its text if that is not the one of its document.
+    pub fn as_text<'h>(&'h self, text: Option<&'h str>) -> TextFile<'h> {
         let document = self.document();
-        let text = document.map_or(text, Document::source);
+        let text = text.or(document.map(Document::source)).unwrap_or_default();
         TextFile { path: &self.path, name: &self.name, text, document }
     }
 
@@ -158,6 +158,11 @@ impl Held {
             }
         }
     }
+}
+
+/// The text of a file; `None` if the file is no text. As for git, a text has no NUL.
+pub fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// Whether a file of a folder holds resources.
@@ -198,10 +203,24 @@ pub fn is_kustomization(path: &str) -> bool {
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
 fn content(name: &str, bytes: Vec<u8>) -> Content {
     match document(name, bytes) {
-        Ok(document) if are_in(&document) => Content::Resources(Box::new(document)),
+        Ok(document) if are_in(&document) => match complex_key(name, &document) {
+            Some(fault) => Content::NoYaml(fault),
+            None => Content::Resources(Box::new(document)),
+        },
         Ok(_) => Content::Other,
         Err(fault) => Content::NoYaml(fault),
     }
+}
+
+/// The fault of a key that is a map or a list. No resource has one, but the text `{{ .Name }}` of a template can be read as one.
+fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
+    fn key(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+        let own = node.entries().map(|(key, _)| key).find(|key| key.is_container());
+        own.or_else(|| node.written().find_map(|(_, value)| key(value)))
+    }
+    let position = document.roots().find_map(key)?.position();
+    let why = "a key must be a scalar, not a map or list".to_owned();
+    Some(YamlFault { place: format!("{name}:{position}"), why })
 }
 
 pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {

@@ -23,6 +23,7 @@ mod github;
 mod given;
 mod held;
 mod html;
+mod line_end;
 mod live;
 mod manual;
 mod mark;

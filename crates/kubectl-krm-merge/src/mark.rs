@@ -2,7 +2,8 @@
 //!
 //! The plugin merges once, and drafts the merge for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
 //! written. The lines in which they differ are the choices. So a user who takes one side everywhere gets the text of a merge in which this
-//! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
+//! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file. A file
+//! that is no text has no lines to mark: dest's stays, and updated's comes to a file beside it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -21,12 +22,13 @@ use krm_yaml::{
     starts_line,
 };
 
+use crate::carry::is_unread;
 use crate::change::{Change, Made};
 use crate::git::choices::{Lines, Parted, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
-use crate::held::{Content, Held};
+use crate::held::{self, Content, Held};
 use crate::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 use crate::side::Side;
@@ -70,10 +72,17 @@ fn marked(open: &Open<'_>, dest: &Side, given: &[(Role, Vec<Side>)], style: Opti
     let paths: BTreeSet<&str> = drafts.updated.changes.keys().chain(drafts.dest.changes.keys()).copied().collect();
     let secrets = ours.secrets.iter().map(ResourceRef::identity).collect();
     let drawn = Drawn { dest, drafts, labels: labels(dest, given), style, secrets };
-    let changes = paths.into_iter().map(|path| drawn.file(path)).collect::<Result<Vec<_>>>()?;
-    let changes = changes.into_iter().flatten().collect();
-    let mut results = ours.results;
+    let mut changes = Vec::new();
+    let mut results = ours.results.clone();
     results.iter_mut().filter(|result| is_open(result)).for_each(|result| result.severity = Severity::Error);
+    for path in paths {
+        changes.extend(drawn.file(path)?);
+        if let Some(beside) = drawn.beside(path)? {
+            results.push(told_beside(path, &beside.path));
+            changes.push(beside);
+        }
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut results);
     let Merge { rules, limit, secrets, .. } = ours;
     Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit, secrets })
@@ -105,6 +114,17 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
 /// Whether nobody has decided a conflict.
 fn is_open(result: &Outcome) -> bool {
     result.is_conflict() && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
+}
+
+/// What the name of updated's version of a file ends with, if it lies beside dest's.
+const BESIDE: &str = ".updated";
+
+/// The message about a file that is no text, and about updated's version of it.
+fn told_beside(path: &str, beside: &str) -> Outcome {
+    let message = format!(
+        "{path} is no text, so it gets no markers: dest's stays, and updated's is {beside}: move that over dest's to take it, or delete it"
+    );
+    Outcome::new(Severity::Warning, message)
 }
 
 /// The merged files in case one side wins.
@@ -172,14 +192,18 @@ struct Drawn<'m> {
 }
 
 impl Drawn<'_> {
+    /// The bytes of a file in dest.
+    fn here(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.dest.at(path).map(Held::bytes).transpose()?.map(Cow::into_owned))
+    }
+
     /// The change of a file; `None` if the file stays.
     fn file(&self, path: &str) -> Result<Option<Change>> {
-        let old = self.dest.at(path).map(Held::bytes).transpose()?.map(Cow::into_owned);
+        let old = self.here(path)?;
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
         let new = if bytes.dest == bytes.updated {
             bytes.dest
         } else {
-            // A file that is not text has no lines to mark.
             let marked = self.marked(path, &bytes).map(String::into_bytes);
             marked.or(bytes.dest).or(bytes.updated)
         };
@@ -188,9 +212,31 @@ impl Drawn<'_> {
         Ok((!is_same).then(|| Change { path: path.to_owned(), old, new, executable }))
     }
 
+    /// The new file beside one that is no text and that both sides have in different versions: it holds updated's. `None` for other files, and
+    /// if it is there already.
+    ///
+    /// # Errors
+    /// Something else is at its path.
+    fn beside(&self, path: &str) -> Result<Option<Change>> {
+        let old = self.here(path)?;
+        let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
+        let is_apart = bytes.dest.is_some() && bytes.updated.is_some() && bytes.dest != bytes.updated;
+        if !is_apart || self.marked(path, &bytes).is_some() {
+            return Ok(None);
+        }
+        let beside = format!("{path}{BESIDE}");
+        match self.here(&beside)? {
+            there if there.is_some() && there == bytes.updated => Ok(None),
+            None if !is_unread(self.dest, &beside) => {
+                Ok(Some(Change { path: beside, old: None, new: bytes.updated, executable: None }))
+            }
+            _ => bail!("{beside}: nothing must be here, because updated's {path} comes here: move it, or delete it"),
+        }
+    }
+
     /// The text of a file whose drafts differ, with markers; `None` if it is not text.
     fn marked(&self, path: &str, bytes: &Sides<Option<Vec<u8>>>) -> Option<String> {
-        let texts = Sides::of(|side| bytes[side].as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()));
+        let texts = Sides::of(|side| bytes[side].as_deref().and_then(held::text));
         let is_deleted = |side: Version| bytes[side].is_none();
         let text = |side: Version| if is_deleted(side) { Some("") } else { texts[side] };
         let (updated, dest) = (text(Version::Updated)?, text(Version::Dest)?);

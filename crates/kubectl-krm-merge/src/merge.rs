@@ -24,6 +24,7 @@ use crate::End;
 use crate::change::{Change, Made};
 use crate::cores;
 use crate::held::{Content, Held, is_kustomization};
+use crate::line_end::LineEnd;
 use crate::side::{Root, Side, SidePart};
 use left_out::LeftOut;
 pub use open::{Open, Stop, drawn};
@@ -194,11 +195,15 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[NewResource]
     Ok(())
 }
 
-/// Whether a file is byte for byte the same as original's.
+/// Whether a file is the same as original's, but for the line ends that dest gave it.
 pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
     let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
         return Ok(false);
     };
-    Ok(original.bytes()? == held.bytes()?)
+    let [original, own] = [original.bytes()?, held.bytes()?];
+    Ok(match LineEnd::of_dest(&original, &own) {
+        Some(end) => end.end_all(&original) == *own,
+        None => original == own,
+    })
 }

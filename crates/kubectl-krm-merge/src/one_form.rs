@@ -3,8 +3,8 @@
 //!
 //! In the next release, a file of resources may become a template, a list of results, or YAML with a duplicate key. The engine could only
 //! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides. So is a
-//! file of upstream with a resource that has `generateName`, because the API server makes its name: no side says which resource of another
-//! side it is. So is a file that has a resource more often on one side than on another.
+//! file of upstream with a resource that has no name, or one that the API server makes of its `generateName`: no side says which resource of
+//! another side it is. So is a file that has a resource more often on one side than on another.
 
 use std::collections::{HashMap, HashSet};
 
@@ -104,9 +104,9 @@ fn repeating(sides: [&Side; 3]) -> Vec<&str> {
     paths.filter(|path| unequal(path)).collect()
 }
 
-/// Whether a resource in a file has `generateName` and no name.
+/// Whether a resource in a file has no identity.
 fn has_no_name(held: &Held) -> bool {
-    held.resources().any(|resource| resource.is_named_by_server())
+    held.resources().any(|resource| resource.identity.is_none())
 }
 
 /// Whether no resource of a file may have moved to another path, or from there.

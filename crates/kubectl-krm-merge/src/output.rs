@@ -48,7 +48,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         if !items.is_empty() && items.iter().all(|own| *own.item == Item::Goes) {
             return Ok(None);
         }
-        let file = held.as_text("");
+        let file = held.as_text(None);
         Ok(edited(&file, &items, &[], &CommentDocuments::default(), &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())

@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use krm_merge::refine::names_document;
 use krm_yaml::{Document, Kind, NodeRef};
 
+use crate::held::text;
+
 /// One in so many lines of the shorter text must be in the other one.
 const ONE_IN: usize = 10;
 
 /// Whether two texts may be versions of the file at a path. Documents may if they share a field, other texts if they share lines. Bytes that
 /// are no text say nothing, and neither does a single word, such as a version. So they may, too.
 pub fn may_be_one(path: &str, texts: [&[u8]; 2]) -> bool {
-    let [Ok(a), Ok(b)] = texts.map(std::str::from_utf8) else { return true };
+    let [Some(a), Some(b)] = texts.map(text) else { return true };
     if names_document(path)
         && let (Some(a), Some(b)) = (fields(a), fields(b))
     {

@@ -280,11 +280,11 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
             "info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
         ));
     }
-    ended_as(args, common, job, ended)
+    ended_as(args, common, job, &merge, ended)
 }
 
 /// Says how the upgrade of a package ended, and what to do next.
-fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Result<(End, Became)> {
+fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended: Ended) -> Result<(End, Became)> {
     let Job { package, plan, from, .. } = job;
     let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
     let to = shown::name(&plan.to.state.name);
@@ -297,7 +297,15 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, ended: Ended) -> Resu
         }
         return Ok((ended.end, if writes { Became::Upgraded } else { Became::Looked }));
     };
-    if marked > 0 {
+    let is_written = writes && !merge.has_failed();
+    if is_written && marked == 0 {
+        screen::tell(&format!(
+            "upgraded {} {has}to {to}, with conflicts that have no markers: see above",
+            package.name
+        ));
+        return Ok((open, Became::Marked));
+    }
+    if is_written {
         screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
         screen::tell(&format!(
             "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",

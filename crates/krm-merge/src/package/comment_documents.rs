@@ -14,8 +14,10 @@ use crate::sides::Sides;
 /// What becomes of the documents of comments of a file of dest.
 #[derive(Debug, Default)]
 pub struct CommentDocuments {
-    /// The edits of dest's text.
+    /// The edits of dest's text that add some.
     pub edits: Vec<Edit>,
+    /// Where the ones of dest that go begin.
+    pub gone: HashSet<usize>,
     /// The documents that follow a new resource, as one text, by the number of that resource among the new ones.
     pub behind: HashMap<usize, String>,
 }
@@ -84,14 +86,13 @@ impl CommentDocuments {
                 None => out.put(at, &here, root),
             }
         }
-        let gone = here.gone.iter().map(|number| extent(here.roots[*number]));
-        out.edits.extend(gone.map(|range| Edit { range, text: String::new() }));
+        out.gone = here.gone.iter().map(|number| here.roots[*number].start()).collect();
         out
     }
 
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.behind.is_empty()
+        self.edits.is_empty() && self.gone.is_empty() && self.behind.is_empty()
     }
 
     /// Puts a document of updated to a place in dest.

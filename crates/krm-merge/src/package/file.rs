@@ -41,8 +41,9 @@ pub fn edited(
     };
     let going = items.iter().filter(|own| *own.item == Item::Goes);
     let going: HashSet<usize> = going.map(|own| own.node.start()).collect();
-    let gone = |node: NodeRef<'_>| going.contains(&node.start());
-    let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
+    let gone = |node: NodeRef<'_>| going.contains(&node.start()) || comments.gone.contains(&node.start());
+    let roots = document.roots().filter(|root| !root.is_null() || comments.gone.contains(&root.start()));
+    let roots: Vec<NodeRef<'_>> = roots.collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
         let text = || with_header(document.source(), &joined(added.iter()), document.line_break());
         return Ok((!added.is_empty()).then(|| EditedFile { text: text(), edits: None }));
@@ -178,7 +179,9 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let source = root.document().source();
     let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let first = &mut ranges[0];
-    first.start = first.start.max(bom).max(below_header(source));
+    // A document of comments that goes is no header.
+    let header = if root.is_null() { 0 } else { below_header(source) };
+    first.start = first.start.max(bom).max(header);
     let (above, text) = (&source[bom..first.start], &source[first.clone()]);
     let is_open = lines(above).into_iter().any(|line| line == "---");
     if text.starts_with("---") || text.starts_with('%') || !(is_open || above.trim().is_empty()) {
@@ -370,6 +373,31 @@ mod tests {
                 "{out}"
             );
             assert!(out.starts_with("apiVersion: v1\nkind: List\nitems:"), "{out}");
+        }
+    }
+
+    #[test]
+    fn documents_of_comments_go_as_documents_of_resources_do() {
+        for (text, gone, want) in [
+            ("a: 1\n---\n# none\n---\nb: 2\n", &[0, 1][..], "b: 2\n"),
+            ("a: 1\n---\n# none\n---\nb: 2\n", &[1], "a: 1\n---\nb: 2\n"),
+            ("---\n# none\n---\na: 1\n...\n---\nb: 2\n", &[0, 1], "---\nb: 2\n"),
+            ("--- # first\na: 1\n---\n# none\n---\nb: 2\n...\n---\nc: 3\n", &[0, 1, 2], "---\nc: 3\n"),
+            ("a: 1\n---\n# none\n...\n---\nb: 2\n", &[1], "a: 1\n...\n---\nb: 2\n"),
+        ] {
+            let document = document(text);
+            let (comments, resources): (Vec<(usize, NodeRef<'_>)>, Vec<_>) =
+                document.roots().enumerate().partition(|(_, root)| root.is_null());
+            let goes = |number: &usize| gone.contains(number);
+            let gone = comments.iter().filter(|(number, _)| goes(number)).map(|(_, root)| root.start()).collect();
+            let comments = CommentDocuments { gone, ..CommentDocuments::default() };
+            let mut items = Vec::new();
+            for (number, node) in resources {
+                let item = if goes(&number) { &Item::Goes } else { &Item::Stays };
+                items.push(FileItem { node, item, to: None, followed: None, list: None, spot: Spot::of_item(number) });
+            }
+            let edited = edited(&file("x.yaml", &document), &items, &[], &comments, &Budget::default());
+            assert_eq!(edited.expect("edited").expect("left").text, want, "{text:?}");
         }
     }
 

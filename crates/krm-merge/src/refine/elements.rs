@@ -70,7 +70,7 @@ impl<'a> ListPiece<'a> {
 impl<'a> Refiner<'a, '_> {
     /// The list of a conflict with the changes of both sides in it; `None` if that would be the same conflict.
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
-        let (versions, mut numbering) = numbered(sides);
+        let (versions, mut numbering) = numbered(conflict, sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
         let names = cursor.names_of(&[&original.views, &updated.views, &dest.views]);
         if let Some(named) = names.and_then(|names| self.by_name(conflict, &versions, &mut numbering, (names, cursor)))
@@ -85,7 +85,7 @@ impl<'a> Refiner<'a, '_> {
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
         let lists = Sides { original: original.all(), updated: updated.all(), dest: dest.all() };
-        let end = self.policy.new_elements;
+        let policy = self.policy;
         // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, additions)| {
             let (elements, places) = outcome(&pieces, winner, additions);
@@ -95,7 +95,7 @@ impl<'a> Refiner<'a, '_> {
             }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let result = FeaturesOf(&numbers, &views);
-            if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, end)) {
+            if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, policy)) {
                 return false;
             }
             if !is_open && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
@@ -208,8 +208,8 @@ impl<'a> Refiner<'a, '_> {
         (names, cursor): (Names, Cursor<'a>),
     ) -> Option<Tree<'a>> {
         let (original, updated) = (versions.original.all(), versions.updated.all());
-        let end = self.policy.new_elements;
-        let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, end)?;
+        let policy = self.policy;
+        let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, policy)?;
         let told = (self.finer.len(), self.warnings.len());
         let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match fate {
             ElementFate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
@@ -239,7 +239,7 @@ impl<'a> Refiner<'a, '_> {
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let outcome = FeaturesOf(&numbers, &views);
             let stays = |updated, pick| {
-                let again = NamedMerge::of(names, Sides { original, updated, dest: outcome }, end);
+                let again = NamedMerge::of(names, Sides { original, updated, dest: outcome }, policy);
                 again.is_some_and(|again| again.changes_nothing(pick))
             };
             !is_keyed(cursor, [&versions.original, &versions.updated], &views)
@@ -404,8 +404,9 @@ fn once(numbers: &[u32]) -> HashMap<u32, Option<usize>> {
 }
 
 /// The versions of a list with their elements numbered.
-fn numbered(lists: Values<'_>) -> (Versions<'_>, ElementNumbers<'_>) {
-    let all = lists.map(|list| list.elements().collect::<Vec<_>>());
+fn numbered<'a>(conflict: &Conflict<'a>, lists: Values<'a>) -> (Versions<'a>, ElementNumbers<'a>) {
+    let with_elements = Sides { original: conflict.original, updated: Some(lists.updated), dest: Some(lists.dest) };
+    let all = with_elements.map(|list| list.into_iter().flat_map(NodeRef::elements).collect::<Vec<_>>());
     let mut numbering = ElementNumbers::of(all.iter().map(|(_, elements)| elements.len()).sum());
     let versions = Sides::of(|side| {
         let (list, elements) = (lists[side], all[side].clone());

@@ -9,7 +9,7 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use super::partners::{FeaturesOf, any_is_one};
 use super::three::Changed;
 use crate::merge::order::in_both_orders;
-use crate::policy::NewElements;
+use crate::policy::{NewElements, Policy, Renames};
 use crate::schema::{Named, Names};
 use crate::sides::{Side, Sides};
 use crate::tree::{Pick, View};
@@ -45,10 +45,12 @@ pub(super) struct NamedMerge {
 
 impl NamedMerge {
     /// `None` if the list has no names, or if its elements may have changed their names.
-    pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, end: NewElements) -> Option<Self> {
+    pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, policy: Policy) -> Option<Self> {
         let ids = Ids::of(names, lists)?;
-        let mut versions = ThreeNamed { names, lists, ids, end };
-        versions.unite_renamed();
+        let mut versions = ThreeNamed { names, lists, ids, end: policy.new_elements };
+        if policy.renames == Renames::Follow {
+            versions.unite_renamed();
+        }
         if versions.has_rivals() {
             return None;
         }
@@ -63,11 +65,11 @@ impl NamedMerge {
         pick: Pick,
         names: Names,
         lists: Sides<FeaturesOf<'_, '_>>,
-        end: NewElements,
+        policy: Policy,
     ) -> bool {
         let again = Sides { dest: result, ..lists };
         (Ids::of(names, lists).is_none() || Ids::of(names, again).is_some())
-            && Self::of(names, again, end).is_none_or(|again| again.changes_nothing(pick))
+            && Self::of(names, again, policy).is_none_or(|again| again.changes_nothing(pick))
     }
 
     /// The order of the elements if this side wins.
@@ -193,46 +195,52 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         }
     }
 
-    /// The elements that one side renamed, and that the other side has under the old name, or, after a first run, under the new one. Each is
-    /// the only one that is like it, in its place.
+    /// The elements that a side renamed, and that the other side has under the old name, or renamed, too. Each is the only one that is like
+    /// it, in its place. After a first run, both sides have the new name.
     fn renamed_on_a_side(&self) -> Vec<RenamedElement> {
-        let mut found: Vec<RenamedElement> = Vec::new();
         let added = Sides::of(|side| self.added(side));
-        let mut rivals: HashMap<usize, usize> = HashMap::new();
         let mut dropped = Vec::new();
         self.each_in_gap(Side::Original, |id, gap| dropped.push((id, gap)));
         let count = |added: &HashMap<Option<usize>, Vec<usize>>| added.values().map(Vec::len).sum::<usize>();
         if dropped.len().saturating_mul(count(&added.updated) + count(&added.dest)) > MOST_RIVALS {
-            return found;
+            return Vec::new();
         }
+        // What a side added that is like a dropped element, as original or as the other side has it.
+        let like = |id: usize, gap: &Option<usize>, side: Side, other: Side| -> Vec<usize> {
+            let new = added[side].get(gap).into_iter().flatten().copied();
+            new.filter(|new| {
+                // After a first run, dest has what updated made of it, with its own changes.
+                let own = [self.views(side, &[*new]), self.views(other, &[*new])].concat();
+                [Side::Original, other].iter().any(|of| any_is_one(&self.views(*of, &[id]), &own))
+            })
+            .collect()
+        };
+        let mut found: Vec<RenamedElement> = Vec::new();
+        let mut rivals: HashMap<usize, HashSet<usize>> = HashMap::new();
         for (id, gap) in dropped.into_iter().filter(|(id, _)| !self.ids.nameless.contains(id)) {
-            let (mut like, mut possible): (Vec<usize>, HashSet<usize>) = Default::default();
-            for (side, other) in [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)] {
-                if self.at(side, id).is_some() {
-                    continue;
+            let sides = [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)];
+            let like = sides.map(|(side, other)| match self.at(side, id) {
+                Some(_) => None,
+                None => Some(like(id, &gap, side, other)),
+            });
+            like.iter().flatten().flatten().for_each(|new| _ = rivals.entry(*new).or_default().insert(id));
+            let of_both = |new: &usize| self.at(Side::Updated, *new).is_some() && self.at(Side::Dest, *new).is_some();
+            let renamed = |new: usize| RenamedElement { old: id, new };
+            match &like {
+                [Some(one), None] | [None, Some(one)] => {
+                    found.extend(one.first().filter(|new| one.len() == 1 && !of_both(new)).copied().map(renamed));
                 }
-                let new = added[side].get(&gap).into_iter().flatten().copied();
-                for new in new.filter(|new| {
-                    let own = self.views(side, &[*new]);
-                    [Side::Original, other].iter().any(|of| any_is_one(&self.views(*of, &[id]), &own))
-                }) {
-                    like.push(new);
-                    // A first run leaves both sides with the new name.
-                    if self.at(other, new).is_some() != self.at(other, id).is_some() {
-                        possible.insert(new);
+                [Some(one), Some(other)] => {
+                    if let ([one], [other]) = (&one[..], &other[..])
+                        && (one == other || !of_both(one) && !of_both(other))
+                    {
+                        found.extend([renamed(*one), renamed(*other)]);
                     }
                 }
-            }
-            like.sort_unstable();
-            like.dedup();
-            like.iter().for_each(|new| *rivals.entry(*new).or_default() += 1);
-            if let [new] = like[..]
-                && possible.contains(&new)
-            {
-                found.push(RenamedElement { old: id, new });
+                [None, None] => {}
             }
         }
-        found.retain(|renamed| rivals.get(&renamed.new) == Some(&1));
+        found.retain(|renamed| rivals.get(&renamed.new).is_some_and(|rivals| rivals.len() == 1));
         found
     }
 

@@ -267,6 +267,29 @@ fn additions_of_both_sides_stay_in_a_list_without_keys() {
 }
 
 #[test]
+fn additions_stay_in_a_list_that_original_lacks_as_in_an_empty_one() {
+    for (updated, dest, want) in [
+        ("[x]", "[y]", "[y, x]"),
+        ("[{a: 1}]", "[{b: 1}, {c: 1}]", "[{b: 1}, {c: 1}, {a: 1}]"),
+        // What both added is there once, wherever they put it.
+        ("[b, x]", "[a, x, q]", "[a, b, x, q]"),
+        ("[x]", "[y, x]", "[y, x]"),
+        ("[x, y]", "[y, x]", "[y, x]"),
+    ] {
+        let with = |list: &str| format!("z: 1\nk: {list}\n");
+        let merged = |dest: &str| found("z: 1\n", &with(updated), &with(dest), ConflictLevel::Line);
+        let of_empty = found(&with("[]"), &with(updated), &with(dest), ConflictLevel::Line);
+        let Found { both, conflicts, .. } = merged(dest);
+        assert_eq!((&both, &conflicts), (&with(want), &of_empty.conflicts), "{updated} {dest}");
+        assert_eq!(both, of_empty.both, "{updated} {dest}");
+        assert_eq!(merged(want).both, with(want), "again: {updated} {dest}");
+    }
+    // A map is no list, and is one conflict.
+    let found = found("z: 1\n", "z: 1\nk: [x]\n", "z: 1\nk: {y: 1}\n", ConflictLevel::Line);
+    assert_eq!((found.dest.as_str(), found.conflicts), ("z: 1\nk: {y: 1}\n", vec!["k".to_owned()]));
+}
+
+#[test]
 fn every_addition_of_random_lists_is_there_once() {
     let mut random = Random(11);
     for case in 0..tries(1500) {
@@ -663,6 +686,40 @@ fn elements_with_names_are_merged_by_them() {
     let [a, b] = ["{alert: A, expr: 1, for: 1m}", "{alert: B, expr: 1, for: 1m}"];
     let (list, one) = (format!("[{a}, {b}]"), format!("[{a}]"));
     for (original, updated, dest, if_dest, if_updated, conflicts) in [
+        // One side gave it another name, and the other side changed it.
+        (
+            &*one,
+            "[{alert: A, expr: 1, for: 2m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 2m}]",
+            "",
+            0,
+        ),
+        (
+            &one,
+            "[{alert: X, expr: 1, for: 1m}]",
+            "[{alert: A, expr: 2, for: 1m}]",
+            "[{alert: X, expr: 2, for: 1m}]",
+            "",
+            0,
+        ),
+        (
+            "[{alert: A, expr: 1, for: 1m}, {alert: C, expr: 3}]",
+            "[{alert: A, expr: 1, for: 1m}, {alert: C, expr: 4}, {alert: N, expr: 5}]",
+            "[{alert: Y, expr: 1, for: 1m}, {alert: Z, expr: 3}]",
+            "[{alert: Y, expr: 1, for: 1m}, {alert: Z, expr: 4}, {alert: N, expr: 5}]",
+            "",
+            0,
+        ),
+        // Both gave it another name.
+        (
+            &one,
+            "[{alert: X, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: Y, expr: 1, for: 1m}]",
+            "[{alert: X, expr: 1, for: 1m}]",
+            1,
+        ),
         // Both added one.
         (
             &*one,
@@ -772,7 +829,8 @@ fn random_lists_with_names_hold_the_laws() {
     for case in 0..tries(1500) {
         let element = |name: &str, value: usize| match case % 3 {
             0 => format!("--{name}={value}"),
-            1 => format!("{{alert: {name}, expr: of-{name}, for: {value}}}"),
+            // Without this field, an element that is new and has the value of one that goes would be that one.
+            1 => format!("{{alert: {name}, of: {name}, expr: {value}}}"),
             _ => format!("{{apiGroups: [{name}], resources: [{name}], verbs: [{value}]}}"),
         };
         let original: Vec<(String, usize)> = (0..=random.below(5)).map(|n| (format!("o{n}"), 0)).collect();

@@ -288,7 +288,8 @@ impl HostLayout<'_> {
         let is_alike =
             self.flow == Flow::Yaml && node.style() == Style::Block && place.column(doc) == column && has_own_end;
         let is_linked = node.has_merge_entries() || doc.has_props_in(place.lead..end);
-        if !is_alike || is_linked || node.has_nulls() || BlockScalar::keeps_lines_below(node) {
+        let has_end_elsewhere = BlockScalar::keeps_lines_below(node) || BlockScalar::is_cut_off(node);
+        if !is_alike || is_linked || node.has_nulls() || has_end_elsewhere {
             return None;
         }
         let text = without_break(&doc.source()[start..end]);

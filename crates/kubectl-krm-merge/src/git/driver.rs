@@ -44,6 +44,7 @@ use crate::End;
 use crate::cli::GitDriver;
 use crate::disk;
 use crate::held::{is_kustomization, parse};
+use crate::line_end::LineEnd;
 use crate::release::program::{In, git};
 use crate::screen;
 use crate::told;
@@ -59,8 +60,33 @@ pub fn drive(args: &GitDriver) -> End {
 }
 
 fn merge(args: &GitDriver) -> Result<End> {
-    let name = name(args);
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
+    let upstream = if sides.original.is_empty() { &sides.updated } else { &sides.original };
+    match LineEnd::of_dest(upstream, &sides.dest) {
+        Some(end) => with_line_ends_of_ours(args, end, sides),
+        None => merged_versions(args, sides),
+    }
+}
+
+/// Merges versions of which only ours has these line ends. The others get them, in files of their own, because git reads these, too.
+fn with_line_ends_of_ours(args: &GitDriver, end: LineEnd, sides: Sides<Vec<u8>>) -> Result<End> {
+    let own = |number| args.ours.with_file_name(file_path::temporary(std::process::id(), number));
+    let args = GitDriver { original: own(1), theirs: own(2), ..args.clone() };
+    let Sides { original, updated, dest } = sides;
+    let sides = Sides { original: end.end_all(&original), updated: end.end_all(&updated), dest };
+    let write = |path: &Path, text: &[u8]| fs::write(path, text).with_context(|| walk::shown(path));
+    let written = write(&args.original, &sides.original).and_then(|()| write(&args.theirs, &sides.updated));
+    let merged = written.and_then(|()| merged_versions(&args, sides));
+    for file in [&args.original, &args.theirs] {
+        // It may not be there.
+        let _ = fs::remove_file(file);
+    }
+    merged
+}
+
+/// Merges the versions of a file.
+fn merged_versions(args: &GitDriver, sides: Sides<Vec<u8>>) -> Result<End> {
+    let name = name(args);
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
         sides.map(|bytes| parse(&name, bytes).ok())
     else {

@@ -18,6 +18,7 @@ use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::change::Change;
 use crate::diff::{CONTEXT, aligned};
+use crate::held::text;
 use crate::spot::Finder;
 
 /// The most lines of a resource that are shown.
@@ -106,7 +107,7 @@ pub fn blocks(change: &Change, types: &Types<'_>, elsewhere: Elsewhere<'_>) -> V
     if let (Some(executable), true) = (change.executable, bytes[0] == bytes[1]) {
         return whole(ShownPart::Executable(executable));
     }
-    let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
+    let texts = bytes.map(text);
     let [Some(old), Some(new)] = texts else { return whole(ShownPart::Bytes) };
     let mut sides = [old, new].map(Text::read);
     hide(&mut sides, elsewhere);

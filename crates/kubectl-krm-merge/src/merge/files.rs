@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
 use krm_merge::sides::Sides;
 use krm_merge_function::config::Role;
@@ -11,30 +11,41 @@ use super::placed::Placed;
 use super::{Change, Made};
 use crate::cores;
 use crate::held::Held;
+use crate::line_end::LineEnd;
 use crate::side::{Root, Side};
 
-/// The texts of files without resources, by their paths.
+/// The texts of files that are not those of their documents, by their paths.
 type Texts = BTreeMap<String, String>;
 
-/// The texts of dest's and original's files without resources that get some.
-pub(super) struct PlainTexts {
-    dest: Texts,
-    original: Texts,
-}
+/// The texts of files as the engine compares them: of files without resources that get some, and of upstream's versions of files that end their
+/// lines in another way in dest.
+pub(super) struct ComparedTexts(Sides<Texts>);
 
-impl PlainTexts {
+impl ComparedTexts {
     /// Reads them.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn of(dest: &Side, given: &[(Role, Vec<Side>)], placed: &Placed) -> Result<Self> {
-        let of_side = |side: &Side| {
+        let text = |held: &Held| Ok::<_, Error>(String::from_utf8_lossy(&held.bytes()?).into_owned());
+        let plain = |side: &Side| {
             let plain = placed.keys().filter_map(|path| side.at(path)).filter(|held| held.document().is_none());
-            let text = |held: &Held| Ok((held.path.clone(), String::from_utf8_lossy(&held.bytes()?).into_owned()));
-            plain.map(text).collect::<Result<Texts>>()
+            plain.map(|held| Ok((held.path.clone(), text(held)?))).collect::<Result<Texts>>()
         };
-        let original = side_of(given, Role::Original).map(of_side).transpose()?;
-        Ok(Self { dest: of_side(dest)?, original: original.unwrap_or_default() })
+        let [original, updated] = [Role::Original, Role::Updated].map(|role| side_of(given, role));
+        let mut upstreams =
+            Sides { original: original.map(plain).transpose()?.unwrap_or_default(), ..Sides::default() };
+        let texts = plain(dest)?;
+        for own in dest.files.iter().filter(|own| own.document().is_some() || texts.contains_key(&own.path)) {
+            let versions = Sides { original, updated, dest: None }.map(|side| side.and_then(|side| side.at(&own.path)));
+            let Some(upstream) = versions.original.or(versions.updated) else { continue };
+            let Some(end) = LineEnd::of_dest(&upstream.bytes()?, &own.bytes()?) else { continue };
+            for (side, held) in versions.iter().filter_map(|(side, held)| Some((side, (*held)?))) {
+                let text = String::from_utf8_lossy(&end.end_all(&held.bytes()?)).into_owned();
+                upstreams[side].insert(own.path.clone(), text);
+            }
+        }
+        Ok(Self(Sides { dest: texts, ..upstreams }))
     }
 }
 
@@ -45,14 +56,15 @@ pub(super) struct SideFiles<'s> {
 }
 
 impl<'s> SideFiles<'s> {
-    pub fn of(dest: &'s Side, given: &'s [(Role, Vec<Side>)], plain: &'s PlainTexts) -> Self {
+    pub fn of(dest: &'s Side, given: &'s [(Role, Vec<Side>)], compared: &'s ComparedTexts) -> Self {
+        let ComparedTexts(texts) = compared;
         let sides = Sides {
-            original: versions(dest, side_of(given, Role::Original), &plain.original),
-            updated: versions(dest, side_of(given, Role::Updated), &plain.original),
-            dest: text_files(dest, &plain.dest),
+            original: versions(dest, side_of(given, Role::Original), &texts.original),
+            updated: versions(dest, side_of(given, Role::Updated), &texts.updated),
+            dest: text_files(dest, &texts.dest),
         };
         let sources = given.iter().filter(|(role, _)| *role != Role::Original).flat_map(|(_, sides)| sides);
-        Self { sides, sources: sources.flat_map(|side| text_files(side, &plain.original)).collect() }
+        Self { sides, sources: sources.flat_map(|side| text_files(side, &texts.updated)).collect() }
     }
 
     pub fn view(&self) -> Files<'_> {
@@ -60,15 +72,14 @@ impl<'s> SideFiles<'s> {
     }
 }
 
-fn text_files<'s>(side: &'s Side, plain: &'s Texts) -> Vec<TextFile<'s>> {
-    let text = |held: &Held| plain.get(&held.path).map_or("", String::as_str);
-    side.files.iter().map(|held| held.as_text(text(held))).collect()
+fn text_files<'s>(side: &'s Side, texts: &'s Texts) -> Vec<TextFile<'s>> {
+    side.files.iter().map(|held| held.as_text(texts.get(&held.path).map(String::as_str))).collect()
 }
 
 /// The files of a side that are versions of files of dest.
-fn versions<'s>(dest: &'s Side, side: Option<&'s Side>, plain: &'s Texts) -> Vec<TextFile<'s>> {
+fn versions<'s>(dest: &'s Side, side: Option<&'s Side>, texts: &'s Texts) -> Vec<TextFile<'s>> {
     let Some(side) = side else { return Vec::new() };
-    let files = text_files(side, plain);
+    let files = text_files(side, texts);
     match (&dest.root, &side.root) {
         (Root::Folder(_), Root::Folder(_) | Root::Release(_)) => files,
         (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Release(_) | Root::Cluster) => Vec::new(),

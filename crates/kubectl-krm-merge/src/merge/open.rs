@@ -13,7 +13,7 @@ use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_yaml::{Document, NodeRef};
 
-use super::files::{PlainTexts, SideFiles, changes};
+use super::files::{ComparedTexts, SideFiles, changes};
 use super::left_out::{Found, LeftOut};
 use super::placed::{Placed, place};
 use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing, unreached};
@@ -176,8 +176,8 @@ impl<'m> Open<'m> {
             Err(_) if has_failed(&results) => Placed::new(),
             placed => placed?,
         };
-        let plain = PlainTexts::of(dest, given, &added)?;
-        let files = SideFiles::of(dest, given, &plain);
+        let compared = ComparedTexts::of(dest, given, &added)?;
+        let files = SideFiles::of(dest, given, &compared);
         let budget = Budget::new(self.limit);
         let files = FileMerge::of(files.view(), self.items(&written), added, &budget).map_err(Error::from)?;
         let placed = files.receiving();

@@ -130,6 +130,49 @@ fn a_folder_is_upgraded_file_by_file() {
     assert!(!folder.path("here/run.sh").exists(), "what was deleted here stays deleted");
 }
 
+/// git checks a text out with other line ends than its repository has.
+#[test]
+fn line_ends_that_a_checkout_changed_are_no_edit_and_stay() {
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    let web = |comment: &str, value: &str| format!("# {comment}\n\n{}", map("web", &[("x", value)]));
+    let files = [
+        // The path, the versions of original, updated and dest, and what dest becomes but for its line ends.
+        ("README.md", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\n", "one\ntwo\nthree\n"),
+        ("both.md", "one\ntwo\nthree\n", "one\ntwo\nTHREE\n", "ONE\ntwo\nthree\n", "ONE\ntwo\nTHREE\n"),
+        ("open.md", "one\ntwo", "one\ntwo\nthree", "one\ntwo", "one\ntwo\nthree"),
+        ("values.yaml", "a: 1\nb: 1\n", "a: 1\nb: 2 # two\n", "a: 1\nb: 1\n", "a: 1\nb: 2 # two\n"),
+        ("t.yaml", "{{ a }}\n- b\n", "{{ a }}\n- c\n", "{{ a }}\n- b\n", "{{ a }}\n- c\n"),
+        ("web.yaml", &web("old", "'1'"), &web("new", "'2'"), &web("old", "'1'"), &web("new", "'2'")),
+        ("added.txt", "", "one\ntwo\n", "one\ntwo\n", "one\ntwo\n"),
+        ("gone.txt", "one\ntwo\n", "", "one\ntwo\n", ""),
+    ];
+    let same = |text: &str| text.to_owned();
+    for [upstream, own] in [[&same as &dyn Fn(&str) -> String, &crlf], [&crlf, &same]] {
+        let folder = Folder::new();
+        for (path, old, new, here, _) in files {
+            for (side, text) in [("v1", upstream(old)), ("v2", upstream(new)), ("here", own(here))] {
+                if !text.is_empty() {
+                    folder.write(&format!("{side}/{path}"), text);
+                }
+            }
+        }
+        folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).passed();
+        let after = folder.files("here");
+        for (path, _, _, _, want) in files {
+            let text = after.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+            assert_eq!(text, own(want), "{path}");
+        }
+    }
+    // What is no text has no line ends.
+    let folder = Folder::new();
+    for (side, text) in [("v1", "\0a\n"), ("v2", "\0b\n"), ("here", "\0a\r\n")] {
+        folder.write(&format!("{side}/logo"), text);
+        folder.write(&format!("{side}/web.yaml"), map("web", &[("x", "y")]));
+    }
+    let told = folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).failed(1);
+    assert!(told.contains("logo: both sides changed the file"), "{told}");
+}
+
 #[test]
 fn a_file_without_resources_that_dest_left_alone_becomes_upstream_s() {
     let folder = Folder::with(&[
@@ -443,7 +486,7 @@ fn a_file_with_a_resource_that_has_generate_name_is_merged_as_a_text() {
         ("here/own.yaml", &named("own", &old)),
     ]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let told = "a.yaml: both sides changed the file (a resource in it has `metadata.generateName` and no `metadata.name`), and it was merged line by line: look whether it is right";
+    let told = "a.yaml: both sides changed the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`), and it was merged line by line: look whether it is right";
     assert!(ran.stdout.contains(told) || ran.stderr.contains(told), "{ran:?}");
     assert_eq!(now["a.yaml"], both("'2'", &job(7, 2)));
     assert_eq!(now["left.yaml"], named("left", &new));
@@ -468,6 +511,35 @@ fn a_file_with_a_resource_that_has_generate_name_is_merged_as_a_text() {
     let told = "the resource must have `metadata.name` to be merged, for `metadata.generateName` does not say which resource it is on another side: give it a name";
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains(told), "{ran:?}");
+}
+
+#[test]
+fn one_file_without_a_name_or_of_a_template_does_not_refuse_the_others() {
+    let one = |x: &str, y: &str| map("one", &[("x", x), ("m", "'1'"), ("n", "'1'"), ("y", y)]);
+    let nameless = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata:\n  labels: {{a: b}}\n---\n");
+    let template = |x: &str, y: &str| one(x, y).replace("  m: '1'\n", "  m: {{ .Values.m }}\n");
+    // The first line is a document of its own without a type.
+    let untyped = "name: x\n---\n";
+    for (path, text) in [
+        ("nameless.yaml", &|x: &str, y: &str| nameless("Gateway") + &one(x, y)),
+        ("untyped.yaml", &|x: &str, y: &str| untyped.to_owned() + &one(x, y)),
+        ("template.yaml", &template),
+    ] as [(&str, &dyn Fn(&str, &str) -> String); 3]
+    {
+        let folder = Folder::new();
+        for (side, x, y) in [("v1", "'1'", "'1'"), ("v2", "'1'", "'2'"), ("here", "'2'", "'1'")] {
+            folder.write(&format!("{side}/{path}"), text(x, y));
+            folder.write(&format!("{side}/other.yaml"), map("other", &[("y", y)]));
+        }
+        folder.write(&format!("v2/new/{path}"), text("'3'", "'3'").replace("name: one", "name: new"));
+        for _ in 0..2 {
+            folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).passed();
+            assert_eq!(folder.read(&format!("here/{path}")), text("'2'", "'2'"));
+            assert_eq!(folder.read("here/other.yaml"), map("other", &[("y", "'2'")]));
+            let new = folder.read(&format!("here/new/{path}"));
+            assert_eq!(new, folder.read(&format!("v2/new/{path}")));
+        }
+    }
 }
 
 #[test]

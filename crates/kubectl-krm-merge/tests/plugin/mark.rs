@@ -280,6 +280,28 @@ fn a_file_that_one_side_deleted_is_marked_as_a_whole() {
 }
 
 #[test]
+fn what_is_no_text_stays_and_upstream_s_comes_beside_it() {
+    let folder = Folder::new();
+    for (side, logo) in [("v1", "\0old"), ("v2", "\0theirs"), ("here", "\0ours")] {
+        folder.write(&format!("{side}/web.yaml"), map("web", &[("a", "'1'")]));
+        folder.write(&format!("{side}/img/logo.png"), logo);
+    }
+    let run = || folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", "mark"]].concat());
+    let told = run().failed(1);
+    let next = "img/logo.png is no text, so it gets no markers: dest's stays, and updated's is img/logo.png.updated: move that over dest's to take it, or delete it";
+    assert!(told.contains(next), "{told}");
+    let files = || ["here/img/logo.png", "here/img/logo.png.updated"].map(|path| folder.read(path));
+    assert_eq!(files(), ["\0ours", "\0theirs"]);
+    // It may be there already, but nothing else may.
+    run().failed(1);
+    assert_eq!(files(), ["\0ours", "\0theirs"]);
+    folder.write("here/img/logo.png.updated", "\0other");
+    let told = run().failed(2);
+    assert!(told.contains("img/logo.png.updated: nothing must be here"), "{told}");
+    assert_eq!(files(), ["\0ours", "\0other"]);
+}
+
+#[test]
 fn a_file_that_is_no_yaml_is_marked_by_line() {
     let folder = upgrade("README", ["a\nb\nc\nd\n", "a\nB\nc\nD\n", "A\nb!\nc\nd\n"]);
     let (code, told) = mark(&folder, &[]);
@@ -411,12 +433,16 @@ fn text(n: &[u8; 8]) -> String {
 proptest! {
     #![proptest_config(shared::tries(60))]
 
-    /// It cannot hold for a resource that dest deleted: to take updated's brings it back, and no policy does. So none is deleted in dest here.
+    /// It cannot hold for a resource that dest deleted: to take updated's brings it back, and no policy does. So none is deleted in dest here. Nor
+    /// can it for elements that both sides added: policies keep those of both. So both add the same here.
     #[test]
     fn a_side_taken_everywhere_is_that_side_wins(sides in prop::array::uniform3(prop::array::uniform8(0u8..16))) {
-        let [mut v1, v2, here] = sides;
+        let [mut v1, v2, mut here] = sides;
         if here[7] % 3 == 0 {
             v1[7] = 0;
+        }
+        if [&v2, &here].into_iter().all(|side| side[4] & !v1[4] != 0) {
+            here[4] = v2[4];
         }
         let texts = [text(&v1), text(&v2), text(&here)];
         let run = |conflict: &str| {

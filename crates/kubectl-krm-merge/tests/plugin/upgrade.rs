@@ -16,7 +16,7 @@ mod sources;
 mod tokens;
 
 use crate::support::{Folder, map};
-use repository::{Upstream, commit};
+use repository::{Upstream, commit, git};
 
 /// An upstream with one release of a package in `d`.
 fn good(folder: &Folder) -> Upstream {
@@ -155,6 +155,30 @@ fn outputs_work_as_in_three_way_and_write_nothing_by_themselves() {
     // With both, it prints and writes: for a job that opens a pull request.
     assert!(folder.run(&["upgrade", "mine/d", "-o", "markdown", "--in-place"]).passed().contains("1 merged"));
     assert!(folder.read("mine/d/a.yaml").contains("v: '2'"));
+}
+
+#[test]
+fn a_checkout_with_line_ends_of_windows_is_upgraded_as_any_other() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let files = |value: &str, more: &str| {
+        let text = format!("# by us\n\n{}", map("a", &[("v", value)]));
+        vec![("d/a.yaml".to_owned(), text), ("d/README.md".to_owned(), format!("one\ntwo\n{more}"))]
+    };
+    upstream.release(&files("'1'", ""), "v1.0.0");
+    upstream.release(&files("'2'", "three\n"), "v2.0.0");
+    let mine = folder.path("mine");
+    folder.run(&["get", &upstream.source("d@v1.0.0"), "mine"]).passed();
+    commit(&mine, "got");
+    git(&mine, &["config", "core.autocrlf", "true"]);
+    git(&mine, &["rm", "--quiet", "--cached", "-r", "."]);
+    git(&mine, &["reset", "--quiet", "--hard"]);
+    assert!(folder.read("mine/README.md").ends_with("two\r\n"));
+    folder.run(&["upgrade", "mine"]).passed();
+    for (path, text) in files("'2'", "three\n") {
+        assert_eq!(folder.read(&path.replace("d/", "mine/")), text.replace('\n', "\r\n"));
+    }
+    assert_eq!(git(&mine, &["diff", "--stat"]).lines().count(), 4);
 }
 
 #[test]

@@ -7,15 +7,15 @@ use proptest::prelude::*;
 
 use crate::shared;
 use crate::support::{Folder, has};
-use block_fields::{FIELDS, fields, may_be, read, text};
+use block_fields::{FIELDS, fields, forms, may_be, read, text};
 
 proptest! {
     #![proptest_config(shared::tries(100))]
 
     #[test]
-    fn the_driver_changes_no_text_that_nobody_changed(fields in fields()) {
+    fn the_driver_changes_no_text_that_nobody_changed(fields in fields(), forms in forms()) {
         prop_assume!(has("git"));
-        let sides = [0, 1, 2].map(|side| text(&fields.iter().map(|field| field[side]).collect::<Vec<_>>()));
+        let sides = [0, 1, 2].map(|side| text(&fields.iter().map(|field| field[side]).collect::<Vec<_>>(), forms[side]));
         let [Some(original), Some(updated), Some(dest)] = sides.each_ref().map(|text| read(text)) else {
             return Err(TestCaseError::reject("a side that the other parser refuses"));
         };

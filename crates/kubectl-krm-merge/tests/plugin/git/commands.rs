@@ -129,6 +129,16 @@ fn line_breaks_are_kept() {
     repository.git(&["merge", "-q", "topic", "-m", "merge"]);
     assert_eq!(repository.0.read("web.yaml"), crlf(&both));
     assert_eq!(repository.git(&["show", "HEAD:web.yaml"]), both);
+    // Only ours has them: that is no edit, also of a file without resources, which git would put between markers as a whole.
+    for (path, original, theirs) in
+        [("web.yaml", WEB, &*neighbours()[1]), ("list.yaml", "- a\n- b\n- c\n", "- a\n- b\n- d\n")]
+    {
+        let repository = Repository::new(path, original);
+        repository.branch(path, &crlf(original), theirs);
+        repository.git(&["merge", "-q", "topic", "-m", "merge"]);
+        assert_eq!(repository.0.read(path), crlf(theirs));
+        assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    }
 }
 
 /// A merge tool is given what git has of each side, and the text of the driver.
