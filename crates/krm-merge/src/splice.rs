@@ -912,6 +912,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Some(comma) => inner.row(&place, entry, comma),
             None => inner.child(host, || place, was, entry),
         }
+        if end == self.text().len() {
+            inner.close_end();
+        }
         let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
         inner.finish().apply(self.text(), start..end)
     }

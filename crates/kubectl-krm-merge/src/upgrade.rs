@@ -3,6 +3,7 @@
 //! The merge is that of `three-way`: original is the recorded release, updated is the new one, and dest is the package. Both releases come
 //! from git's objects, without a checkout. The record and the files are written together.
 
+mod aim;
 mod committed;
 mod get;
 mod nearest;
@@ -34,9 +35,10 @@ use crate::setting;
 use crate::side::Side;
 use crate::told::{self, counted};
 use crate::walk::{Tree, Unread};
+use aim::Aim;
 pub use get::get;
 use package::{Package, new_packages};
-use plan::{Aim, Plan, Stores};
+use plan::{Plan, Stores};
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

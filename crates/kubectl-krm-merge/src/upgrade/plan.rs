@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
+use super::aim::{Aim, Came, DirectoryAt, Place, next};
 use super::package::Package;
 use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
@@ -48,19 +49,6 @@ pub struct Plan {
 pub struct Release {
     pub state: State,
     pub source: UpstreamSource,
-}
-
-/// Why a package gets a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// It is the newest one.
-    Newest,
-    /// The user or the record names it.
-    Named,
-    /// It is the one that the package has, which has no version, and no release comes after it.
-    Last,
-    /// It is the one that the package has, and nobody can say whether there is a newer one.
-    Unknown,
 }
 
 /// Where releases come from.
@@ -155,8 +143,8 @@ impl Plan {
         };
         Ok(Self {
             record: Record::of_git(address, &to),
-            from: from.map(|state| had.release(state)),
-            to: here.release(to),
+            from: from.map(|state| Release::of(&had, state)),
+            to: Release::of(&here, to),
             aim,
             warnings,
         })
@@ -205,6 +193,11 @@ impl Plan {
 }
 
 impl Release {
+    fn of(at: &DirectoryAt, state: State) -> Self {
+        let source = UpstreamSource::Git { store: Rc::clone(&at.store), address: at.address.clone() };
+        Self { state, source }
+    }
+
     /// Whether two releases are the same files.
     fn is_as(&self, other: &Self) -> bool {
         let directory = |release: &Self| match &release.source {
@@ -243,42 +236,6 @@ struct Asked<'a> {
     lock: Option<&'a Lock>,
 }
 
-/// A directory of a repository that is open.
-struct DirectoryAt {
-    store: Rc<Store>,
-    address: ReleaseAddress,
-}
-
-/// The release that a package has, and the directory that it was in.
-#[derive(Clone, Copy)]
-struct Came<'a> {
-    state: &'a State,
-    directory: &'a str,
-    place: Place,
-}
-
-/// Whether a release came from the directory and the repository from which the next one comes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Same,
-    Another,
-}
-
-impl Place {
-    fn of(lock: Option<&Lock>, address: &ReleaseAddress) -> Result<Self> {
-        let Some(at) = lock.and_then(|lock| lock.address.as_ref()) else { return Ok(Self::Same) };
-        let is_same = at.directory == address.directory && at.repo.recorded()? == address.repo.recorded()?;
-        Ok(if is_same { Self::Same } else { Self::Another })
-    }
-}
-
-impl DirectoryAt {
-    fn release(&self, state: State) -> Release {
-        let source = UpstreamSource::Git { store: Rc::clone(&self.store), address: self.address.clone() };
-        Release { state, source }
-    }
-}
-
 /// Where the release that a package has is read: where its lock says, for upstream may have moved since. A commit is the same in each
 /// repository, so the old repository is asked only if the new one does not have it.
 fn had_at(
@@ -313,56 +270,6 @@ fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
         "the tag {} of \"{}\" is now commit {}, but the package has commit {}: `--to {}` takes the new one",
         lock.reference, address.repo, now.commit, lock.exact, now.name
     ))
-}
-
-/// The release that a package gets if the user names none: the one that its record wants, if it has another; the new state of the branch
-/// that the record names; or else the newest release.
-fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
-    let DirectoryAt { store, address } = at;
-    if address.reference.is_none() {
-        return newest(at, from);
-    }
-    let wanted = store
-        .state(address)
-        .context("the package must follow a branch, tag or commit that is there: `--to` names another one")?;
-    let is_other = |from: Came<'_>| {
-        let State { name, reference, commit, .. } = from.state;
-        let is_named = *reference == wanted.reference || *name == wanted.name;
-        let is_same = *commit == wanted.commit && from.directory == address.directory;
-        !is_same && (from.place == Place::Another || !is_named && *commit != wanted.commit)
-    };
-    match wanted.kind {
-        RefKind::Branch => Ok((wanted, Aim::Newest)),
-        _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
-        RefKind::Tag | RefKind::Commit => newest(at, from),
-    }
-}
-
-/// The newest release, or the one that the package has, if that is newer. A pre-release counts only if the package has one. What has no
-/// version, such as a commit, is older than a release if it is in its history.
-fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
-    let DirectoryAt { store, address } = at;
-    let refs = store.refs()?;
-    let moved = from.is_some_and(|from| from.directory != address.directory);
-    let from = from.map(|from| from.state);
-    let current = from.and_then(|from| Some(refs::split(&from.reference)?.1));
-    let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());
-    // The tags of the old directory say nothing about the new one.
-    let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
-    let series = refs.series(address, came_with);
-    let mut releases = refs.releases(address, &series).into_iter();
-    let newest = releases.rfind(|(version, _)| takes_all || version.pre.is_empty());
-    let Some((version, newest)) = newest else {
-        bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo)
-    };
-    match (from, current) {
-        // A tag that moved is no newer release.
-        (Some(from), Some(current)) if version <= current => Ok((from.clone(), Aim::Newest)),
-        (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
-            Ok((from.clone(), Aim::Last))
-        }
-        _ => Ok((newest, Aim::Newest)),
-    }
 }
 
 /// Fetches what the plans need, once for each repository. Returns the commits that each plan misses, or why nothing could be fetched.

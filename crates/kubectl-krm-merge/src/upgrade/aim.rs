@@ -1,0 +1,113 @@
+//! Which release a package gets if the user names none.
+//!
+//! `upstream` of a record is what is wanted, and `upstreamLock` what is there. A branch goes on; a release has others of its series after it;
+//! what has no version, such as a commit, is older than a release if it is in its history. Nothing is guessed: what is named and is not there
+//! is an error.
+
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+
+use super::record::Lock;
+use crate::release::address::ReleaseAddress;
+use crate::release::refs::{self, RefKind, State};
+use crate::release::store::Store;
+
+/// Why a package gets a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// It is the newest one.
+    Newest,
+    /// The user or the record names it.
+    Named,
+    /// It is the one that the package has, which has no version, and no release comes after it.
+    Last,
+    /// It is the one that the package has, and nobody can say whether there is a newer one.
+    Unknown,
+}
+
+/// A directory of a repository that is open.
+pub struct DirectoryAt {
+    pub store: Rc<Store>,
+    pub address: ReleaseAddress,
+}
+
+/// The release that a package has, and the directory that it was in.
+#[derive(Clone, Copy)]
+pub struct Came<'a> {
+    pub state: &'a State,
+    pub directory: &'a str,
+    pub place: Place,
+}
+
+/// Whether a release came from the directory and the repository from which the next one comes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Same,
+    Another,
+}
+
+impl Place {
+    /// Compares the place of a lock with an address.
+    ///
+    /// # Errors
+    /// The current folder is not known.
+    pub fn of(lock: Option<&Lock>, address: &ReleaseAddress) -> Result<Self> {
+        let Some(at) = lock.and_then(|lock| lock.address.as_ref()) else { return Ok(Self::Same) };
+        let is_same = at.directory == address.directory && at.repo.recorded()? == address.repo.recorded()?;
+        Ok(if is_same { Self::Same } else { Self::Another })
+    }
+}
+
+/// The release that a package gets if the user names none: the one that its record wants, if it has another; the new state of the branch
+/// that the record names; or else the newest release.
+///
+/// # Errors
+/// What the record names is not there, or there is no release.
+pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+    let DirectoryAt { store, address } = at;
+    if address.reference.is_none() {
+        return newest(at, from);
+    }
+    let wanted = store
+        .state(address)
+        .context("the package must follow a branch, tag or commit that is there: `--to` names another one")?;
+    let is_other = |from: Came<'_>| {
+        let State { name, reference, commit, .. } = from.state;
+        let is_named = *reference == wanted.reference || *name == wanted.name;
+        let is_same = *commit == wanted.commit && from.directory == address.directory;
+        !is_same && (from.place == Place::Another || !is_named && *commit != wanted.commit)
+    };
+    match wanted.kind {
+        RefKind::Branch => Ok((wanted, Aim::Newest)),
+        _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
+        RefKind::Tag | RefKind::Commit => newest(at, from),
+    }
+}
+
+/// The newest release, or the one that the package has, if that is newer. A pre-release counts only if the package has one. What has no
+/// version, such as a commit, is older than a release if it is in its history.
+fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+    let DirectoryAt { store, address } = at;
+    let refs = store.refs()?;
+    let moved = from.is_some_and(|from| from.directory != address.directory);
+    let from = from.map(|from| from.state);
+    let current = from.and_then(|from| Some(refs::split(&from.reference)?.1));
+    let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());
+    // The tags of the old directory say nothing about the new one.
+    let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
+    let series = refs.series(address, came_with);
+    let mut releases = refs.releases(address, &series).into_iter();
+    let newest = releases.rfind(|(version, _)| takes_all || version.pre.is_empty());
+    let Some((version, newest)) = newest else {
+        bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo)
+    };
+    match (from, current) {
+        // A tag that moved is no newer release.
+        (Some(from), Some(current)) if version <= current => Ok((from.clone(), Aim::Newest)),
+        (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
+            Ok((from.clone(), Aim::Last))
+        }
+        _ => Ok((newest, Aim::Newest)),
+    }
+}
