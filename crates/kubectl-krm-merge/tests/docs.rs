@@ -119,6 +119,8 @@ impl Terminal {
         let script = format!("trap 'pwd > \"{}\"' EXIT\n{block}", ends_in.display());
         let mut sh = Command::new("bash");
         sh.args(["-e", "-c", &script]).current_dir(&self.here).env("PATH", path).env("HOME", &self.home);
+        // A reader does not stand in the repository of this program, which ignores the folder.
+        sh.env("GIT_CEILING_DIRECTORIES", self.home.parent().and_then(Path::parent).expect("a folder"));
         for who in ["AUTHOR", "COMMITTER"] {
             sh.env(format!("GIT_{who}_NAME"), "me").env(format!("GIT_{who}_EMAIL"), "me@example.com");
         }

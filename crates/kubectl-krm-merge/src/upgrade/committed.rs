@@ -32,7 +32,11 @@ impl Ignored {
 /// # Errors
 /// Some of it is not committed, or git cannot say.
 pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
-    if !folder.ancestors().any(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
+    // git looks for a repository up to these folders.
+    let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<_> = std::env::split_paths(&ceilings).filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let mut above = folder.ancestors().take_while(|above| *above == folder || !ceilings.iter().any(|end| end == above));
+    if !above.any(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
         if std::env::var_os("GIT_DIR").is_some() {
             bail!(
                 "{name}: `GIT_DIR` must not be set, for it hides what is committed: unset it, or add `--allow-dirty`"
