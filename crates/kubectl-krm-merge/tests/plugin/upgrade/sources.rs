@@ -280,7 +280,7 @@ fn with_past() -> Folder {
 #[test]
 fn a_release_is_made_again_in_any_repository_and_runs_no_filter_of_it() {
     let folder = with_past();
-    let evil = format!("touch {}; cat", folder.path("evil").display());
+    let evil = format!(": >{}; cat", folder.path("evil").display());
     fs::write(folder.path("w/.git/info/attributes"), "* filter=x\n").expect("written");
     for key in ["filter.x.smudge", "filter.x.process", "core.fsmonitor"] {
         git(&folder.path("w"), &["config", key, &evil]);
@@ -324,7 +324,7 @@ fn a_clone_that_lacks_old_files_says_so() {
 fn what_a_killed_run_left_among_temporary_files_goes() {
     let folder = with_past();
     fs::create_dir(folder.path("tmp")).expect("made");
-    let slow = "case $PWD in */w/p) ;; *) touch \"$0.at\"; sleep \"$(cat \"$0.sleep\")\";; esac\n";
+    let slow = "case $PWD in */w/p) ;; *) : >\"$0.at\"; sleep \"$(cat \"$0.sleep\")\";; esac\n";
     let script = folder.read("render").replacen("\n", &format!("\n{slow}"), 1);
     folder.write("render", script);
     let left = || fs::read_dir(folder.path("tmp")).expect("a folder").count();
