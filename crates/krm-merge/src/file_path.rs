@@ -70,7 +70,7 @@ fn check(name: &str) -> Result<(), PathFault> {
         Err(PathFault::Git)
     } else if is_short_name(&folded, "krmign") || folded == ".krmignore" || is_rules(name) {
         Err(PathFault::Rules)
-    } else if is_temporary(&folded) || maker(&folded).is_some() {
+    } else if is_of_a_run(&folded) {
         Err(PathFault::Temporary)
     } else {
         Ok(())
@@ -137,6 +137,11 @@ pub fn is_temporary(name: &str) -> bool {
     let run = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
     run.and_then(|run| run.split_once('-'))
         .is_some_and(|(process, of)| is_number(process) && (is_number(of) || of == OLD))
+}
+
+/// Whether a name is one of our temporary files or folders.
+pub fn is_of_a_run(name: &str) -> bool {
+    is_temporary(name) || maker(name).is_some()
 }
 
 const NEW_FOLDER: &str = ".krm-merge-get-";

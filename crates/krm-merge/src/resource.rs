@@ -426,6 +426,18 @@ mod tests {
     use super::*;
     use krm_yaml::Document;
 
+    /// Whether each ConfigMap of these versions is marked as a Secret.
+    fn marked(texts: [&String; 3]) -> Vec<bool> {
+        let documents = texts.map(|text| Document::parse(text.as_str()).expect("valid"));
+        let mut all = documents
+            .each_ref()
+            .map(|document| document.roots().map(|root| Resource::read(root, Origin::Item(0))).collect::<Vec<_>>());
+        let [original, updated, dest] = &mut all;
+        mark_as_secret(Sides { original, updated, dest });
+        let maps = all.iter().flatten().filter(|own| own.identity.is_some_and(|i| i.kind == "ConfigMap"));
+        maps.map(|map| map.secret == Secret::All).collect()
+    }
+
     #[test]
     fn what_a_side_turned_into_a_secret_is_secret() {
         let [map, secret] =
@@ -439,15 +451,7 @@ mod tests {
             ([&both, &secret, &both], false),
             ([&map, &map, &both], false),
         ] {
-            let documents = texts.map(|text| Document::parse(text.as_str()).expect("valid"));
-            let mut all = documents
-                .each_ref()
-                .map(|document| document.roots().map(|root| Resource::read(root, Origin::Item(0))).collect::<Vec<_>>());
-            let [original, updated, dest] = &mut all;
-            mark_as_secret(Sides { original, updated, dest });
-            let mut maps =
-                all.iter().flatten().filter(|resource| resource.identity.is_some_and(|i| i.kind != "Secret"));
-            assert!(maps.all(|map| (map.secret == Secret::All) == want), "{texts:?}");
+            assert!(marked(texts).into_iter().all(|is_secret| is_secret == want), "{texts:?}");
         }
     }
 
@@ -471,14 +475,7 @@ mod tests {
             ([&secret, &both, &secret], false),
             ([&both, &alike, &both], false),
         ] {
-            let documents = texts.map(|text| Document::parse(text.as_str()).expect("valid"));
-            let mut all = documents
-                .each_ref()
-                .map(|document| document.roots().map(|root| Resource::read(root, Origin::Item(0))).collect::<Vec<_>>());
-            let [original, updated, dest] = &mut all;
-            mark_as_secret(Sides { original, updated, dest });
-            let mut maps = all.iter().flatten().filter(|own| own.identity.is_some_and(|i| i.kind == "ConfigMap"));
-            assert!(maps.all(|map| (map.secret == Secret::All) == want), "{texts:?}");
+            assert!(marked(texts).into_iter().all(|is_secret| is_secret == want), "{texts:?}");
         }
     }
 

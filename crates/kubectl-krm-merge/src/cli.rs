@@ -196,7 +196,7 @@ pub struct Upgrade {
     /// Do not use the network: only what was fetched before
     #[arg(long)]
     pub offline: bool,
-    /// Also upgrade packages of which git does not have all, or cannot say so
+    /// Also upgrade packages that are not committed as a whole, or where git cannot say so
     #[arg(long)]
     pub allow_dirty: bool,
     /// Run the commands that packages record as their upstream

@@ -38,7 +38,7 @@ const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Note, "notes", "Notes"),
 ];
 
-/// Makes the page. `secrets` are the resources of which only the fields may be shown, and `types` says how to match the elements of lists.
+/// Makes the page. `secrets` are the resources whose values must not be shown, and `types` says how to match the elements of lists.
 pub fn html(
     dest: &Side,
     changes: &[Change],

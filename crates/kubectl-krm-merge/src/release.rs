@@ -1,7 +1,7 @@
 //! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
 
 pub mod address;
-pub mod found;
+mod found;
 pub mod objects;
 pub mod program;
 pub mod refs;

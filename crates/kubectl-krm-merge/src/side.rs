@@ -210,7 +210,7 @@ impl Side {
         }
     }
 
-    /// The links that lead out of the folder, or nowhere.
+    /// The links of a folder on disk that lead out of it, or nowhere; and all links and submodules of a release.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         let (of_folder, of_release) = match &self.root {
             Root::Folder(tree) => (Some(tree.links.iter().map(String::as_str)), None),

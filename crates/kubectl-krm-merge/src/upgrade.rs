@@ -184,7 +184,7 @@ fn check_nothing_is_lost(package: &Package, changes: &[Change], own: &[String]) 
 
 /// Upgrades one package, or looks at it.
 fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
-    let Job { package, plan, gone, from, .. } = job;
+    let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
@@ -290,7 +290,7 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended:
     let Job { package, plan, from, .. } = job;
     let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
     let to = shown::name(&plan.to.state.name);
-    let writes = common.in_place && !common.dry_run;
+    let writes = writes(args);
     let Some((open, marked)) = ended.open else {
         if writes && common.output.is_none() {
             let mut page = Page::new(Reader::of_stdout(common.color));

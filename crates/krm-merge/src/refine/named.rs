@@ -374,8 +374,8 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         NamedMerge { fates, of_dest, orders: [order, taken] }
     }
 
-    /// The elements that dest left alone and updated gave another name, each with the one that updated has: the only one that is like it, in
-    /// its place. So dest's comments stay, and its layout.
+    /// The elements that dest left alone and updated wrote anew, each with the one that updated has: the only one that is like it, in its
+    /// place. So dest's comments stay, and its layout. These have no name, or their renames are not followed.
     fn renamed(&self) -> HashMap<usize, usize> {
         let added = self.added(Side::Updated);
         let (mut found, mut taken) = (HashMap::new(), HashMap::<usize, usize>::new());

@@ -279,15 +279,6 @@ impl Names {
         }
     }
 
-    /// The fields of which one gives an element its name; `None` if more than one field, or none, says which element it is.
-    pub fn single_fields(&self) -> Option<&[&'static str]> {
-        match self {
-            Self::OneOf(fields) => Some(fields),
-            Self::Perhaps(field) => Some(std::slice::from_ref(field)),
-            Self::Reference(_) | Self::All(_) | Self::But(_) | Self::Flags => None,
-        }
-    }
-
     /// The names of the elements of a list, each with how it is written; `None` if the list has none because names repeat or are not sure.
     pub fn of_list(self, elements: &[View<'_, '_>]) -> Option<Vec<Named>> {
         if self == Self::Flags {

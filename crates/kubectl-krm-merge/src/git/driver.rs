@@ -68,7 +68,7 @@ fn merge(args: &GitDriver) -> Result<End> {
     }
 }
 
-/// Merges versions of which only ours has these line ends. The others get them, in files of their own, because git reads these, too.
+/// Merges versions where only ours has these line ends. The others get them, in files of their own, because git reads these, too.
 fn with_line_ends_of_ours(args: &GitDriver, end: LineEnd, sides: Sides<Vec<u8>>) -> Result<End> {
     let own = |number| args.ours.with_file_name(file_path::temporary(std::process::id(), number));
     let args = GitDriver { original: own(1), theirs: own(2), ..args.clone() };

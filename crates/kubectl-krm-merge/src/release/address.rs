@@ -166,6 +166,11 @@ impl Repo {
         Ok(Self::Remote(bare.unwrap_or(&text).to_owned()))
     }
 
+    /// Whether another address is that of the same repository, as far as the addresses tell.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self == other || self.recorded().ok().zip(other.recorded().ok()).is_some_and(|(own, other)| own == other)
+    }
+
     /// Whether it is a path on disk.
     pub fn is_path(&self) -> bool {
         match self {

@@ -7,7 +7,7 @@
 //! for a repository on disk gets none of these settings, and runs no program that a repository names.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -15,6 +15,7 @@ use krm_yaml::shown;
 
 use crate::credentials;
 use crate::screen;
+use crate::walk::path_of;
 
 /// The repository that git works in.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ pub fn git(place: In<'_>) -> Command {
 pub fn without_filters(folder: &Path) -> Result<Command> {
     let mut asked = git(In::Around(folder));
     asked.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
-    // It fails if there is none.
+    // It fails if no filter is configured.
     let told = output(&mut asked, b"")?.stdout;
     let mut git = git(In::Around(folder));
     for pair in told.split(|byte| *byte == 0).collect::<Vec<_>>().chunks_exact(2) {
@@ -101,6 +102,15 @@ pub fn without_filters(folder: &Path) -> Result<Command> {
         }
     }
     Ok(git)
+}
+
+/// A path that `git rev-parse` tells about a folder. `what` is its option, such as `--show-prefix`.
+///
+/// # Errors
+/// git cannot be run, or the folder is in no repository.
+pub fn path_told(folder: &Path, what: &str) -> Result<PathBuf> {
+    let told = run(git(In::Around(folder)).args(["rev-parse", what]), b"")?;
+    Ok(path_of(told.strip_suffix(b"\n").unwrap_or(&told)))
 }
 
 /// Runs git, and returns its stdout. `input` is its stdin.

@@ -1,7 +1,7 @@
 //! The tags and branches of a repository, and which of them are releases.
 //!
 //! A release is a tag that ends with a version: `v1.2.3`, `1.2`, `web-1.2.3`. As for kpt, the tag `apps/v1` is the release `v1` of the
-//! directory `apps` and of all directories in it, and counts before the tag `v1`. What stands before the version is the series. A package
+//! directory `apps` and of all directories in it, and counts before the tag `v1`. The text before the version is the series. A package
 //! follows the series that it came with, for a repository may have versions of its own beside those of its packages.
 
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl Refs {
         if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
     }
 
-    /// What stands before the version in the tags that a package follows: as in the tag that it came with. Without one, the tags of its
+    /// The text before the version in the tags that a package follows: the one of the tag that it came with. Without one, the tags of its
     /// directory count, or else those of the nearest directory above, or else those of the repository.
     pub fn series(&self, address: &ReleaseAddress, came_with: Option<&str>) -> String {
         if let Some((prefix, _)) = came_with.and_then(split) {

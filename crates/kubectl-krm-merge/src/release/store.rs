@@ -318,13 +318,11 @@ impl Store {
         let file = self.folder.join("remote-refs");
         let refs = fs::read(&file).unwrap_or_default();
         let new = self.folder.with_extension("new");
-        remove(&new)?;
         init(&new, to.lock, ObjectFormat::of(&refs))?;
         let other = Self::at(new.clone(), Some(to.remote.clone()));
         if other.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
             write(&new.join("remote-refs"), &refs)?;
             let old = self.folder.with_extension("old");
-            remove(&old)?;
             fs::rename(&self.folder, &old)?;
             fs::rename(&new, &self.folder)?;
             remove(&old)?;
@@ -422,14 +420,14 @@ impl Store {
         Ok(lock)
     }
 
-    /// Makes the cache, if there is none that stores objects as the remote repository does.
+    /// Makes the cache, unless it is there and names objects as the remote repository does.
     fn make(&self, lock: &File, format: ObjectFormat) -> Result<()> {
         let text = fs::read_to_string(self.folder.join("config")).unwrap_or_default();
         if self.folder.join("HEAD").is_file() && ObjectFormat::of_config(&text) == format {
             return Ok(());
         }
         let new = self.folder.with_extension("new");
-        [&new, &self.folder].into_iter().try_for_each(|folder| remove(folder))?;
+        remove(&self.folder)?;
         init(&new, lock, format)?;
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
     }

@@ -11,6 +11,7 @@ use krm_merge::file_path;
 use krm_yaml::shown;
 
 use super::found::{AtPath, Entry, EntryKind};
+use super::objects::GitObject;
 use super::store::Store;
 use crate::held::Raw;
 use crate::walk::{Tree, Unread, WhyUnread};
@@ -33,8 +34,7 @@ pub fn find(store: &Store, commit: &str, path: &str) -> Result<Option<Rc<AtPath>
 }
 
 fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
-    let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
-    let Some(found) = store.read(&asked, MOST)? else { return file_in_tree(store, commit, path) };
+    let Some(found) = at(store, commit, path)? else { return file_in_tree(store, commit, path) };
     match found.kind.as_str() {
         "blob" => Ok(Some(AtPath::File(found.name))),
         "tree" => {
@@ -50,11 +50,16 @@ fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
     }
 }
 
+/// The object at a path of a commit; `None` if it is not here.
+fn at(store: &Store, commit: &str, path: &str) -> Result<Option<GitObject>> {
+    let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
+    store.read(&asked, MOST)
+}
+
 /// A file whose content is not here yet: its tree names it.
 fn file_in_tree(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let asked = if folder.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{folder}") };
-    let Some(tree) = store.read(&asked, MOST)?.filter(|tree| tree.kind == "tree") else { return Ok(None) };
+    let Some(tree) = at(store, commit, folder)?.filter(|tree| tree.kind == "tree") else { return Ok(None) };
     let mut rest = tree.bytes.as_slice();
     while let Some((line, more)) = first(rest, tree.name.len() / 2) {
         if line.name == name.as_bytes() {
@@ -190,46 +195,33 @@ pub fn read_file(store: &Store, object: &str) -> Result<Vec<u8>> {
     Ok(found.context("git must have the file")?.bytes)
 }
 
-/// The contents of files, by their objects.
-///
-/// # Errors
-/// A file is missing or too large; or all of them are too large together, as they are read: a file counts under each of its names.
-fn contents<'e>(store: &Store, entries: impl Iterator<Item = &'e Entry>) -> Result<HashMap<String, Vec<u8>>> {
-    let (mut contents, mut all) = (HashMap::<String, Vec<u8>>::new(), 0);
-    for entry in entries {
-        let size = match contents.get(&entry.object) {
-            Some(bytes) => bytes.len(),
-            None => {
-                let name = || shown::name(&entry.path).into_owned();
-                let read = store.read(&entry.object, MOST).with_context(name)?;
-                let bytes = read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes;
-                contents.entry(entry.object.clone()).or_insert(bytes).len()
-            }
-        };
-        all += size;
-        if all > MOST_OF_ALL {
-            bail!(
-                "{}: the files of a release must have at most {MOST_OF_ALL} bytes together, and with this one they have more",
-                shown::name(&entry.path)
-            );
-        }
-    }
-    Ok(contents)
-}
-
 /// The files of a folder as they are, also those that a `.krmignore` leaves out.
 ///
 /// # Errors
-/// A file is missing or too large.
-pub fn files(store: &Store, entries: &[Entry]) -> Result<Vec<Raw>> {
-    let files = entries.iter().filter(|entry| entry.kind.is_file());
-    let contents = contents(store, files.clone())?;
-    let raw = |entry: &Entry| Raw {
-        path: entry.path.clone(),
-        bytes: contents.get(&entry.object).cloned().unwrap_or_default(),
-        is_executable: entry.kind == EntryKind::Executable,
-    };
-    Ok(files.map(raw).collect())
+/// A file is missing or too large; or all of them are too large together, as they are read: a file counts under each of its names.
+fn files(store: &Store, entries: &[Entry]) -> Result<Vec<Raw>> {
+    let (mut files, mut all) = (Vec::<Raw>::new(), 0);
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for entry in entries.iter().filter(|entry| entry.kind.is_file()) {
+        let name = || shown::name(&entry.path).into_owned();
+        let bytes = match known.get(entry.object.as_str()) {
+            Some(at) => files[*at].bytes.clone(),
+            None => {
+                let read = store.read(&entry.object, MOST).with_context(name)?;
+                read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes
+            }
+        };
+        all += bytes.len();
+        if all > MOST_OF_ALL {
+            bail!(
+                "{}: the files of a release must have at most {MOST_OF_ALL} bytes together, and with this one they have more",
+                name()
+            );
+        }
+        known.entry(&entry.object).or_insert(files.len());
+        files.push(Raw { path: entry.path.clone(), bytes, is_executable: entry.kind == EntryKind::Executable });
+    }
+    Ok(files)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 
-use super::record::Lock;
 use crate::release::address::ReleaseAddress;
 use crate::release::refs::{self, RefKind, State};
 use crate::release::store::Store;
@@ -32,31 +31,11 @@ pub struct DirectoryAt {
     pub address: ReleaseAddress,
 }
 
-/// The release that a package has, and the directory that it was in.
+/// The release that a package has, and where it came from.
 #[derive(Clone, Copy)]
 pub struct Came<'a> {
     pub state: &'a State,
-    pub directory: &'a str,
-    pub place: Place,
-}
-
-/// Whether a release came from the directory and the repository from which the next one comes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    Same,
-    Another,
-}
-
-impl Place {
-    /// Compares the place of a lock with an address.
-    ///
-    /// # Errors
-    /// The current folder is not known.
-    pub fn of(lock: Option<&Lock>, address: &ReleaseAddress) -> Result<Self> {
-        let Some(at) = lock.and_then(|lock| lock.address.as_ref()) else { return Ok(Self::Same) };
-        let is_same = at.directory == address.directory && at.repo.recorded()? == address.repo.recorded()?;
-        Ok(if is_same { Self::Same } else { Self::Another })
-    }
+    pub at: &'a ReleaseAddress,
 }
 
 /// The release that a package gets if the user names none: the one that its record wants, if it has another; the new state of the branch
@@ -75,8 +54,10 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     let is_other = |from: Came<'_>| {
         let State { name, reference, commit, .. } = from.state;
         let is_named = *reference == wanted.reference || *name == wanted.name;
-        let is_same = *commit == wanted.commit && from.directory == address.directory;
-        !is_same && (from.place == Place::Another || !is_named && *commit != wanted.commit)
+        let is_same_directory = from.at.directory == address.directory;
+        let is_same = *commit == wanted.commit && is_same_directory;
+        let is_elsewhere = !is_same_directory || !from.at.repo.is_same(&address.repo);
+        !is_same && (is_elsewhere || !is_named && *commit != wanted.commit)
     };
     match wanted.kind {
         RefKind::Branch => Ok((wanted, Aim::Newest)),
@@ -90,7 +71,7 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
 fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     let DirectoryAt { store, address } = at;
     let refs = store.refs()?;
-    let moved = from.is_some_and(|from| from.directory != address.directory);
+    let moved = from.is_some_and(|from| from.at.directory != address.directory);
     let from = from.map(|from| from.state);
     let current = from.and_then(|from| Some(refs::split(&from.reference)?.1));
     let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());

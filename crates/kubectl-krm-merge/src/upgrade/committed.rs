@@ -52,9 +52,8 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
 }
 
 fn looked(folder: &Path, but: &[String]) -> Result<Ignored> {
-    let asked = |what| program::run(git(In::Around(folder)).args(["rev-parse", what]), b"");
-    let prefix = String::from_utf8_lossy(asked("--show-prefix")?.trim_ascii_end()).into_owned();
-    let top = path_of(asked("--show-toplevel")?.trim_ascii_end());
+    let prefix = program::path_told(folder, "--show-prefix")?.to_string_lossy().into_owned();
+    let top = program::path_told(folder, "--show-toplevel")?;
     if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
         bail!("its repository keeps its files in {}, and not here", shown(&top));
     }
@@ -72,7 +71,7 @@ fn looked(folder: &Path, but: &[String]) -> Result<Ignored> {
         match state {
             "!! " => _ = ignored.0.insert(own.to_owned()),
             // Another run is at work there. That is no change of the user.
-            _ if own.split('/').any(|name| file_path::is_temporary(name) || file_path::maker(name).is_some()) => {}
+            _ if own.split('/').any(file_path::is_of_a_run) => {}
             _ => bail!("{} is not", shown::name(own)),
         }
     }

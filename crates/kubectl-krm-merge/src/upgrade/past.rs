@@ -11,7 +11,7 @@ use krm_yaml::shown;
 
 use crate::release::program::{self, In, git};
 use crate::temporary::TemporaryFolder;
-use crate::walk::{self, path_of};
+use crate::walk;
 
 /// The files of a commit. They go with its end.
 #[derive(Debug)]
@@ -42,8 +42,7 @@ impl Past {
         if commit.is_empty() {
             return Ok(None);
         }
-        let prefix = program::run(git(In::Around(package)).args(["rev-parse", "--show-prefix"]), b"")?;
-        let prefix = path_of(prefix.strip_suffix(b"\n").unwrap_or(&prefix));
+        let prefix = program::path_told(package, "--show-prefix")?;
         let folder = TemporaryFolder::new("past")?;
         let (index, files) = (folder.path().join("index"), folder.path().join("files"));
         fs::create_dir(&files).with_context(|| walk::shown(&files))?;

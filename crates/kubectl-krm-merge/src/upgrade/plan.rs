@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
-use super::aim::{Aim, Came, DirectoryAt, Place, next};
+use super::aim::{Aim, Came, DirectoryAt, next};
 use super::package::Package;
 use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
@@ -136,9 +136,8 @@ impl Plan {
         let (to, aim) = match asked.to {
             Some(name) => (store.state(&named(address, name))?, Aim::Named),
             None => {
-                let place = Place::of(asked.lock, address)?;
-                let had = from.as_ref().map(|state| Came { state, directory: &had.address.directory, place });
-                next(&here, had)?
+                let at = asked.lock.and_then(|lock| lock.address.as_ref()).unwrap_or(address);
+                next(&here, from.as_ref().map(|state| Came { state, at }))?
             }
         };
         Ok(Self {
@@ -248,8 +247,7 @@ fn had_at(
     let Some((lock, at)) = lock.and_then(|lock| Some((lock, lock.address.as_ref()?))) else {
         return Ok(DirectoryAt { store, address: address.clone() });
     };
-    let is_same = at.repo.recorded()? == address.repo.recorded()?;
-    if is_same || !store.fetch(&[lock.exact.clone()].into())?.contains_key(&lock.exact) {
+    if at.repo.is_same(&address.repo) || !store.fetch(&[lock.exact.clone()].into())?.contains_key(&lock.exact) {
         return Ok(DirectoryAt {
             store,
             address: ReleaseAddress { directory: at.directory.clone(), ..address.clone() },

@@ -129,6 +129,11 @@ pub fn send(signal: &str, to: &str) -> bool {
     sent.expect("a shell").success()
 }
 
+/// How many times as often random cases are tried: `KRM_MERGE_LAWS`.
+pub fn laws() -> usize {
+    std::env::var("KRM_MERGE_LAWS").ok().map_or(1, |n| n.parse().expect("`KRM_MERGE_LAWS` is a number"))
+}
+
 /// A number for each run, so that what is random is something else; 0 for all where nobody asks for more, and what
 /// `KRM_MERGE_SEED` says where someone wants a run again.
 pub fn seed() -> u64 {

@@ -10,6 +10,7 @@ use super::kept::LAST_APPLIED;
 use super::recorded::{compare, recordings};
 use super::replay::{Recording, Scenario, patched};
 use super::{folder, run};
+use crate::support::laws;
 
 /// Numbers that look like chance, and are the same in each run.
 struct Chance(u64);
@@ -102,7 +103,7 @@ fn documents(text: &str) -> Vec<Value> {
 
 /// Each recorded scenario with one object: once, or, with `KRM_MERGE_LAWS=N`, N times.
 fn each(mut check: impl FnMut(&Recording, &Scenario, &mut Chance)) {
-    let tries = std::env::var("KRM_MERGE_LAWS").ok().map_or(1, |n| n.parse().expect("`KRM_MERGE_LAWS` is a number"));
+    let tries = u64::try_from(laws()).expect("small");
     for recording in &recordings() {
         for (number, scenario) in recording.scenarios.iter().enumerate().filter(|(_, s)| s.live().len() == 1) {
             for seed in 0..tries {

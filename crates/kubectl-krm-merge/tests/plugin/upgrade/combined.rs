@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::attacks::tree;
 use super::random::Random;
 use super::repository::{Upstream, commit, git};
-use crate::support::{Folder, Ran, map, seed};
+use crate::support::{Folder, Ran, laws, map, seed};
 
 /// Repositories. `GOOD` is one that is there, `RUN` a program that must not run, and `BARE` a folder of the clone that is a repository.
 const ADDRESSES: [&str; 14] = [
@@ -92,7 +92,6 @@ fn others(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn attacks_of_several_kinds_at_once_run_and_write_nothing() {
-    let more = std::env::var("KRM_MERGE_LAWS").ok().map_or(1, |n| n.parse().expect("`KRM_MERGE_LAWS` is a number"));
     let random = &mut Random(seed());
     let folder = Folder::new();
     let upstream = Upstream::new(&folder, "up.git");
@@ -101,7 +100,7 @@ fn attacks_of_several_kinds_at_once_run_and_write_nothing() {
     folder.write("program", format!("#!/bin/sh\n: >{}\ncat\n", folder.path("ran").display()));
     fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).expect("allowed");
     let bare = folder.path("mine/bare").display().to_string();
-    for _ in 0..40 * more {
+    for _ in 0..40 * laws() {
         let _ = fs::remove_dir_all(folder.path("mine"));
         let [address, reference, lines] = [random.of(&ADDRESSES), random.of(&REFERENCES), random.of(&TREES)];
         tree(&upstream, lines, "v2");

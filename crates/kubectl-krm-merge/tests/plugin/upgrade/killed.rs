@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::attacks::large;
 use super::good;
 use super::repository::{commit, git};
-use crate::support::{Folder, Ran, map};
+use crate::support::{Folder, Ran, laws, map};
 
 /// A plugin with a cache of its own in a folder, run in full or killed after some time.
 struct Run<'r> {
@@ -51,7 +51,7 @@ fn left(folder: &Path) -> Vec<String> {
 /// Kills `get` and `upgrade` at random moments. `KRM_MERGE_LAWS=13` makes 312 kills.
 #[test]
 fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
-    let laws = std::env::var("KRM_MERGE_LAWS").ok().map_or(1, |n| n.parse().expect("`KRM_MERGE_LAWS` is a number"));
+    let laws = laws();
     let folder = Folder::new();
     let upstream = large(&folder);
     let get = ["get", &upstream.source("d@v1"), "mine/d"];

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use super::repository::{commit, git};
-use crate::support::{Folder, seed};
+use crate::support::{Folder, laws, seed};
 
 /// Random numbers: SplitMix64.
 pub struct Random(pub u64);
@@ -286,8 +286,7 @@ fn upgraded(folder: &Folder, releases: &[Files], random: &mut Random, name: &str
 
 #[test]
 fn random_packages_are_upgraded_as_the_reference_says() {
-    let more = std::env::var("KRM_MERGE_LAWS").ok().map_or(1, |n| n.parse().expect("`KRM_MERGE_LAWS` is a number"));
-    let times = 25 * more;
+    let times = 25 * laws();
     let random = &mut Random(seed());
     let (mut clean, mut folder, mut releases) = (0, Folder::new(), Vec::new());
     for at in 0..times {
