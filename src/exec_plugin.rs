@@ -4,13 +4,12 @@
 //! equal to the byte, including the `---` between documents. The output has no place for results. So errors and warnings are on stderr, as
 //! always. Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
 
-use std::ops::Range;
-
-use krm_merge::documents::{append, changes, sorted};
+use krm_merge::composed::{Composed, Own, Piece, Pieces, Top};
+use krm_merge::documents::{Item, NewDocument};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::splice::Unwritable;
-use krm_yaml::{Document, Error, extent};
+use krm_yaml::{Document, Error, TextEdits};
 
 use crate::config::Config;
 use crate::function::{Job, Output, Texts, Verdict, Written};
@@ -53,28 +52,33 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
         }
         items.push(Resource::read(root, Origin::File { name: "stdin".into(), item: Some(items.len()) }));
     }
-    let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node())).collect();
     let limit = function_config.limit;
     let texts = Texts::parse(&function_config)?;
     let job = Job::new(items, Vec::new(), function_config, &texts)?;
     let (merged, results) = job.run()?;
-    Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
+    Ok((write(&doc, merged, &Budget::new(limit))?, results))
 }
 
-/// Writes the merged and the added documents, in the order that the merge asks for. `extents` says where each document is in the text.
-fn write(
-    doc: &Document<'_>,
-    extents: &[Range<usize>],
-    merged: Written<'_, '_>,
-    budget: &Budget,
-) -> Result<String, Unwritable> {
-    let order = merged.order();
-    let source = doc.source();
-    let mut out = changes(source, extents.iter().cloned().zip(&merged.items)).apply(source, 0..source.len());
-    for added in merged.added {
-        append(&mut out, &added.text(budget)?, doc.line_break());
+/// Writes the merged and the added documents, in the order that the merge asks for. Each document of the text that is not empty is an item.
+fn write(doc: &Document<'_>, merged: Written<'_, '_>, budget: &Budget) -> Result<String, Unwritable> {
+    let (mut items, mut pieces) = (0.., Pieces::default());
+    for (number, root) in doc.roots().enumerate() {
+        let item = if root.is_null() { None } else { items.next() };
+        let edits = match item.and_then(|item| merged.items.get(item)) {
+            Some(Item::Goes) => continue,
+            Some(Item::Edited(edits)) => edits.clone(),
+            Some(Item::Stays) | None => TextEdits::default(),
+        };
+        pieces.add(item.map(|item| merged.spot(item)), Piece::Own(number, Own::from(edits)));
     }
-    sorted(out, &order, budget)
+    for added in &merged.added {
+        pieces.add(Some(added.spot), Piece::New(NewDocument { body: added.text(budget)?, ..NewDocument::default() }));
+    }
+    let pieces = pieces.in_order(doc);
+    let composed = Composed::of(doc, &pieces, Top::Stays);
+    let text = composed.text();
+    composed.check(&text)?;
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -122,7 +126,7 @@ mod tests {
         let text = format!("{a}---\n{b}---\n{c}");
         assert_eq!(merged(&text, &source("b", "$patch: delete")), format!("{a}---\n{c}"));
         assert_eq!(merged(&text, &source("c", "$patch: delete")), format!("{a}---\n{b}"));
-        assert_eq!(merged(&text, &source("a", "$patch: delete")), format!("---\n{b}---\n{c}"));
+        assert_eq!(merged(&text, &source("a", "$patch: delete")), format!("{b}---\n{c}"));
         let new = source("n", "k: 1");
         assert_eq!(merged(&text, &new), format!("{text}---\n{new}\n"));
         assert_eq!(merged(text.trim_end(), &new), format!("{text}---\n{new}\n"));

@@ -4,8 +4,8 @@
 //! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
 use krm_yaml::{
-    Chomping, Edit, Kind, NodeRef, Place, TextEdits, below_all, ends_line, gap_above, holds_no_value, is_blank,
-    same_lines, split_after_feeds, without_break,
+    Chomping, Edit, Kind, NodeRef, Place, TextEdits, below_all, ends_line, gap_above, same_lines, split_after_feeds,
+    without_break,
 };
 
 use crate::child::{By, Value};
@@ -192,42 +192,18 @@ enum Head {
     BehindDash,
 }
 
-/// What is above or below the lines of a document.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
-    /// Another document.
-    Document,
-    /// No other document.
-    Nothing,
-}
-
-/// The start of the comments at the top of a document, and what is above them.
-fn top(root: NodeRef<'_>) -> (usize, Beyond) {
-    let doc = root.document();
-    let above = Place::of_first(root).map(|first| gap_above(&first, doc).map_or(first.lead, |gap| gap.start));
-    let start = above.unwrap_or(root.start());
-    (start, if holds_no_value(&doc.source()[..start]) { Beyond::Nothing } else { Beyond::Document })
-}
-
-/// The end of the comments at the end of a document, and what is below them.
-fn end(root: NodeRef<'_>) -> (usize, Beyond) {
-    let end = below_all(root);
-    (end, if is_blank(&root.document().source()[end..]) { Beyond::Nothing } else { Beyond::Document })
+/// The start of the comments at the top of a document.
+fn top(root: NodeRef<'_>) -> usize {
+    let first = Place::of_first(root);
+    first.map_or(root.start(), |first| gap_above(&first, root.document()).map_or(first.lead, |gap| gap.start))
 }
 
 impl<'d> Lines<'d> {
-    /// The lines of two resources. If both are documents, comments at the top and the end of a document count, too: there they may belong to
-    /// the text, so either both documents begin or end their texts, or neither does.
+    /// The lines of two resources. If both are documents, the comments at the top and at the end of a document count, too.
     fn of_both(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Self, Self)> {
         let (mut of_a, mut of_b) = (Self::of(a)?, Self::of(b)?);
         if a.is_root() && b.is_root() {
-            let (tops, ends) = ([top(a), top(b)], [end(a), end(b)]);
-            if tops[0].1 == tops[1].1 {
-                (of_a.range.start, of_b.range.start) = (tops[0].0, tops[1].0);
-            }
-            if ends[0].1 == ends[1].1 {
-                (of_a.range.end, of_b.range.end) = (ends[0].0, ends[1].0);
-            }
+            (of_a.range, of_b.range) = (top(a)..below_all(a), top(b)..below_all(b));
         }
         Some((of_a, of_b))
     }

@@ -55,6 +55,10 @@ pub mod package;
 
 pub mod rules;
 
+pub mod composed;
+
+pub mod documents;
+
 pub mod extract;
 pub mod layout;
 pub mod own_comments;
@@ -79,7 +83,6 @@ pub mod review;
 pub mod warning;
 
 pub mod alias;
-pub mod documents;
 pub mod list;
 pub mod splice;
 pub mod tree;

@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
+use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     BlockScalar, Document, Edit, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line,
-    extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment, trim, trim_start,
+    extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment, trim, trim_end, trim_start,
     without_break,
 };
 
@@ -54,7 +55,7 @@ impl<'a> OwnComments<'a> {
             wanted(Some(note), has, None)
         };
         // Elsewhere the walk compares the comments above the first field.
-        let mark = if mark_of(dest).is_some() { becomes(at_mark, None) } else { None };
+        let mark = if dest.is_root() { becomes(at_mark, None) } else { None };
         let is_here = is_item(dest) || in_brackets(dest).is_some();
         let above = if is_here { becomes(above, dest.entries().next()) } else { None };
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
@@ -67,7 +68,12 @@ impl<'a> OwnComments<'a> {
 
     /// Those that are not in the lines of a resource.
     pub fn outside(self) -> Self {
-        Self { above: None, inside: None, ..self }
+        Self { mark: self.mark, ..Self::default() }
+    }
+
+    /// The comment for the line of a `---` above a document that has none yet.
+    pub fn mark_to_be(&self, dest: NodeRef<'_>) -> Option<&'a str> {
+        self.mark.filter(|_| mark_of(dest).is_none()).map(trim)
     }
 
     /// The edits that give them to a resource of dest, as far as the budget allows it.
@@ -81,7 +87,7 @@ impl<'a> OwnComments<'a> {
 }
 
 /// The comment on the line of the `---` above a document.
-fn at_mark(resource: NodeRef<'_>) -> &str {
+pub fn at_mark(resource: NodeRef<'_>) -> &str {
     let doc = resource.document();
     let comment = mark_of(resource).and_then(|mark| doc.comment_behind(mark));
     comment.map_or("", |(start, end)| &doc.source()[start..end])
@@ -142,11 +148,11 @@ fn end_of(resource: NodeRef<'_>) -> Range<usize> {
     start..below_all(resource).max(start)
 }
 
-/// Whether the text of a resource has one of these comment lines elsewhere: above the end of the document, or in another one, which the merge
-/// may remove without them.
+/// Whether a document has one of these comment lines above its end.
 fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
-    let (doc, end) = (resource.document(), end_of(resource));
-    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && doc.has_comment_outside(end.clone(), line))
+    let (doc, above) = (resource.document(), extent(resource).start..end_of(resource).start);
+    let above: HashSet<&str> = doc.comments_in(above).map(|(from, to)| trim_end(&doc.source()[from..to])).collect();
+    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && above.contains(line))
 }
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
@@ -164,6 +170,12 @@ pub fn above(resource: NodeRef<'_>) -> &str {
         return comments_above(&dash, doc);
     }
     comment_behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
+}
+
+/// The lines above a document in brackets, and those at its end: nothing else of it has them.
+pub fn around_brackets(resource: NodeRef<'_>) -> [&str; 2] {
+    let above = in_brackets(resource).and_then(|place| lines_above(&place, resource));
+    [above.map_or("", |at| &resource.document().source()[at]), at_end(resource)]
 }
 
 /// The place of a document in brackets.

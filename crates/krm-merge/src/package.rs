@@ -33,7 +33,7 @@ use triples::{Triple, triples};
 
 pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
-pub use file::{EditedFile, edited, extents};
+pub use file::{EditedFile, edited};
 pub use files::{FileChange, FileMerge, FilePart};
 pub use groups::{Group, Groups, Hit};
 pub use merged::{

@@ -27,6 +27,7 @@ mod scalar;
 pub mod secret;
 pub mod shown;
 mod source_lines;
+mod text_parts;
 mod unresolved;
 mod written_child;
 
@@ -52,5 +53,6 @@ pub use read::parsed;
 pub use same::{are_written_alike, same};
 pub use scalar::{Number, Scalar, is_canonical};
 pub use source_lines::{SourceLines, has_source_lines};
+pub use text_parts::{DocumentParts, TextParts};
 pub use unresolved::RESOLVE;
 pub use written_child::WrittenChild;

@@ -102,8 +102,6 @@ pub struct Document<'s> {
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
     /// The keys of long maps, each after its map, sorted by map and text, computed on first use.
     pub(super) keys_of_long_maps: OnceLock<Vec<(u32, u32)>>,
-    /// The comments sorted by their text, computed on first use.
-    pub(super) comments_by_text: OnceLock<Vec<(u32, u32)>>,
     /// Where the lines of the text begin, computed on first use for a long line.
     pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
@@ -140,7 +138,6 @@ impl Document<'static> {
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
             keys_of_long_maps: OnceLock::new(),
-            comments_by_text: OnceLock::new(),
             line_starts: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
@@ -207,19 +204,6 @@ impl<'s> Document<'s> {
     pub fn comments_in(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> + '_ {
         let first = self.comments.partition_point(|c| (c.0 as usize) < range.start);
         self.comments[first..].iter().map(|&(s, e)| (s as usize, e as usize)).take_while(move |c| c.0 < range.end)
-    }
-
-    /// Whether a comment with this text begins outside of a range.
-    pub fn has_comment_outside(&self, range: std::ops::Range<usize>, comment: &str) -> bool {
-        let text = |c: &(u32, u32)| self.source[c.0 as usize..c.1 as usize].trim_end();
-        let by_text = self.comments_by_text.get_or_init(|| {
-            let mut all = self.comments.clone();
-            all.sort_by(|a, b| text(a).cmp(text(b)));
-            all
-        });
-        let first = by_text.partition_point(|c| text(c) < comment);
-        let mut alike = by_text[first..].iter().take_while(|c| text(c) == comment);
-        alike.any(|c| !range.contains(&(c.0 as usize)))
     }
 
     /// The comment on the rest of the line after `offset`, with only blanks between.

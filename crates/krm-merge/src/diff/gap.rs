@@ -6,8 +6,7 @@
 
 use krm_yaml::hashed::HashMap;
 use krm_yaml::{
-    NodeRef, Place, comments_above, comments_at_end, gap_above, holds_no_value, is_blank, lines, same_comment,
-    same_words, trim,
+    NodeRef, Place, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim,
 };
 
 use super::placed::Placed;
@@ -46,7 +45,7 @@ pub(super) fn taken<'a>(
     // Blank lines at the top of a map or list are layout, which dest need not share.
     let is_first = || container.and_then(Place::of_first).is_some_and(|first| first.lead == is.0.lead);
     let is_layout = || same_from_first_comment(expects, wants) && is_first();
-    (is_own_alone && are_in_one_place([was, there, is]) && !is_layout()).then_some(wants)
+    (is_own_alone && !is_layout()).then_some(wants)
 }
 
 /// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
@@ -101,15 +100,4 @@ pub(super) fn has_same_words(was: Placed<'_>, is: Placed<'_>) -> bool {
 fn same_from_first_comment(a: &str, b: &str) -> bool {
     let [a, b] = [a, b].map(|gap| gap.trim_start_matches([' ', '\t', '\r', '\n']));
     same_comment(a, b)
-}
-
-/// Whether the gaps above children are all at the top of their texts, or none of them. At the top, a comment belongs to the text, and on
-/// another side it may be above another resource.
-fn are_in_one_place(children: [Placed<'_>; 3]) -> bool {
-    let is_at_top = |(place, value): Placed<'_>| {
-        let doc = value.document();
-        gap_above(&place, doc).is_some_and(|gap| holds_no_value(&doc.source()[..gap.start]))
-    };
-    let [was, there, is] = children.map(is_at_top);
-    was == there && there == is
 }

@@ -3,23 +3,35 @@
 //! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
-use krm_yaml::{Document, Edit, NodeRef, ends_line, extent};
+use krm_yaml::{Document, NodeRef, TextParts, extent, same_words};
 
 use super::text_file::{FileItem, NewResource};
-use crate::documents::{Item, below_header};
+use crate::composed::{Piece, Top};
+use crate::documents::{Item, NewDocument, top_gap};
 use crate::list;
 use crate::resource::{Origin, Resource};
 use crate::sides::Sides;
 
-/// What becomes of the documents of comments of a file of dest.
+/// What becomes of the documents of comments of a file of dest, and of the comments at its top.
 #[derive(Debug, Default)]
 pub struct CommentDocuments {
-    /// The edits of dest's text that add some.
-    pub edits: Vec<Edit>,
+    /// Those that come to it.
+    added: Vec<(Behind, NewDocument)>,
     /// Where the ones of dest that go begin.
-    pub gone: HashSet<usize>,
-    /// The documents that follow a new resource, as one text, by the number of that resource among the new ones.
-    pub behind: HashMap<usize, String>,
+    pub(super) gone: HashSet<usize>,
+    /// What becomes of the comments at the top if another document comes first.
+    pub(super) top: Top,
+}
+
+/// Where a document of comments comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Before all documents of dest.
+    Nothing,
+    /// After the document of dest with this number, or the nearest one before it that stays.
+    Document(usize),
+    /// After the new resource with this number.
+    New(usize),
 }
 
 /// The apiVersion, kind, namespace and name of a resource.
@@ -36,98 +48,82 @@ enum CommentPart<'d> {
 /// What tells documents of comments apart: a resource of the document before it, and its lines.
 type CommentKey<'d> = (Option<ResourceName>, Vec<&'d str>);
 
-/// Where a document goes.
-#[derive(Clone, Copy)]
-enum At {
-    /// Before all documents of dest.
-    Top,
-    /// After the document of dest with this number.
-    Behind(usize),
-    /// After the new resource with this number.
-    New(usize),
-}
-
 impl CommentDocuments {
     /// Merges the documents of comments of a file. `items` are dest's resources in it, and `added` the resources
     /// that are new.
     pub fn merged(documents: Sides<&Document<'_>>, items: &[FileItem<'_>], added: &[NewResource]) -> Self {
+        let mut out = Self { top: top(documents), ..Self::default() };
         if !documents.original.roots().chain(documents.updated.roots()).any(|root| comments(root).is_some()) {
-            return Self::default();
+            return out;
         }
         let mut parts = documents.map(|document| document.roots().map(part).collect::<Vec<_>>());
         let followed = items.iter().filter_map(|item| {
-            let own = name(&Resource::read(item.node, Origin::Field(String::new())))?;
+            let own = name(&resource(item.node))?;
             Some((item.followed?.map(str::to_owned), own))
         });
         let followed: HashMap<ResourceName, ResourceName> = followed.collect();
         [&mut parts.original, &mut parts.updated].into_iter().for_each(|parts| rename(parts, &followed));
-        let named = added.iter().enumerate().filter_map(|(number, added)| Some((name_of(&added.text)?, number)));
+        let named =
+            added.iter().enumerate().filter_map(|(number, added)| Some((name_of(&added.document.body)?, number)));
         let new: HashMap<ResourceName, usize> = named.collect();
-        let in_upstream: HashSet<&ResourceName> = names(&parts.original).chain(names(&parts.updated)).collect();
-        let in_result: HashSet<&ResourceName> = names(&parts.dest).chain(new.keys()).collect();
+        // What goes counts on no side, so that a second run finds the same.
+        let going = items.iter().filter(|own| *own.item == Item::Goes);
+        let going: HashSet<ResourceName> = going.filter_map(|own| name(&resource(own.node))).collect();
+        let stays = |name: &&ResourceName| !going.contains(*name);
+        let in_upstream = names(&parts.original).chain(names(&parts.updated)).filter(stays).collect();
+        let in_result = names(&parts.dest).filter(stays).chain(new.keys()).collect();
         let keys = Sides {
             original: keys(&parts.original, &in_result),
             updated: keys(&parts.updated, &in_result),
             dest: keys(&parts.dest, &in_upstream),
         };
-        let mut here = Here::of(documents.dest, items, &keys);
+        let mut here = Here::of(&keys);
         let has_list = documents.dest.roots().any(list::is_list);
-        let mut at = At::Top;
-        let mut out = Self::default();
-        for ((number, root), part) in documents.updated.roots().enumerate().zip(&parts.updated) {
+        let mut at = Some(Behind::Nothing);
+        let source = documents.updated.source();
+        let updated = TextParts::of(documents.updated).documents;
+        for (number, (own, part)) in updated.iter().zip(&parts.updated).enumerate() {
             if let CommentPart::Resources(names) = part {
-                let own = names.iter().find_map(|name| position(&parts.dest, name));
+                let there = names.iter().find_map(|name| position(&parts.dest, name));
                 let added = names.iter().find_map(|name| new.get(name)).filter(|_| !has_list);
-                at = own.map(At::Behind).or(added.map(|number| At::New(*number))).unwrap_or(at);
+                let place = there.map(Behind::Document).or(added.map(|number| Behind::New(*number)));
+                // It goes with the resource above it.
+                at = place.or(at.filter(|_| names.is_empty() || has_list));
             }
             let Some(key) = keys.updated.get(&number) else { continue };
             match here.known(key) {
-                Some(known) => at = known.map_or(at, At::Behind),
-                None => out.put(at, &here, root),
+                Some(known) => at = known.map(Behind::Document).or(at),
+                None => out.added.extend(at.map(|at| (at, NewDocument::of(own, source)))),
             }
         }
-        out.gone = here.gone.iter().map(|number| here.roots[*number].start()).collect();
+        let roots: Vec<NodeRef<'_>> = documents.dest.roots().collect();
+        out.gone = here.gone.iter().map(|number| roots[*number].start()).collect();
         out
     }
 
-    /// Whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.gone.is_empty() && self.behind.is_empty()
+    /// Whether no document comes or goes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.gone.is_empty()
     }
 
-    /// Puts a document of updated to a place in dest.
-    fn put(&mut self, at: At, here: &Here<'_>, root: NodeRef<'_>) {
-        let mut text = root.document().source()[extent(root)].replace("\r\n", "\n");
-        if !ends_line(&text) {
-            text.push('\n');
-        }
-        let document = here.document;
-        let (source, line_break) = (document.source(), document.line_break());
-        let behind = match at {
-            At::New(number) => return self.behind.entry(number).or_default().push_str(&text),
-            // The nearest document before it that stays.
-            At::Behind(number) => (0..=number).rev().find(|number| here.stays(*number)),
-            At::Top => None,
-        };
-        let (at, text) = match behind.map(|number| extent(here.roots[number]).end) {
-            Some(end) if ends_line(&source[..end]) => (end, text),
-            Some(end) => (end, format!("\n{text}")),
-            None => {
-                let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
-                let at = below_header(source).max(bom);
-                (at, if source[at..].starts_with("---") { text } else { format!("{text}---\n") })
-            }
-        };
-        self.edits.push(Edit { range: at..at, text: text.replace('\n', line_break) });
+    /// The documents that come to a place, in order.
+    pub(super) fn behind(&self, place: Behind) -> impl Iterator<Item = Piece> {
+        self.added.iter().filter(move |(behind, _)| *behind == place).map(|(_, new)| Piece::New(new.clone()))
     }
+}
+
+/// What becomes of the comments at the top of dest's text. If upstream changed them, and dest has original's, they are as any other comments:
+/// they follow their resource, and what upstream has above the others comes with those.
+fn top(documents: Sides<&Document<'_>>) -> Top {
+    let texts = documents.map(|document| {
+        top_gap(document, &TextParts::of(document)).map(|gap| &document.source()[gap]).unwrap_or_default()
+    });
+    let is_upstreams = same_words(texts.original, texts.dest) && !same_words(texts.original, texts.updated);
+    if is_upstreams { Top::Follows } else { Top::Stays }
 }
 
 /// Dest's file, and which of its documents of comments upstream has.
 struct Here<'d> {
-    document: &'d Document<'d>,
-    roots: Vec<NodeRef<'d>>,
-    /// The documents of resources that go.
-    leaving: HashSet<usize>,
     /// The documents of comments that upstream removed.
     gone: HashSet<usize>,
     /// How often updated has documents of comments that are not new, and for each whether dest has it, and where.
@@ -135,11 +131,7 @@ struct Here<'d> {
 }
 
 impl<'d> Here<'d> {
-    fn of(document: &'d Document<'d>, items: &[FileItem<'_>], keys: &Sides<HashMap<usize, CommentKey<'d>>>) -> Self {
-        let roots: Vec<NodeRef<'d>> = document.roots().collect();
-        let goes: HashSet<usize> =
-            items.iter().filter(|own| *own.item == Item::Goes).map(|own| own.node.start()).collect();
-        let leaving = (0..roots.len()).filter(|number| goes.contains(&roots[*number].start())).collect();
+    fn of(keys: &Sides<HashMap<usize, CommentKey<'d>>>) -> Self {
         let (mut was, is) = (counted(&keys.original), counted(&keys.updated));
         let mut known: HashMap<CommentKey<'d>, Vec<Option<usize>>> = HashMap::new();
         let mut gone = HashSet::new();
@@ -161,16 +153,12 @@ impl<'d> Here<'d> {
             known.entry(key.clone()).or_default().extend(std::iter::repeat_n(None, left));
         }
         known.values_mut().for_each(|of_key| of_key.reverse());
-        Self { document, roots, leaving, gone, known }
+        Self { gone, known }
     }
 
     /// Whether a document of updated is not new, and where dest has it.
     fn known(&mut self, key: &CommentKey<'d>) -> Option<Option<usize>> {
         self.known.get_mut(key)?.pop()
-    }
-
-    fn stays(&self, number: usize) -> bool {
-        !self.leaving.contains(&number) && !self.gone.contains(&number)
     }
 }
 
@@ -194,6 +182,10 @@ fn comments(root: NodeRef<'_>) -> Option<Vec<&str>> {
     (lines.len() > 1 && lines[0].starts_with("---")).then_some(lines)
 }
 
+fn resource(node: NodeRef<'_>) -> Resource<'_> {
+    Resource::read(node, Origin::Field(String::new()))
+}
+
 fn name(resource: &Resource<'_>) -> Option<ResourceName> {
     let identity = resource.package_identity()?;
     Some([identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned))
@@ -202,7 +194,7 @@ fn name(resource: &Resource<'_>) -> Option<ResourceName> {
 /// The name of the resource of a text.
 fn name_of(text: &str) -> Option<ResourceName> {
     let document = Document::parse(text).ok()?;
-    name(&Resource::read(document.roots().find(|root| root.is_map())?, Origin::Field(String::new())))
+    name(&resource(document.roots().find(|root| root.is_map())?))
 }
 
 fn names<'p>(parts: &'p [CommentPart<'_>]) -> impl Iterator<Item = &'p ResourceName> {

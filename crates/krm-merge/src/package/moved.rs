@@ -7,13 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
-use super::file::without_header;
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
-use crate::documents::Item;
+use crate::documents::{Item, NewDocument};
 use crate::limit::Budget;
 use crate::list;
 use crate::resource::Origin;
-use crate::splice;
 use crate::tree::Tree;
 
 /// The resources of dest's files, by the number of the file.
@@ -110,11 +108,8 @@ fn pieces_of(
     let pieces = pieces.filter_map(|(node, own)| {
         let to = own.to?.to_owned();
         let origin = Origin::File { name: file.name.to_owned(), item: None };
-        let new = |text: String| {
-            let text = without_header(&text, node);
-            (to.clone(), NewResource { path: Some(to), origin, text, spot: own.spot })
-        };
-        Some(splice::standalone(&Tree::Node(node), budget).map(new))
+        let new = |document| (to.clone(), NewResource { path: Some(to), origin, document, spot: own.spot });
+        Some(NewDocument::of_resource(&Tree::Node(node), budget).map(new))
     });
     Ok(pieces.collect::<Result<_, _>>()?)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use krm_yaml::{Document, NodeRef, Overlap, TextEdits};
 
 use super::Spot;
-use crate::documents::{Item, ended};
+use crate::documents::{Item, NewDocument};
 use crate::resource::{Origin, Resource};
 use crate::sides::Sides;
 use crate::splice::Unwritable;
@@ -30,8 +30,8 @@ pub struct NewResource {
     pub path: Option<String>,
     /// The item, field or file that it came from.
     pub origin: Origin,
-    /// The resource, one YAML document.
-    pub text: String,
+    /// The resource.
+    pub document: NewDocument,
     /// Its position among the items of dest.
     pub spot: Spot,
 }
@@ -39,7 +39,7 @@ pub struct NewResource {
 impl NewResource {
     /// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt. `None` if it has no name.
     pub fn default_path(&self) -> Option<String> {
-        let document = Document::parse(self.text.as_str()).ok()?;
+        let document = Document::parse(self.document.body.as_str()).ok()?;
         let identity = Resource::read(document.roots().next()?, self.origin.clone()).identity?;
         let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
         Some(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
@@ -48,11 +48,6 @@ impl NewResource {
     /// Whether it came from this file.
     pub(super) fn comes_from(&self, file: &TextFile<'_>) -> bool {
         matches!(&self.origin, Origin::File { name, .. } if name == file.name)
-    }
-
-    /// The same resource with documents below it.
-    pub(super) fn with(&self, documents: &str) -> Self {
-        Self { text: ended(self.text.clone()) + documents, ..self.clone() }
     }
 }
 
@@ -112,6 +107,8 @@ pub struct FileItem<'m> {
     pub followed: Option<&'m [&'m str; 4]>,
     /// The edits of its list beside the items of that list, if the list notes them here.
     pub list: Option<&'m TextEdits>,
+    /// The comment on the line of its `---`, if it has no `---` and gets one.
+    pub mark: Option<&'m str>,
     /// Its position among the items.
     pub spot: Spot,
 }

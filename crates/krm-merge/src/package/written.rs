@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 use krm_yaml::{Edit, NodeRef, TextEdits, extent};
 
 use super::fault::{Fault, Why};
-use super::file::without_header;
 use super::merged::{Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
 use crate::alias;
-use crate::documents::Item;
+use crate::documents::{Item, NewDocument};
 use crate::file_path;
 use crate::layout::{self, TextOf, Upstream};
 use crate::limit::Budget;
@@ -41,6 +40,8 @@ pub struct Written<'r, 'a> {
     pub followed: BTreeMap<usize, [&'a str; 4]>,
     /// The edits of lists of resources beside their items, each with the number of an item of the list.
     pub lists: BTreeMap<usize, TextEdits>,
+    /// The comment on the line of the `---` above an item, by its number, if it has no `---` and gets one.
+    pub marks: BTreeMap<usize, &'a str>,
     /// The new place of an item, by its number, if it does not stay in its own place.
     pub spots: BTreeMap<usize, Spot>,
     /// What the merge did to each resource, in the order of [`Merged::resources`].
@@ -123,15 +124,13 @@ impl Added<'_> {
         splice::standalone(&self.tree, budget)
     }
 
-    /// The resource as a new one of a file, without the comments that belong to the file that it comes from.
+    /// The resource as a new one of a file.
     ///
     /// # Errors
     /// Same as [`Added::text`].
     pub fn in_file(&self, budget: &Budget) -> Result<NewResource, Unwritable> {
-        let text = self.text(budget)?;
-        let own = self.tree.like().map(|like| without_header(&text, like));
-        let (path, origin) = (self.path.clone(), self.origin.clone());
-        Ok(NewResource { path, origin, text: own.unwrap_or(text), spot: self.spot })
+        let document = NewDocument::of_resource(&self.tree, budget)?;
+        Ok(NewResource { path: self.path.clone(), origin: self.origin.clone(), document, spot: self.spot })
     }
 }
 
@@ -149,6 +148,7 @@ impl Written<'_, '_> {
             to: self.moved.get(&number).copied(),
             followed: self.followed.get(&number),
             list: self.lists.get(&number),
+            mark: self.marks.get(&number).copied(),
             spot: self.spot(number),
         }
     }
@@ -367,6 +367,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
         let comments = if text == TextOf::Own { resource.comments } else { resource.comments.outside() };
+        if let (Some(item), Some(mark)) = (resource.item(), comments.mark_to_be(dest.node())) {
+            self.written.marks.insert(item, mark);
+        }
         let comments = comments.edits(dest.node(), self.rules.budget);
         let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
         let fate = if comments.is_empty() { fate } else { self.commented(dest, fate, comments)? };

@@ -80,7 +80,7 @@ impl std::error::Error for WriteFault {}
 
 impl WriteFault {
     /// Nobody can read the new text.
-    pub(super) fn unreadable() -> Self {
+    pub(crate) fn unreadable() -> Self {
         Self::Misread { path: String::new() }
     }
 }

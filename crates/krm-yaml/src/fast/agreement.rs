@@ -21,7 +21,6 @@ pub fn is_taken(text: &str) -> bool {
         aliases,
         aliases_by_target,
         keys_of_long_maps,
-        comments_by_text,
         line_starts,
         decoded,
         blocks,
@@ -41,7 +40,6 @@ pub fn is_taken(text: &str) -> bool {
     assert!(!may_have_questions || library.may_have_questions, "{text:?}");
     assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
     assert!(keys_of_long_maps.get().is_none() && library.keys_of_long_maps.get().is_none());
-    assert!(comments_by_text.get().is_none() && library.comments_by_text.get().is_none());
     assert!(line_starts.get().is_none() && library.line_starts.get().is_none());
     true
 }

@@ -4,9 +4,10 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use krm_merge::documents::{Item, below_header, changes, ended};
+use krm_merge::composed::left;
+use krm_merge::documents::{Item, below_header, ended};
 use krm_merge::limit::Kind;
-use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, extents, members_of_file, orders};
+use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
 use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
@@ -332,8 +333,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         let is_followed = !draft.added.is_empty() || below.iter().any(Part::is_written);
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         for side in Side::ALL {
-            let fates = &draft.fates[side];
-            let mut own = changes(source, extents(&roots, fates).into_iter().zip(fates)).into_vec();
+            let own = left(ours, &draft.fates[side]).map_err(Unwritable::from);
+            let mut own = self.possible(own)?.into_vec();
             for edit in own.iter_mut().filter(|edit| !edit.range.is_empty()) {
                 edit.range = edit.range.start.max(body.start)..edit.range.end.min(body.end).max(body.start);
             }

@@ -92,7 +92,7 @@ impl LeftOut {
             if !tree.ignores(&path) {
                 continue;
             }
-            let document = Document::parse(added.text.as_str())?;
+            let document = Document::parse(added.document.body.as_str())?;
             let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
             if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
                 self.push(key, not_added(&path, &added.origin.to_string()));

@@ -1,0 +1,142 @@
+//! [`TextParts`]: a text as its header and its documents, so that each byte belongs to one of them.
+//!
+//! Who composes a text asks here where a document begins and ends. Nobody counts bytes beside it: the `---`, the `...`, and the comments around
+//! them have rules that are easy to get nearly right.
+
+use std::ops::Range;
+
+use crate::line::{byte_order_mark, next_line};
+use crate::node::{Document, NodeRef};
+use crate::place::extent;
+
+/// The parts of a text: its header, and then the mark, the body and the end of each document.
+#[derive(Clone, Debug)]
+pub struct TextParts<'d> {
+    /// The byte order mark, and the lines above the first `---`. They belong to the text as a whole.
+    pub header: Range<usize>,
+    /// The documents, in order.
+    pub documents: Vec<DocumentParts<'d>>,
+}
+
+/// The parts of a document.
+#[derive(Clone, Debug)]
+pub struct DocumentParts<'d> {
+    /// Its root.
+    pub root: NodeRef<'d>,
+    /// Its directives, and the line of its `---` with a comment on that line. It is empty for a first document without a `---`, and for one
+    /// below `...`. A `---` that has a value on its line is in the body.
+    pub mark: Range<usize>,
+    /// Its lines, with all comments above and below its value.
+    pub body: Range<usize>,
+    /// Its `...`, and what is between that and the next document.
+    pub end: Range<usize>,
+}
+
+impl<'d> TextParts<'d> {
+    /// The parts of a text.
+    pub fn of(document: &'d Document<'_>) -> Self {
+        let (text, bom) = (document.source(), byte_order_mark(document.source()));
+        let all: Vec<(NodeRef<'d>, Range<usize>)> = document.roots().map(|root| (root, extent(root))).collect();
+        let start = |at: usize| all.get(at).map_or(text.len(), |(_, lines)| lines.start.max(bom));
+        let parts = all.iter().enumerate().map(|(at, (root, lines))| {
+            let top = start(at);
+            let body = top + mark_of(document, &text[top..lines.end], top);
+            DocumentParts { root: *root, mark: top..body, body: body..lines.end, end: lines.end..start(at + 1) }
+        });
+        Self { header: 0..start(0), documents: parts.collect() }
+    }
+
+    /// Whether the first document has a `---`.
+    pub fn is_marked(&self, text: &str) -> bool {
+        self.documents.first().is_some_and(|first| !first.mark.is_empty() || first.has_mark_in_body(text))
+    }
+}
+
+impl DocumentParts<'_> {
+    /// Whether its `---` is in its body, because it has a value on its line.
+    pub fn has_mark_in_body(&self, text: &str) -> bool {
+        self.mark.is_empty() && is_mark(&text[self.body.clone()])
+    }
+
+    /// Whether its mark is a `---` and nothing else.
+    pub fn has_bare_mark(&self, text: &str) -> bool {
+        text[self.mark.clone()].trim_end() == "---"
+    }
+
+    /// Whether it has neither a value nor a comment.
+    pub fn is_empty(&self, text: &str) -> bool {
+        let is_bare = self.mark.is_empty() || self.has_bare_mark(text);
+        is_bare && self.root.is_absent() && text[self.body.clone()].trim().is_empty()
+    }
+
+    /// The comment on the line of its `---`; empty if there is none.
+    pub fn comment_at_mark<'t>(&self, text: &'t str) -> &'t str {
+        let line = text[self.mark.clone()].lines().last().and_then(|line| line.strip_prefix("---"));
+        line.unwrap_or_default().trim()
+    }
+
+    /// Whether it has directives, which need the `...` of the document before it.
+    pub fn has_directives(&self, text: &str) -> bool {
+        text[self.mark.clone()].starts_with('%')
+    }
+}
+
+/// The length of the mark of a document, whose lines these are from an offset on.
+fn mark_of(document: &Document<'_>, lines: &str, from: usize) -> usize {
+    let mut at = 0;
+    while at < lines.len() {
+        if is_mark(&lines[at..]) {
+            let next = next_line(lines, at);
+            let (dashes, rest) = (at + "---".len(), &lines[at + "---".len()..next]);
+            let is_alone = rest.trim().is_empty() || document.comment_behind(from + dashes).is_some();
+            return if is_alone { next } else { at };
+        }
+        // Only a document with directives has lines above its `---`.
+        if !lines.starts_with('%') {
+            return 0;
+        }
+        at = next_line(lines, at);
+    }
+    0
+}
+
+/// Whether a text begins with a `---`.
+fn is_mark(text: &str) -> bool {
+    text.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_belongs_to_one_part() {
+        for (text, header, documents) in [
+            ("a: 1\n", "", &[["", "a: 1\n", ""]][..]),
+            ("# l\n\na: 1\n# foot\n", "", &[["", "# l\n\na: 1\n# foot\n", ""]]),
+            ("# l\n---\na: 1\n", "# l\n", &[["---\n", "a: 1\n", ""]]),
+            ("\u{feff}--- # m\r\na: 1\r\n", "\u{feff}", &[["--- # m\r\n", "a: 1\r\n", ""]]),
+            ("# l\n%YAML 1.2\n# d\n---\na: 1\n", "# l\n", &[["%YAML 1.2\n# d\n---\n", "a: 1\n", ""]]),
+            ("--- {a: 1}\n--- !t\nb: 1\n", "", &[["", "--- {a: 1}\n", ""], ["", "--- !t\nb: 1\n", ""]]),
+            ("a: 1\n...\nb: 1", "", &[["", "a: 1\n", "...\n"], ["", "b: 1", ""]]),
+            (
+                "a: 1\n...\n# x\n---\n# n\n---\nb: 1\n...\n# y\n",
+                "",
+                &[["", "a: 1\n", "...\n# x\n"], ["---\n", "# n\n", ""], ["---\n", "b: 1\n", "...\n# y\n"]],
+            ),
+            ("a: 1\n---", "", &[["", "a: 1\n", ""], ["---", "", ""]]),
+            ("a: |\n  ---\n---a: 1\n", "", &[["", "a: |\n  ---\n---a: 1\n", ""]]),
+            ("# only\n", "# only\n", &[]),
+        ] {
+            let document = Document::parse(text).expect("valid");
+            let parts = TextParts::of(&document);
+            assert_eq!(&text[parts.header.clone()], header, "{text:?}");
+            let found =
+                parts.documents.iter().map(|own| [&own.mark, &own.body, &own.end].map(|part| &text[part.clone()]));
+            assert_eq!(found.collect::<Vec<_>>(), documents, "{text:?}");
+            let all = parts.documents.iter().flat_map(|own| [&own.mark, &own.body, &own.end]);
+            let ends = all.fold(parts.header.end, |end, part| if part.start == end { part.end } else { usize::MAX });
+            assert_eq!(ends, text.len(), "{text:?}");
+        }
+    }
+}
