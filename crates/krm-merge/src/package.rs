@@ -28,7 +28,7 @@ use crate::sides::Sides;
 use crate::tree::Tree;
 
 use moves::MovedFiles;
-use renames::{follow, follow_in_file};
+use renames::{OtherPart, follow};
 use triples::{Triple, triples};
 
 pub use comment_documents::CommentDocuments;
@@ -101,16 +101,9 @@ pub fn one_by_one<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Bo
 /// Resources of one identity that cannot be told apart.
 pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
     if is_one_file(sides) {
-        let in_it = |resource: &Resource<'a>| Resource {
-            relative_path: Some(""),
-            located: Located::ByFile,
-            ..resource.clone()
-        };
-        let all = sides.map(|side| side.iter().map(in_it).collect::<Vec<_>>());
-        let triples = in_file(Sides::of(|side| &all[side][..]), renames)?;
-        return Ok(members_of(triples, sides));
+        return members_of_file(sides, renames);
     }
-    Ok(members_of(follow(triples(sides)?, sides, renames), sides))
+    Ok(members_of(follow(triples(sides)?, sides, renames, &OtherPart::IN_PACKAGE), sides))
 }
 
 /// Same as [`members`], for resources that are all in one file: there, two resources are also the same if version and name differ at once,
@@ -122,11 +115,11 @@ pub fn members_of_file<'r, 'a>(
     sides: Sides<&'r [Resource<'a>]>,
     renames: Renames,
 ) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
-    Ok(members_of(in_file(sides, renames)?, sides))
-}
-
-fn in_file(sides: Sides<&[Resource<'_>]>, renames: Renames) -> Result<Vec<Triple>, Ambiguous> {
-    Ok(follow_in_file(triples(sides)?, sides, renames))
+    let in_it =
+        |resource: &Resource<'a>| Resource { relative_path: Some(""), located: Located::ByFile, ..resource.clone() };
+    let all = sides.map(|side| side.iter().map(in_it).collect::<Vec<_>>());
+    let all = Sides::of(|side| &all[side][..]);
+    Ok(members_of(follow(triples(all)?, all, renames, &OtherPart::IN_FILE), sides))
 }
 
 /// Whether original and updated are a file each that was given without its folder, and dest's resources are all in one file, too.

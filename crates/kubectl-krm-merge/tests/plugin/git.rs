@@ -805,6 +805,37 @@ fn a_resource_that_is_taken_for_a_renamed_one_is_told() {
 }
 
 #[test]
+fn a_resource_whose_identity_both_branches_changed_is_one() {
+    if !has("git") {
+        return;
+    }
+    let was = "apiVersion: example.com/v1\nkind: Install\nmetadata:\n  name: p\n  namespace: one\nspec:\n  image: i\n  size: 1\n";
+    let [request, order] = ["Request", "Order"].map(|kind| was.replace("Install", kind));
+    let two = was.replace("one", "two");
+    // In different parts: in a second merge, too.
+    let repository = Repository::new("m.yaml", was);
+    let ours = request.replace("size: 1", "size: 2");
+    repository.branch("m.yaml", &ours, &two);
+    repository.git(&["merge", "-q", "topic"]);
+    let want = ours.replace("one", "two");
+    assert_eq!(repository.0.read("m.yaml"), want);
+    for (name, text) in [("was", was), ("theirs", &two), ("ours", &want)] {
+        repository.0.write(name, text);
+    }
+    let again = repository.0.command(&["git-driver", "was", "ours", "theirs", "m.yaml"]).output().expect("run");
+    assert!(again.status.success() && again.stderr.is_empty(), "{again:?}");
+    assert_eq!(repository.0.read("ours"), want);
+    // The same part, differently.
+    let repository = Repository::new("m.yaml", was);
+    repository.branch("m.yaml", &request, &order.replace("size: 1", "size: 2"));
+    let told = repository.command(&["merge", "-q", "topic"]).output().expect("git");
+    assert!(!told.status.success(), "{told:?}");
+    let open = "<<<<<<< HEAD\nkind: Request\n=======\nkind: Order\n>>>>>>> topic\n";
+    let want = was.replace("kind: Install\n", open).replace("size: 1", "size: 2");
+    assert_eq!(repository.0.read("m.yaml"), want);
+}
+
+#[test]
 fn the_name_of_a_file_is_no_option() {
     if !has("git") {
         return;
