@@ -141,6 +141,11 @@ fn partners<K: Clone + Eq + Hash>(
         let by_old: Vec<_> = old.iter().map(|(_, leaves)| leaves.hashes()).enumerate().collect();
         for (at, j) in alike(&by_old, &by_new, HALF) {
             let ((i, old), new) = (&old[at], &new[j]);
+            // The other side has both.
+            let is_of_other = |name: &K| by_name[other].contains_key(name);
+            if is_of_other(&gone[*i].0) && is_of_other(&come[j].0) {
+                continue;
+            }
             left = match left.checked_sub(old.count() + new.count()) {
                 Some(left) => left,
                 None => return HashMap::new(),

@@ -684,6 +684,21 @@ fn a_copy_is_not_taken_for_the_element_that_the_other_side_renamed() {
     }
 }
 
+/// Dest renamed `a`, and upstream changed it and added `b`, which is as like the old `a` as the new one is: the first and the second run.
+#[test]
+fn an_element_that_the_other_side_has_beside_the_renamed_one_is_another() {
+    let list = |elements: &[[&str; 2]]| {
+        let element = |[name, v]: &[&str; 2]| format!("- name: {name}\n  v: {v}\n  w: 2\n  x: 3\n  y: 4\n");
+        format!("env:\n{}", elements.iter().map(element).collect::<String>())
+    };
+    let [original, updated] = [list(&[["a", "1"]]), list(&[["a", "2"], ["b", "2"]])];
+    let want = list(&[["c", "2"], ["b", "2"]]);
+    for dest in [&list(&[["c", "1"]]), &want] {
+        let (merged, conflicts) = merged([&original, &updated, dest], OnConflict::TakeUpdated);
+        assert_eq!((&merged, conflicts), (&want, Vec::new()), "{dest}");
+    }
+}
+
 /// The child is called `a` or `b` on each side, or is absent, and one value in it differs.
 #[test]
 fn the_laws_of_a_three_way_merge_hold_for_children_under_another_name() {

@@ -60,6 +60,54 @@ fn a_kustomization_gets_the_type_that_theirs_adds() {
     );
 }
 
+/// In the driver, and in a merge of folders, also the second time.
+#[test]
+fn an_element_that_one_side_renamed_gets_the_changes_of_the_other_side() {
+    let host =
+        |name: &str, path: &str| format!("  - host: {name}\n    paths:\n    - path: {path}\n      type: Prefix\n");
+    let hosts = |all: &[String]| format!("ingress:\n  hosts:\n{}  tls: []\n", all.concat());
+    let step = |name: &str, uses: &str| format!("- name: {name}\n  uses: {uses}\n  with: {{depth: 1, token: t}}\n");
+    let steps = |all: &[String]| format!("steps:\n{}", all.concat());
+    let image =
+        |name: &str, tag: &str| format!("images:\n- name: {name}\n  newName: r/app\n  newTag: {tag}\n  digest: x\n");
+    for (path, [original, renamed, changed], want) in [
+        // An element without a key, of two.
+        (
+            "values.yaml",
+            [
+                hosts(&[host("a", "/"), host("b", "/b")]),
+                hosts(&[host("mine", "/"), host("b", "/b")]),
+                hosts(&[host("a", "/app"), host("b", "/b")]),
+            ],
+            hosts(&[host("mine", "/app"), host("b", "/b")]),
+        ),
+        // One with a key, and one like it that comes.
+        (
+            "ci.yml",
+            [
+                steps(&[step("get", "v1")]),
+                steps(&[step("mine", "v1")]),
+                steps(&[step("get", "v2"), step("again", "v2")]),
+            ],
+            steps(&[step("mine", "v2"), step("again", "v2")]),
+        ),
+        ("kustomization.yaml", [image("a", "1"), image("b", "1"), image("a", "2")], image("b", "2")),
+    ] {
+        for [ours, theirs] in [[&renamed, &changed], [&changed, &renamed]] {
+            merges(path, [&original, ours, theirs], &want);
+            let folder = Folder::new();
+            for (side, text) in [("o", &original), ("u", theirs), ("d", ours)] {
+                folder.write(&format!("{side}/{path}"), text);
+            }
+            for run in ["the first", "the second"] {
+                let args = "three-way --original o --updated u --dest d --in-place --on-conflict fail";
+                folder.run(&args.split(' ').collect::<Vec<_>>()).passed();
+                assert_eq!(folder.read(&format!("d/{path}")), want, "{path}, {run} run");
+            }
+        }
+    }
+}
+
 const VALUES: &str = "# the image\nimage: app\nservice: ClusterIP\ningress: false\nresources: {}\nnodeSelector: {}\n";
 
 #[test]
