@@ -48,9 +48,7 @@ impl NamedMerge {
     pub(super) fn of(names: Names, lists: Sides<FeaturesOf<'_, '_>>, policy: Policy) -> Option<Self> {
         let ids = Ids::of(names, lists)?;
         let mut versions = ThreeNamed { names, lists, ids, end: policy.new_elements };
-        if policy.renames == Renames::Follow {
-            versions.unite_renamed();
-        }
+        versions.unite_renamed(policy.renames);
         if versions.has_rivals() {
             return None;
         }
@@ -181,11 +179,8 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     }
 
     /// Gives each element that a side renamed the number that it has on the other sides.
-    fn unite_renamed(&mut self) {
-        if self.names == Names::Flags {
-            return;
-        }
-        for renamed in self.renamed_on_a_side() {
+    fn unite_renamed(&mut self, renames: Renames) {
+        for renamed in self.renamed_on_a_side(renames) {
             for side in [Side::Updated, Side::Dest] {
                 if let Some(place) = self.ids.at[side].remove(&renamed.new) {
                     self.ids.at[side].insert(renamed.old, place);
@@ -196,8 +191,9 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     }
 
     /// The elements that a side renamed, and that the other side has under the old name, or renamed, too. Each is the only one that is like
-    /// it, in its place. After a first run, both sides have the new name.
-    fn renamed_on_a_side(&self) -> Vec<RenamedElement> {
+    /// it, in its place. After a first run, both sides have the new name. An element whose renames are not followed, or that has no name, is
+    /// the one that updated wrote anew if dest left it alone. So dest's comments stay, and its layout.
+    fn renamed_on_a_side(&self, renames: Renames) -> Vec<RenamedElement> {
         let added = Sides::of(|side| self.added(side));
         let mut dropped = Vec::new();
         self.each_in_gap(Side::Original, |id, gap| dropped.push((id, gap)));
@@ -217,7 +213,10 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         };
         let mut found: Vec<RenamedElement> = Vec::new();
         let mut rivals: HashMap<usize, HashSet<usize>> = HashMap::new();
-        for (id, gap) in dropped.into_iter().filter(|(id, _)| !self.ids.nameless.contains(id)) {
+        for (id, gap) in dropped {
+            let is_followed =
+                renames == Renames::Follow && self.names != Names::Flags && !self.ids.nameless.contains(&id);
+            let may_be_new = || !self.is_sure(id) && !self.is_changed(Side::Dest, id);
             let sides = [(Side::Updated, Side::Dest), (Side::Dest, Side::Updated)];
             let like = sides.map(|(side, other)| match self.at(side, id) {
                 Some(_) => None,
@@ -227,6 +226,8 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
             let of_both = |new: &usize| self.at(Side::Updated, *new).is_some() && self.at(Side::Dest, *new).is_some();
             let renamed = |new: usize| RenamedElement { old: id, new };
             match &like {
+                [Some(_), None] if !is_followed && !may_be_new() => {}
+                [None | Some(_), Some(_)] if !is_followed => {}
                 [Some(one), None] | [None, Some(one)] => {
                     found.extend(one.first().filter(|new| one.len() == 1 && !of_both(new)).copied().map(renamed));
                 }
@@ -341,23 +342,14 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
     fn merged(&self) -> NamedMerge {
         let mut fates = Vec::with_capacity(self.ids.of.dest.len());
         let mut entries: HashMap<usize, usize> = HashMap::new();
-        let renamed = self.renamed();
         for id in &self.ids.of.dest {
             entries.insert(*id, fates.len());
-            let new = renamed.get(id).and_then(|new| self.at(Side::Updated, *new));
-            fates.push(match (self.at(Side::Original, *id), new) {
-                (Some(original), Some(updated)) => ElementFate::Merges(original, updated),
-                _ => self.of_dest(*id),
-            });
-        }
-        for (old, new) in &renamed {
-            entries.extend(entries.get(old).copied().map(|at| (*new, at)));
+            fates.push(self.of_dest(*id));
         }
         let of_dest = fates.len();
         for (place, id) in self.ids.of.updated.iter().enumerate() {
             let fate = match (self.at(Side::Original, *id), self.at(Side::Dest, *id)) {
                 (_, Some(_)) => continue,
-                (None, None) if entries.contains_key(id) => continue,
                 (None, None) => ElementFate::Comes(place),
                 (Some(_), None) if !self.is_changed(Side::Updated, *id) => continue,
                 (Some(original), None) => ElementFate::Open(Some(original), Some(place)),
@@ -367,37 +359,16 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         }
         let places = |ids: &[usize]| -> Vec<usize> { ids.iter().filter_map(|id| entries.get(id).copied()).collect() };
         let is_gone = |at: usize| fates[at] == ElementFate::Goes;
-        let places = [places(&self.ids.of.original), places(&self.upstream(&renamed))];
+        let places = [places(&self.ids.of.original), places(&self.upstream())];
         let [order, taken] = in_both_orders(of_dest, places, is_gone, self.end);
         // The order of files and bases means little.
         let taken = if matches!(self.names, Names::Reference(_)) { order.clone() } else { taken };
         NamedMerge { fates, of_dest, orders: [order, taken] }
     }
 
-    /// The elements that dest left alone and updated wrote anew, each with the one that updated has: the only one that is like it, in its
-    /// place. So dest's comments stay, and its layout. These have no name, or their renames are not followed.
-    fn renamed(&self) -> HashMap<usize, usize> {
-        let added = self.added(Side::Updated);
-        let (mut found, mut taken) = (HashMap::new(), HashMap::<usize, usize>::new());
-        self.each_in_gap(Side::Original, |id, gap| {
-            let is_dropped = self.at(Side::Updated, id).is_none() && self.at(Side::Dest, id).is_some();
-            if !is_dropped || self.is_changed(Side::Dest, id) {
-                return;
-            }
-            let new = added.get(&gap).into_iter().flatten().copied().filter(|new| self.at(Side::Dest, *new).is_none());
-            let like: Vec<usize> = new.filter(|new| self.is_like(id, Side::Updated, &[*new])).collect();
-            like.iter().for_each(|new| *taken.entry(*new).or_default() += 1);
-            if let [only] = like[..] {
-                found.insert(id, only);
-            }
-        });
-        found.retain(|_, new| taken.get(new) == Some(&1));
-        found
-    }
-
     /// The elements of updated, with those that it removed in their places, so that what it put there comes there. What dest moved or added
     /// elsewhere is no neighbour.
-    fn upstream(&self, renamed: &HashMap<usize, usize>) -> Vec<usize> {
+    fn upstream(&self) -> Vec<usize> {
         let gaps = |side: Side| {
             let mut gaps = HashMap::new();
             self.each_in_gap(side, |id, gap| _ = gaps.insert(id, gap));
@@ -411,7 +382,7 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         for id in &self.ids.of.original {
             match self.at(Side::Updated, *id) {
                 Some(_) => last = Some(*id),
-                None if self.is_changed(Side::Dest, *id) || renamed.contains_key(id) => {}
+                None if self.is_changed(Side::Dest, *id) => {}
                 None if is_elsewhere(Side::Original, id) => {}
                 None => removed.entry(last).or_default().push(*id),
             }
