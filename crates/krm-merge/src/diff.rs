@@ -88,11 +88,11 @@ fn followed<'a, K: Clone + Eq + Hash>(
     children().map(|children| RenamedChild::of(&children)).unwrap_or_default()
 }
 
-/// An element that all sides have.
+/// An element that updated and dest have.
 #[derive(Clone, Copy, Debug)]
 pub struct Paired<'a> {
-    /// The element in original.
-    pub original: NodeRef<'a>,
+    /// The element in original; `None` if both sides added it.
+    pub original: Option<NodeRef<'a>>,
     /// The element in updated.
     pub updated: NodeRef<'a>,
     /// The element in dest.
@@ -140,6 +140,14 @@ impl<'a> NodeOfSides<'a> {
             Some((Place::of_child(container?, first), first.1))
         };
         sides::Sides { original: first(self.original), updated: first(self.updated), dest: first(self.dest) }
+    }
+
+    /// The comments at a child of updated that upstream changed or that both sides added, and the lines above them.
+    fn notes(self, was: Option<Placed<'a>>, there: Option<Placed<'a>>, is: Placed<'a>) -> Notes<'a> {
+        match was {
+            Some(was) => changed_remarks(was, there, is, self.updated),
+            None => notes_of_new(is, there, || self.firsts(), self.updated),
+        }
     }
 
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
@@ -414,10 +422,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
-        let notes = match (was, in_dest) {
-            (Some(was), _) => changed_remarks(was, in_dest, is, sides.updated),
-            (None, _) => notes_of_new(is, in_dest, || sides.firsts(), sides.updated),
-        };
+        let notes = sides.notes(was, in_dest, is);
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))

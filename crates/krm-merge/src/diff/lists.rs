@@ -3,10 +3,10 @@
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Error, NodeRef, Place, same};
 
-use super::notes::{changed_remarks, notes_of_new, of_gap};
+use super::notes::{changed_remarks, of_gap};
 use super::placed::{LinesFit, Placed, is_left_alone, same_child};
 use super::{DiffChildren, Differ, NamesOfChild, NodeOfSides, Paired, gap};
-use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::path::ElementKey;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
@@ -57,8 +57,9 @@ impl<'a> Differ<'a> {
         };
         let [old, new, own] = [original, updated, dest].map(|list| list.elements().collect::<Vec<_>>());
         let both = common(&own, &new, |a, b| same(*a, *b)).into_iter();
-        let paired: Vec<Paired<'a>> =
-            both.map(|(place, at)| Paired { original: old[at], updated: new[at], dest: own[place], place }).collect();
+        let paired: Vec<Paired<'a>> = both
+            .map(|(place, at)| Paired { original: Some(old[at]), updated: new[at], dest: own[place], place })
+            .collect();
         let mut children = self.paired([original, updated, dest], &paired, cursor)?;
         children.retain(|child| child.change.asks());
         let inside = Inside::of(updated, By::Index, children);
@@ -75,16 +76,15 @@ impl<'a> Differ<'a> {
         let mut children = Vec::with_capacity(paired.len());
         for pair in paired {
             let id = ChildId::Index(pair.place);
-            let sides =
-                NodeOfSides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
+            let sides = NodeOfSides { original: pair.original, updated: Some(pair.updated), dest: Some(pair.dest) };
             self.trail.push(id.step(&By::Index), Some(pair.place));
             let placed = |list, element| (Place::of_element(list, element), element);
-            let [was, there, is] = [(original, pair.original), (dest, pair.dest), (updated, pair.updated)]
-                .map(|(list, e)| placed(list, e));
+            let [there, is] = [(dest, pair.dest), (updated, pair.updated)].map(|(list, e)| placed(list, e));
             let fit = self.fit.below(Some(there), Some(is));
             let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
             self.trail.pop();
-            let notes = changed_remarks(was, Some(there), is, Some(updated));
+            let lists = NodeOfSides { original: Some(original), updated: Some(updated), dest: Some(dest) };
+            let notes = lists.notes(pair.original.map(|was| placed(original, was)), Some(there), is);
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
@@ -182,11 +182,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &list.by(), |key| ChildId::Key(key.clone()));
         }
-        let notes = match (was, there, is) {
-            (Some(was), _, Some(is)) => changed_remarks(was, there, is, sides.updated),
-            (None, there, Some(is)) => notes_of_new(is, there, || sides.firsts(), sides.updated),
-            _ => Notes::default(),
-        };
+        let notes = is.map(|is| sides.notes(was, there, is)).unwrap_or_default();
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         Ok(change.map(|change| Child { id: ChildId::Key(key), node, change: Change { notes, ..change } }))
     }

@@ -130,7 +130,9 @@ impl<'a> Refiner<'a, '_> {
         cursor: Cursor<'a>,
     ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
         let changed = parts.iter().filter_map(|part| match part {
-            Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
+            Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => {
+                Some(versions.paired(*at))
+            }
             _ => None,
         });
         let own = self.paired(conflict, versions, changed.collect(), cursor)?;
@@ -177,14 +179,14 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        changed: Vec<Anchor>,
+        changed: Vec<Paired<'a>>,
         cursor: Cursor<'a>,
     ) -> Option<Vec<Entry<'a>>> {
-        let mut pairs = changed;
+        let mut paired = changed;
         // Updated may have dest's value elsewhere, where it is another element.
-        let is_merged: HashSet<usize> = pairs.iter().map(|at| at.dest).collect();
-        pairs.extend(versions.unchanged().into_iter().filter(|at| !is_merged.contains(&at.dest)));
-        let paired: Vec<Paired<'a>> = pairs.into_iter().map(|at| versions.paired(at)).collect();
+        let is_merged: HashSet<usize> = paired.iter().map(|pair| pair.place).collect();
+        let unchanged = versions.unchanged().into_iter().filter(|at| !is_merged.contains(&at.dest));
+        paired.extend(unchanged.map(|at| versions.paired(at)));
         let lists = [versions.original.list, versions.updated.list, versions.dest.list];
         let found = diff_paired(lists, &paired, &conflict.path, cursor, self.policy.renames).ok()?;
         let dest = Tree::Node(versions.dest.list);
@@ -211,12 +213,16 @@ impl<'a> Refiner<'a, '_> {
         let policy = self.policy;
         let merge = NamedMerge::of(names, Sides { original, updated, dest: versions.dest.all() }, policy)?;
         let told = (self.finer.len(), self.warnings.len());
-        let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match fate {
-            ElementFate::Merges(original, updated) => Some(Anchor { original: *original, updated: *updated, dest }),
+        let changed = merge.fates.iter().enumerate().filter_map(|(dest, fate)| match *fate {
+            ElementFate::Merges(Some(original), updated) => {
+                let at = Anchor { original, updated, dest };
+                self.tell_renamed(conflict, versions, at, names);
+                Some(versions.paired(at))
+            }
+            ElementFate::Merges(None, updated) => Some(versions.both_added(updated, dest)),
             _ => None,
         });
-        let changed: Vec<Anchor> = changed.collect();
-        changed.iter().for_each(|at| self.tell_renamed(conflict, versions, *at, names));
+        let changed = changed.collect();
         let own = self.paired(conflict, versions, changed, cursor)?;
         let mut entries = Vec::with_capacity(merge.fates.len());
         for (at, fate) in merge.fates.iter().enumerate() {
@@ -459,12 +465,12 @@ impl<'a> Versions<'a> {
     }
 
     fn paired(&self, at: Anchor) -> Paired<'a> {
-        Paired {
-            original: self.original.elements[at.original],
-            updated: self.updated.elements[at.updated],
-            dest: self.dest.elements[at.dest],
-            place: at.dest,
-        }
+        Paired { original: Some(self.original.elements[at.original]), ..self.both_added(at.updated, at.dest) }
+    }
+
+    /// An element that both sides added.
+    fn both_added(&self, updated: usize, dest: usize) -> Paired<'a> {
+        Paired { original: None, updated: self.updated.elements[updated], dest: self.dest.elements[dest], place: dest }
     }
 
     /// For each element of dest that may be merged from three versions, how, and the places of these.

@@ -24,8 +24,9 @@ pub(super) enum ElementFate {
     Stays,
     /// It is removed.
     Goes,
-    /// All versions have it, at this place in original and this one in updated, and updated changed it.
-    Merges(usize, usize),
+    /// It is merged inside, with the element at this place in original and the one at this place in updated. If original has none, both sides
+    /// added it.
+    Merges(Option<usize>, usize),
     /// It is new, at this place in updated.
     Comes(usize),
     /// A conflict of the element, with its places in original and in updated.
@@ -403,12 +404,13 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
             (Some(original), None) if self.is_changed(Side::Dest, id) => ElementFate::Open(Some(original), None),
             (Some(_), None) => ElementFate::Goes,
             (None, Some(_)) if self.number(Side::Updated, id) == self.number(Side::Dest, id) => ElementFate::Stays,
+            (None, Some(updated)) if self.is_sure(id) => ElementFate::Merges(None, updated),
             (None, Some(updated)) => ElementFate::Open(None, Some(updated)),
             (Some(original), Some(updated)) => {
                 let numbers = Side::ALL.map(|side| self.number(side, id));
                 let [was, new, own] = numbers;
                 match Changed::of(&was, &new, &own) {
-                    Changed::Updated | Changed::Apart => ElementFate::Merges(original, updated),
+                    Changed::Updated | Changed::Apart => ElementFate::Merges(Some(original), updated),
                     Changed::Nowhere | Changed::Dest | Changed::Alike => ElementFate::Stays,
                 }
             }
