@@ -36,7 +36,7 @@ use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, Notice, Warning};
 use three::Changed;
 
-pub use document::{has_twins, is_document};
+pub use document::{has_twins, twins};
 pub use written::source_lines;
 
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
@@ -173,10 +173,12 @@ impl RefinedText {
         match document {
             // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.
             Some(document) if !document.is_in_conflict() => {
-                let is_same = !lines.is_in_conflict() && document::mean_the_same(&document.dest, &lines.dest);
+                let is_same = !lines.is_in_conflict()
+                    && (document::mean_the_same(&document.dest, &lines.dest)
+                        || document::follows_aliases(&document.dest, &lines.dest, sides[1]));
                 Some(if is_same { Self { how: document.how, ..lines } } else { document })
             }
-            Some(document) if lines.is_in_conflict() || !is_document(&lines.dest) => Some(document),
+            Some(document) if lines.is_in_conflict() || !document::is_document(&lines.dest) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),
         }
     }

@@ -3,9 +3,11 @@
 //! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
 //! document that cannot be merged this way without a loss is not merged here.
 
+use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
 use super::{Depth, RefinedText, Sources, refined};
+use crate::alias::are_written_alike;
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Walked, merge};
@@ -64,16 +66,53 @@ pub(super) fn merged(
 }
 
 /// Whether a text consists of documents whose maps have each key once.
-pub fn is_document(text: &str) -> bool {
+pub(super) fn is_document(text: &str) -> bool {
     Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
+}
+
+/// The keys that the maps of a text have more than once; `None` if the text is no YAML.
+pub fn twins(text: &str) -> Option<Vec<String>> {
+    let document = Document::parse(text).ok()?;
+    let (mut twins, mut todo) = (Vec::new(), document.roots().collect::<Vec<_>>());
+    while let Some(node) = todo.pop() {
+        if node.duplicate_key().is_some() {
+            let mut seen = HashSet::new();
+            let keys = node.entries().map(|(key, _)| key).filter(|key| !key.is_container() && !key.is_merge_key());
+            twins.extend(keys.map(NodeRef::string).filter(|key| !seen.insert(*key)).map(str::to_owned));
+        }
+        todo.extend(node.children());
+    }
+    Some(twins)
 }
 
 /// Whether two texts are valid documents with the same value.
 pub(super) fn mean_the_same(text: &str, other: &str) -> bool {
-    let documents = [text, other].map(Document::parse);
-    let [Ok(document), Ok(other)] = &documents else { return false };
-    let both = root(document).zip(root(other));
-    both.is_some_and(|(root, other)| ![root, other].into_iter().any(has_twins) && same(root, other))
+    compared([text, other], |[root, other]| same(root, other))
+}
+
+/// Whether a text means the same as a merge of documents, but for values that updated writes with aliases, and that the text writes alike. In
+/// the text, an alias stands for what its anchor has after the merge, as its author meant it.
+pub(super) fn follows_aliases(merged: &str, text: &str, updated: &str) -> bool {
+    updated.contains('*')
+        && compared([merged, text, updated], |[merged, own, updated]| is_followed(merged, own, updated))
+}
+
+fn is_followed(merged: NodeRef<'_>, own: NodeRef<'_>, updated: NodeRef<'_>) -> bool {
+    let is_field = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+        let own = own.get(key.string());
+        let is_followed = |own| updated.get(key.string()).is_some_and(|updated| is_followed(value, own, updated));
+        own.is_some_and(|own| same(value, own) || is_followed(own))
+    };
+    let are_maps = || [merged, own, updated].into_iter().all(NodeRef::is_map);
+    let have_fields = || merged.fields().count() == own.fields().count() && merged.fields().all(is_field);
+    same(merged, own) || updated.has_aliases() && (are_written_alike(own, updated) || are_maps() && have_fields())
+}
+
+/// Whether something holds for the roots of texts, which are valid documents.
+fn compared<const N: usize>(texts: [&str; N], holds: impl Fn([NodeRef<'_>; N]) -> bool) -> bool {
+    let documents = texts.map(Document::parse);
+    let roots: Vec<NodeRef<'_>> = documents.iter().filter_map(|document| root(document.as_ref().ok()?)).collect();
+    !roots.iter().any(|root| has_twins(*root)) && roots.try_into().is_ok_and(holds)
 }
 
 /// Whether a map in a value has a key twice.

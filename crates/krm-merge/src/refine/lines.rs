@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use krm_yaml::hashed::{Empty, HashMap};
-
 use super::Sources;
-use super::three::{Changed, Hunk, Matches, Part, matches, matches_of_lines, parts};
+use super::three::{Changed, Hunk, Matches, Part, matches, matches_of_lines, numbered, parts};
 use crate::sides::Sides;
 
 /// A text with the changes of both sides in it.
@@ -55,9 +53,8 @@ pub fn apart(texts: Sides<&str>) -> Vec<Sides<Range<usize>>> {
 
 /// The lines of three versions of a text, and what they have in common.
 fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
-    let mut known = HashMap::new();
     let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
-    let [on, un, dn] = [&lines.original, &lines.updated, &lines.dest].map(|lines| numbered(lines, &mut known));
+    let Sides { original: on, updated: un, dest: dn } = numbered(&lines);
     // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
     // another order, only the matches that the first run found show what it did.
     let sides = [&on[..], &un, &dn];
@@ -96,15 +93,6 @@ fn compared([original, updated, dest]: [&[u32]; 3], matches: impl Fn(&[u32], &[u
 
 fn count(matches: &Matches) -> usize {
     matches.iter().flatten().count()
-}
-
-/// Lines as numbers, equal if the lines are equal.
-fn numbered<'t>(lines: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
-    let number = |line: &&'t str| {
-        let next = known.len() as u32;
-        *known.entry(line).or_insert(next)
-    };
-    lines.iter().map(number).collect()
 }
 
 #[cfg(test)]

@@ -422,11 +422,19 @@ fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
 }
 
 #[test]
-fn the_comments_at_the_end_of_a_document_in_a_text_are_merged() {
+fn the_lines_of_a_document_in_a_text_count_where_they_mean_the_same() {
     let text = |lines: &str| format!("v.yaml: |\n  {}\n", lines.replace('\n', "\n  "));
     for (original, updated, dest, want) in [
         ("a: 1", "a: 2\n# up", "a: 1\nb: 1", "a: 2\nb: 1\n# up"),
         ("- a\n- b\n# old", "- c\n- b\n# up", "- a\n- b\n- d\n# old", "- c\n- b\n- d\n# up"),
+        // An alias that upstream adds stands for what dest made of its anchor.
+        ("a: &x 1\nb: 2", "a: &x 1\nb: 2\nc: *x", "a: &x 5\nb: 2", "a: &x 5\nb: 2\nc: *x"),
+        (
+            "a: &x {y: 1}\nb: 2",
+            "a: &x {y: 1}\nb: 2\nc:\n  <<: *x",
+            "a: &x {y: 5}\nb: 2",
+            "a: &x {y: 5}\nb: 2\nc:\n  <<: *x",
+        ),
         ("[\n  1\n]", "[\n  1,\n  2\n]\n# up", "[\n  0,\n  1\n]", "[\n  0,\n  1,\n  2\n]\n# up"),
     ] {
         let found = found(&text(original), &text(updated), &text(dest), ConflictLevel::Line);
@@ -780,6 +788,15 @@ fn elements_with_names_are_merged_by_them() {
         ),
         // Both added one of this name.
         ("[]", "[{alert: X, expr: 1}]", "[{alert: X, expr: 2}]", "[{alert: X, expr: 2}]", "[{alert: X, expr: 1}]", 1),
+        // The same, with fields of one side alone.
+        (
+            &one,
+            "[{alert: A, expr: 1, for: 1m}, {alert: X, expr: 1, for: 2m}]",
+            "[{alert: X, expr: 1, labels: {a: b}}, {alert: A, expr: 1, for: 1m}]",
+            "[{alert: X, expr: 1, labels: {a: b}, for: 2m}, {alert: A, expr: 1, for: 1m}]",
+            "",
+            0,
+        ),
     ] {
         let if_updated = if if_updated.is_empty() { if_dest } else { if_updated };
         let found = alerts([original, updated, dest]);

@@ -9,9 +9,10 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use imara_diff::{Diff, Token};
+use krm_yaml::hashed::{Empty, HashMap};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::sides::Side;
+use crate::sides::{Side, Sides};
 
 /// The most lines that two texts have together if they are compared by histogram. Its steps grow with the square of the changes, so longer
 /// texts are compared as elements are: as `git merge-file` compares them.
@@ -135,6 +136,18 @@ pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
     let mut of_side = (0..side.len()).filter(|line| !diff.is_added(*line as u32 + 1));
     let matched = |line| if diff.is_removed(line as u32 + 1) { None } else { of_side.next() };
     slid(original, side, (0..original.len()).map(matched).collect())
+}
+
+/// The lines of three texts as numbers, equal if the lines are equal.
+pub fn numbered<'t>(lines: &Sides<Vec<&'t str>>) -> Sides<Vec<u32>> {
+    let mut known: HashMap<&'t str, u32> = HashMap::new();
+    Sides::of(|side| {
+        let number = |line: &&'t str| {
+            let next = known.len() as u32;
+            *known.entry(line).or_insert(next)
+        };
+        lines[side].iter().map(number).collect()
+    })
 }
 
 /// The same matches with each removed or added stretch in its place.

@@ -24,7 +24,7 @@ use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::mode::Mode;
 use krm_merge::policy::OnConflict;
-use krm_merge::refine::is_document;
+use krm_merge::refine::twins;
 use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge::schema::KUSTOMIZATION;
@@ -159,14 +159,14 @@ fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resou
         Kinds::Whole(_) => Decisions::new(&[], task.on_conflict().into()),
     };
     let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(args) };
-    let by_git = git_merge_file(args, &[])?;
-    let lines = str::from_utf8(&by_git.stdout).ok().filter(|_| by_git.status.success());
+    let by_git = ByGit::of(args, || merge.is_any_open())?;
+    let lines = str::from_utf8(&by_git.output.stdout).ok().filter(|_| by_git.is_clean());
     if let Some(lines) = lines.filter(|lines| means_the_same(lines, file, &merge, resources)) {
         merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
         write(args, lines.as_bytes())?;
         return Ok(End::Done);
     }
-    by_field(args, file, &merge, &by_git)
+    by_field(args, file, (&merge, resources), &by_git)
 }
 
 /// Whether the text that git merged holds the same kinds of documents and means the same as a merge.
@@ -193,7 +193,12 @@ fn has_resources(file: &File<'_, '_>, text: &str, count: usize) -> bool {
 }
 
 /// Writes the result of a merge, with markers around the parts that a person must decide.
-fn by_field(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>, by_git: &Output) -> Result<End> {
+fn by_field<'a>(
+    args: &GitDriver,
+    file: &File<'_, 'a>,
+    (merge, resources): (&Merge<'_, 'a>, &Sides<Vec<Resource<'a>>>),
+    by_git: &ByGit,
+) -> Result<End> {
     let name = file.name;
     let labels = Labels::of(args);
     let names = labels.named();
@@ -206,12 +211,17 @@ fn by_field(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>, by_git
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let text = labels.marks(is_open).text(&told.parts);
-    if !by_git.status.success() && is_any_lost(&text, file.documents, &told.waived) {
+    if !by_git.is_clean() && is_any_lost(&text, file.documents, &told.waived) {
         return by_line(args);
     }
-    if is_open && by_git.stdout.len() < text.len() && may_mark(args, file, merge)? {
-        return by_line(args);
-    }
+    let is_half = |half: &str| match file.kinds {
+        Kinds::Named => !merge.is_any_disputed() && means_the_same(half, file, merge, resources),
+        Kinds::Whole(_) => {
+            !merge.is_stopped() && are_of_lines(merge) && twins(half).is_some_and(|twins| twins.is_empty())
+        }
+    };
+    let by_git = if is_open { by_git.shorter(args, &text, is_half)? } else { None };
+    let text = by_git.unwrap_or(text);
     if !is_open && !has_resources(file, &text, merge.kept().len()) {
         by_line(args)?;
         tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
@@ -225,17 +235,6 @@ fn by_field(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>, by_git
     }
     write(args, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })
-}
-
-/// Whether the markers of git's own merge may stand in a document without a name: if all conflicts are in its lists without keys and in texts
-/// of several lines, and each half is still a document. In such a list, git may find a smaller conflict than the whole list.
-fn may_mark(args: &GitDriver, file: &File<'_, '_>, merge: &Merge<'_, '_>) -> Result<bool> {
-    let is_half = |side| anyhow::Ok(str::from_utf8(&git_merge_file(args, &[side])?.stdout).is_ok_and(is_document));
-    Ok(matches!(file.kinds, Kinds::Whole(_))
-        && !merge.is_stopped()
-        && are_of_lines(merge)
-        && is_half("--ours")?
-        && is_half("--theirs")?)
 }
 
 /// Tells the user something about a merge, but nothing about a merge of common ancestors.
@@ -364,7 +363,7 @@ fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
 
 /// Runs git's own merge by line, and writes the result over our file.
 fn by_line(args: &GitDriver) -> Result<End> {
-    let merged = git_merge_file(args, &[])?;
+    let merged = ByGit::of(args, || true)?.output;
     let what = match merged.status.code() {
         Some(0) if breaks(args, &merged.stdout)? => {
             "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers"
@@ -385,14 +384,18 @@ fn by_line(args: &GitDriver) -> Result<End> {
     Ok(End::Differs)
 }
 
-/// Whether the lines that git merged are no valid YAML although each side is. Then our file gets all lines that differ between markers.
+/// Whether the lines that git merged are no YAML although each side is, or have a key twice that no side has twice. Then our file gets all
+/// lines that differ between markers.
 fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
-    let is_valid = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(is_document);
-    if is_valid(lines) {
-        return Ok(false);
-    }
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
-    if !sides.iter().all(|(_, bytes)| is_valid(bytes)) {
+    let twins_of = |bytes: &[u8]| str::from_utf8(bytes).ok().and_then(twins);
+    let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
+        Sides::of(|side| twins_of(&sides[side]))
+    else {
+        return Ok(false);
+    };
+    let is_known = |key: &String| [&original, &updated, &dest].iter().any(|side| side.contains(key));
+    if twins_of(lines).is_some_and(|twins| twins.iter().all(is_known)) {
         return Ok(false);
     }
     let texts = sides.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -401,34 +404,80 @@ fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// The most bytes of all versions that are merged by line with the algorithm of `git merge`. For files of many documents, its time grows with
-/// the square of their size: 16,000 ConfigMaps take 13 seconds, and 0.03 with git's other algorithm.
-const MOST: u64 = 1 << 20;
+/// git's own merge by line.
+struct ByGit {
+    output: Output,
+    algorithm: Algorithm,
+}
 
-/// Runs git's merge by line with the algorithm of `git merge`. An old git knows only another one here, and refuses the option.
-fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
-    /// git's exit code for an option that it does not know.
-    const USAGE: i32 = 129;
-    let labels = Labels::of(args).of;
-    let run = |algorithm: &[&str]| {
-        git(In::Environment)
+/// How git compares texts.
+#[derive(Clone, Copy)]
+enum Algorithm {
+    /// As `git merge` does it. For files of many documents, its time grows with the square of their size: 16,000 ConfigMaps take 13 seconds.
+    Histogram,
+    /// As `git merge-file` does it if it is not asked: 0.03 seconds for these ConfigMaps.
+    Quick,
+}
+
+impl ByGit {
+    /// The most bytes of all versions that are compared in the slow way at once.
+    const MOST: u64 = 1 << 20;
+
+    /// Runs git's merge. If it is quick and leaves a conflict in large files, they are merged as `git merge` does it if that `is_worth` the
+    /// time.
+    fn of(args: &GitDriver, is_worth: impl FnOnce() -> bool) -> Result<Self> {
+        let files = [&args.ours, &args.original, &args.theirs];
+        let size: u64 = files.map(|file| fs::metadata(file).map_or(0, |found| found.len())).iter().sum();
+        if size > Self::MOST {
+            let quick = Self::by(args, Algorithm::Quick, &[])?;
+            if quick.is_clean() || !is_worth() {
+                return Ok(quick);
+            }
+        }
+        Self::by(args, Algorithm::Histogram, &[])
+    }
+
+    /// Runs git's merge with an algorithm. An old git knows only one here, and refuses the option.
+    fn by(args: &GitDriver, algorithm: Algorithm, more: &[&str]) -> Result<Self> {
+        /// git's exit code for an option that it does not know.
+        const USAGE: i32 = 129;
+        let labels = Labels::of(args).of;
+        let option = match algorithm {
+            Algorithm::Histogram => Some("--diff-algorithm=histogram"),
+            Algorithm::Quick => None,
+        };
+        let output = git(In::Environment)
             .arg("merge-file")
             .args(["-p", "-q"])
-            .args(algorithm)
+            .args(option)
             .args(more)
             .arg(format!("--marker-size={}", args.marker_size))
             .args(["-L", &labels.dest, "-L", &labels.original, "-L", &labels.updated])
             .args([&args.ours, &args.original, &args.theirs])
             .output()
-            .context("git must be on PATH")
-    };
-    let sizes =
-        [&args.ours, &args.original, &args.theirs].map(|file| fs::metadata(file).map_or(0, |found| found.len()));
-    if sizes.iter().sum::<u64>() > MOST {
-        return run(&[]);
+            .context("git must be on PATH")?;
+        if option.is_some() && output.status.code() == Some(USAGE) {
+            return Self::by(args, Algorithm::Quick, more);
+        }
+        Ok(Self { output, algorithm })
     }
-    let output = run(&["--diff-algorithm=histogram"])?;
-    if output.status.code() == Some(USAGE) { run(&[]) } else { Ok(output) }
+
+    fn is_clean(&self) -> bool {
+        self.output.status.success()
+    }
+
+    /// git's text with its markers, if it is shorter than another text and `is_right` holds for each half. That may be so if all conflicts are in
+    /// lists without keys and in texts of several lines.
+    fn shorter(&self, args: &GitDriver, other: &str, is_right: impl Fn(&str) -> bool) -> Result<Option<String>> {
+        let Some(own) = str::from_utf8(&self.output.stdout).ok().filter(|own| own.len() < other.len()) else {
+            return Ok(None);
+        };
+        let is_right = |side| {
+            let half = Self::by(args, self.algorithm, &[side])?;
+            anyhow::Ok(str::from_utf8(&half.output.stdout).is_ok_and(&is_right))
+        };
+        Ok((is_right("--ours")? && is_right("--theirs")?).then(|| own.to_owned()))
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use krm_yaml::{Edit, NodeRef, Place, Style, WrittenChild, same_comment};
 
 use super::choices::Lines;
 use super::comments::{Free, fresh};
-use super::hunks::{Finer, Meaning};
+use super::hunks::{Finer, Meaning, Value, is_of_lines};
 use super::part::Grain;
 use super::versions::{ChildrenAt, Here, VersionsAt};
 
@@ -360,6 +360,11 @@ fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
 
 /// How the lines of a child are merged if they are merged line by line.
 fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
+    let key = ours.key.map(NodeRef::string);
+    let of = |value| Finer::Value(Box::new(Meaning { key, value }));
+    if ours.value.is_list() && matches!(&entry.value, Some(Tree::Conflict(conflict)) if is_of_lines(conflict)) {
+        return of(Value::List);
+    }
     let by = |side: Side| match entry.value.clone()? {
         Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap | Taking::Both(_)) => {
             let won = if side == Side::Dest { conflict.dest } else { conflict.taken };
@@ -369,8 +374,7 @@ fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
         tree => settle(tree, &mut |_| pick(side)),
     };
     let (Some(dest), Some(updated)) = (by(Side::Dest), by(Side::Updated)) else { return Finer::Never };
-    let key = ours.key.map(NodeRef::string);
-    Finer::Value(Box::new(Meaning { key, ours: dest, theirs: updated }))
+    of(Value::These { ours: dest, theirs: updated })
 }
 
 /// The new comments of the sides that the merged child would lose. The child itself has no conflict.

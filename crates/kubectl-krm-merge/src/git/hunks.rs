@@ -1,14 +1,18 @@
 //! Merges the texts of a choice line by line, as git does: lines that only one side changed are taken.
 //!
 //! git knows nothing of values. So lines with values are merged this way only if each half then means the same as the merge of the
-//! resources.
+//! resources. In a list without keys, git may find smaller conflicts than that merge, so there it is enough that each half is such a list.
 
-use krm_merge::refine::three::{Changed, Part as Aligned, matches, parts};
+use krm_merge::child::Value as _;
+use krm_merge::path::Step;
+use krm_merge::refine::has_twins;
+use krm_merge::refine::three::{Changed, Part as Aligned, matches_of_lines, numbered, parts};
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::Tree;
+use krm_merge::tree::{self, Taking, Tree, View};
 use krm_yaml::{Document, NodeRef, whole_lines};
 
-use super::part::{Choice, Part};
+use super::marks::Style;
+use super::part::{Choice, Grain, Part};
 
 /// Whether the lines of a place may be merged line by line, and which meaning the result must have.
 #[derive(Clone, Debug, Default)]
@@ -22,15 +26,27 @@ pub enum Finer<'a> {
     Value(Box<Meaning<'a>>),
 }
 
-/// The values that a child must have.
+/// What a child must mean.
 #[derive(Clone, Debug)]
 pub struct Meaning<'a> {
     /// The name of the child, if it is a field; `None` for an element.
     pub key: Option<&'a str>,
-    /// The value if ours wins.
-    pub ours: Tree<'a>,
-    /// The value if theirs wins.
-    pub theirs: Tree<'a>,
+    /// Its value.
+    pub value: Value<'a>,
+}
+
+/// What the value of a child must be.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    /// A list without keys.
+    List,
+    /// These values.
+    These {
+        /// The value if ours wins.
+        ours: Tree<'a>,
+        /// The value if theirs wins.
+        theirs: Tree<'a>,
+    },
 }
 
 /// Splits a choice into finer parts, if `finer` allows it.
@@ -41,16 +57,39 @@ pub fn refined(choice: Choice, finer: &Finer<'_>) -> Vec<Part> {
         Finer::Comments => by_line(&choice),
         Finer::Value(meaning) => {
             let parts = by_line(&choice);
-            if meaning.is_said_by(&parts) { parts } else { whole(choice) }
+            // With the original between the markers, there are no more choices than without.
+            let runs = || parts.iter().flat_map(|part| part.hunks().runs(Style::Merge)).collect::<Vec<_>>();
+            match meaning.value {
+                Value::List if meaning.is_said_by(&runs()) => parts.iter().map(Part::hunks).collect(),
+                _ if meaning.is_said_by(&parts) => parts,
+                _ => whole(choice),
+            }
         }
     }
+}
+
+impl Part {
+    /// The same with the choices that git makes of its lines.
+    fn hunks(&self) -> Self {
+        match self {
+            Self::Same(text) => Self::Same(text.clone()),
+            Self::Choice(Choice { texts, .. }) => Self::of(Choice { texts: texts.clone(), grain: Grain::Hunks }),
+        }
+    }
+}
+
+/// Whether a value is a list whose maps have each key once.
+fn is_list(node: NodeRef<'_>) -> bool {
+    node.is_list() && !has_twins(node)
 }
 
 /// Merges the texts of a choice line by line, whatever the lines mean.
 pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
     let lines = Sides::of(|side| whole_lines(&texts[side]));
+    let numbers = numbered(&lines);
+    let matches = |side: Side| matches_of_lines(&numbers.original, &numbers[side]);
     let Sides { original, updated, dest } = &lines;
-    let aligned = parts(&matches(original, updated), &matches(original, dest), updated.len(), dest.len());
+    let aligned = parts(&matches(Side::Updated), &matches(Side::Dest), updated.len(), dest.len());
     let mut out: Vec<Part> = Vec::new();
     for part in aligned {
         let part = match part {
@@ -83,23 +122,30 @@ impl Meaning<'_> {
         if matches!(parts, [Part::Choice(_)]) {
             return false;
         }
-        let is = |value: &Tree<'_>, side: Side| {
-            let text = text(parts, |_| side);
-            Document::parse(text.as_str())
-                .is_ok_and(|half| self.value(&half).is_some_and(|node| value.view().is_some_and(|v| v.same(node))))
+        let is = |text: String, is: &dyn Fn(NodeRef<'_>) -> bool| {
+            Document::parse(text.as_str()).is_ok_and(|half| self.child(&half).is_some_and(is))
+        };
+        let is_half = |side: Side| {
+            is(text(parts, |_| side), &|node| match &self.value {
+                Value::List => is_list(node),
+                Value::These { ours, theirs } => {
+                    let wanted = if side == Side::Dest { ours } else { theirs };
+                    wanted.view().is_some_and(|wanted| wanted.same(node))
+                }
+            })
         };
         let is_whole = |first: Side, second: Side| {
             let mixed = text(parts, |choice| if choice % 2 == 0 { first } else { second });
-            Document::parse(mixed.as_str()).is_ok_and(|mixed| self.value(&mixed).is_some())
+            is(mixed, &|node| matches!(self.value, Value::These { .. }) || is_list(node))
         };
         let several = parts.iter().filter(|part| matches!(part, Part::Choice(_))).count() > 1;
-        is(&self.ours, Side::Dest)
-            && is(&self.theirs, Side::Updated)
+        is_half(Side::Dest)
+            && is_half(Side::Updated)
             && (!several || (is_whole(Side::Dest, Side::Updated) && is_whole(Side::Updated, Side::Dest)))
     }
 
     /// The value in a text that consists of the lines of the child. A first field may come after the dash of its element.
-    fn value<'d>(&self, document: &'d Document<'_>) -> Option<NodeRef<'d>> {
+    fn child<'d>(&self, document: &'d Document<'_>) -> Option<NodeRef<'d>> {
         let root = document.roots().next()?;
         let Some(key) = self.key else { return root.elements().next() };
         root.get(key).or_else(|| root.elements().next()?.get(key))
@@ -121,6 +167,27 @@ fn text(parts: &[Part], answer: impl Fn(usize) -> Side) -> String {
     out
 }
 
+/// Whether a conflict is between texts of several lines, between lists, or between elements without a key. git merges these by line, which
+/// is better than to choose the whole value.
+pub fn is_of_lines(conflict: &tree::Conflict<'_>) -> bool {
+    let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
+    let Some(theirs) = conflict.updated.map(View::Node) else { return false };
+    let both = |holds: fn(View<'_, '_>) -> bool| holds(ours) && holds(theirs);
+    // Of a text, the value may have one line, and be written over several.
+    matches!(conflict.taking, Taking::Overlap)
+        || (both(has_lines) && theirs.is_list() == ours.is_list())
+        || (both(|view| view.is_map()) && is_untold(conflict))
+}
+
+/// Whether the place of a conflict is in an element that only its index identifies.
+pub fn is_untold(conflict: &tree::Conflict<'_>) -> bool {
+    conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
+}
+
+pub fn has_lines(view: View<'_, '_>) -> bool {
+    view.is_list() || view.text().is_some_and(|text| text.trim_end().contains('\n'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,7 +203,8 @@ mod tests {
             words.split_whitespace().map(line).collect()
         };
         let texts = Sides { original: lines(original), updated: lines(theirs), dest: lines(ours) };
-        let finer = Finer::Value(Box::new(Meaning { key: Some("a"), ours: ours_means, theirs: theirs_means }));
+        let value = Value::These { ours: ours_means, theirs: theirs_means };
+        let finer = Finer::Value(Box::new(Meaning { key: Some("a"), value }));
         let shown = |part: Part| match part {
             Part::Same(text) => text.replace('\n', " "),
             Part::Choice(Choice { texts, .. }) => format!("<{}|{}> ", texts.dest.trim(), texts.updated.trim()),

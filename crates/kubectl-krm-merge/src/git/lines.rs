@@ -6,15 +6,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use krm_merge::alias::are_written_alike;
 use krm_merge::child::Value as _;
 use krm_merge::package::Conflict;
-use krm_merge::path::Step;
 use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::sides::Sides;
-use krm_merge::tree::{self, Branch, Taking, Tree, View};
+use krm_merge::tree::{Branch, Tree, View};
 use krm_yaml::{NodeRef, same};
 
+use super::hunks::{has_lines, is_of_lines, is_untold};
 use super::merge::Merge;
 
 /// Whether the resources of the text that git merged mean the same as a merge.
@@ -54,6 +55,9 @@ pub fn agrees(git: &[Resource<'_>], merge: &Merge<'_, '_>, sides: Sides<&[Resour
 
 /// Whether a node has the value that the merge gives, whichever side wins its conflicts.
 fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
+    if is_as_written(tree, node) {
+        return true;
+    }
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
         Tree::Made(made) => View::Made(made).same(node),
@@ -63,6 +67,17 @@ fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
         Tree::Branch(branch) if branch.like.is_map() => has_fields(branch, node),
         Tree::Branch(branch) => has_elements(branch, node),
     }
+}
+
+/// Whether a value that the merge took as it is has an alias, and git's text writes it alike. There, the alias stands for what its anchor has
+/// after the merge, as its author meant it.
+fn is_as_written(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
+    let Some(own) = tree.like().filter(|own| own.has_aliases()) else { return false };
+    let is_whole = match tree {
+        Tree::Branch(branch) => !branch.has_conflicts() && View::Branch(branch).same(own),
+        _ => matches!(tree, Tree::Node(_)),
+    };
+    is_whole && are_written_alike(own, node)
 }
 
 fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
@@ -123,25 +138,4 @@ pub fn are_of_lines(merge: &Merge<'_, '_>) -> bool {
         }
     });
     all
-}
-
-/// Whether a conflict is between texts of several lines, between lists, or between elements without a key. git merges these by line, which
-/// is better than to choose the whole value.
-pub fn is_of_lines(conflict: &tree::Conflict<'_>) -> bool {
-    let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
-    let Some(theirs) = conflict.updated.map(View::Node) else { return false };
-    let both = |holds: fn(View<'_, '_>) -> bool| holds(ours) && holds(theirs);
-    // Of a text, the value may have one line, and be written over several.
-    matches!(conflict.taking, Taking::Overlap)
-        || (both(has_lines) && theirs.is_list() == ours.is_list())
-        || (both(|view| view.is_map()) && is_untold(conflict))
-}
-
-/// Whether the place of a conflict is in an element that only its index identifies.
-fn is_untold(conflict: &tree::Conflict<'_>) -> bool {
-    conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
-}
-
-fn has_lines(view: View<'_, '_>) -> bool {
-    view.is_list() || view.text().is_some_and(|text| text.trim_end().contains('\n'))
 }

@@ -1,5 +1,7 @@
 //! Writes conflict markers around the choices in a text.
 
+use std::ops::Range;
+
 use krm_merge::sides::{Side, Sides};
 use krm_yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -42,39 +44,12 @@ impl Marks<'_> {
 
     /// Writes the next part of a text.
     pub fn write(&self, part: &Part, out: &mut String) {
-        match part {
-            Part::Same(text) => out.push_str(text),
-            Part::Choice(Choice { texts, grain: Grain::Whole }) => self.block(out, each(texts)),
-            Part::Choice(Choice { texts, grain: Grain::Lines }) => self.lines(out, each(texts)),
+        for run in part.runs(self.style) {
+            match run {
+                Part::Same(text) => out.push_str(&text),
+                Part::Choice(Choice { texts, .. }) => self.block(out, each(&texts)),
+            }
         }
-    }
-
-    /// Writes texts in which each run of differing lines is a choice of its own.
-    fn lines(&self, out: &mut String, texts: Sides<&str>) {
-        let lines = texts.map(whole_lines);
-        let join = |side: Side, from: usize, to: usize| lines[side][from..to].concat();
-        let theirs = matches(&lines.dest, &lines.updated);
-        // Without the original, only the lines that both sides have separate the choices.
-        let original = match self.style {
-            Style::Merge => vec![Some(0); lines.dest.len()],
-            Style::Diff3 | Style::Zdiff3 => matches(&lines.dest, &lines.original),
-        };
-        let mut from = Sides::default();
-        let mut gap = |to: Sides<usize>, next: Sides<usize>, out: &mut String| {
-            let texts = Sides::of(|side| join(side, from[side], to[side]));
-            self.block(out, each(&texts));
-            from = next;
-        };
-        for (dest, own) in lines.dest.iter().enumerate() {
-            let (Some(updated), Some(was)) = (theirs[dest], original[dest]) else { continue };
-            let original = if self.style == Style::Merge { 0 } else { was };
-            let step = usize::from(self.style != Style::Merge);
-            let to = Sides { original, updated, dest };
-            gap(to, Sides { original: original + step, updated: updated + 1, dest: dest + 1 }, out);
-            out.push_str(own);
-        }
-        let end = Sides::of(|side| lines[side].len());
-        gap(end, end, out);
     }
 
     /// Writes one choice with markers, or only the text if both sides have the same text.
@@ -134,6 +109,53 @@ impl Marks<'_> {
         };
         let original = original.map(|text| mark("|", self.original) + &whole(text)).unwrap_or_default();
         [mark("<", self.ours), whole(ours), original, mark("=", ""), whole(theirs), mark(">", self.theirs)].concat()
+    }
+}
+
+impl Part {
+    /// How many equal lines set two runs of differing lines apart, in git's eyes.
+    const APART: usize = 4;
+
+    /// The same text in parts each of which is chosen as a whole, if the markers have this style.
+    pub fn runs(&self, style: Style) -> Vec<Self> {
+        let Self::Choice(Choice { texts, grain }) = self else { return vec![self.clone()] };
+        let least = match grain {
+            Grain::Lines => 1,
+            Grain::Hunks if style == Style::Merge => Self::APART,
+            // With the original between the markers, git does not look for lines that only the sides have.
+            Grain::Whole | Grain::Hunks => return vec![self.clone()],
+        };
+        let lines = each(texts).map(whole_lines);
+        let theirs = matches(&lines.dest, &lines.updated);
+        // Without the original, only the lines that both sides have separate the choices.
+        let original = match style {
+            Style::Merge => vec![Some(0); lines.dest.len()],
+            Style::Diff3 | Style::Zdiff3 => matches(&lines.dest, &lines.original),
+        };
+        let step = usize::from(style != Style::Merge);
+        let equal = (0..lines.dest.len())
+            .filter_map(|dest| Some(Sides { original: original[dest]? * step, updated: theirs[dest]?, dest }));
+        let mut stretches: Vec<Sides<Range<usize>>> = Vec::new();
+        for at in equal {
+            let next = Sides { original: at.original + step, updated: at.updated + 1, dest: at.dest + 1 };
+            match stretches.last_mut() {
+                Some(last) if Side::ALL.iter().all(|side| last[*side].end == at[*side]) => {
+                    Side::ALL.iter().for_each(|side| last[*side].end = next[*side]);
+                }
+                _ => stretches.push(Sides::of(|side| at[side]..next[side])),
+            }
+        }
+        stretches.retain(|stretch| stretch.dest.len() >= least);
+        let mut runs = Vec::new();
+        let mut from = Sides::default();
+        let end = Sides::of(|side| lines[side].len()..lines[side].len());
+        for stretch in stretches.into_iter().chain([end]) {
+            let texts = Sides::of(|side| lines[side][from[side]..stretch[side].start].concat());
+            runs.push(Self::of(Choice { texts, grain: Grain::Whole }));
+            runs.push(Self::Same(lines.dest[stretch.dest.clone()].concat()));
+            from = stretch.map(|stretch| stretch.end);
+        }
+        runs
     }
 }
 

@@ -142,7 +142,12 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// says so for all texts and lists.
     pub fn is_stopped(&self) -> bool {
         let is_of_values = self.rules.policy.conflict_level == ConflictLevel::Value;
-        self.resources.iter().any(|resource| resource.is_stopped) || (is_of_values && self.is_any_open())
+        let is_any_open = || {
+            let mut is_open = false;
+            self.conflicts(&mut |conflict| is_open |= matches!(conflict, Conflict::Place { .. }));
+            is_open
+        };
+        self.resources.iter().any(|resource| resource.is_stopped) || (is_of_values && is_any_open())
     }
 
     /// Visits the conflicts that are open.
@@ -150,9 +155,10 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().for_each(|resource| resource.merged.conflicts(visit));
     }
 
-    fn is_any_open(&self) -> bool {
+    /// Whether a conflict is open.
+    pub fn is_any_open(&self) -> bool {
         let mut is_open = false;
-        self.conflicts(&mut |conflict| is_open |= matches!(conflict, Conflict::Place { .. }));
+        self.conflicts(&mut |_| is_open = true);
         is_open
     }
 

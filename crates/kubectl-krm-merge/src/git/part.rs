@@ -3,7 +3,7 @@
 use krm_merge::sides::Sides;
 
 /// A part of a text.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// It is the same whichever side wins.
     Same(String),
@@ -12,7 +12,7 @@ pub enum Part {
 }
 
 /// The texts among which a person must choose.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The text of each side.
     pub texts: Sides<String>,
@@ -28,6 +28,8 @@ pub enum Grain {
     Whole,
     /// Each run of differing lines on its own, as in a text of many lines.
     Lines,
+    /// Each run of differing lines on its own that lines enough set apart from the next one, as git does it.
+    Hunks,
 }
 
 impl Part {

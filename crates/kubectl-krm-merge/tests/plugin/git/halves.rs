@@ -248,3 +248,47 @@ fn whole_lists_and_names_of_branches_are_told_in_a_repository() {
     assert!(ran.stderr.contains(": ours (HEAD) has \"# ours\", theirs (topic) has \"# theirs\""), "{ran:?}");
     assert_eq!(conflicts(&with("app"), &with("ours"), &with("theirs")).matches("<<<<<<<").count(), 1);
 }
+
+/// A list in which one element has no name. Theirs adds a field to each, and ours deletes two neighbours.
+#[test]
+fn a_conflict_in_a_list_is_no_larger_than_what_overlaps() {
+    if !has("git") {
+        return;
+    }
+    let apps = |names: &str, field: &str| {
+        let app = |name: char| format!("  - conf:\n{field}      path: p/{name}\n    name: {name}\n");
+        let all: String = names.chars().map(app).collect();
+        format!("apiVersion: example.com/v1\nkind: Apps\nmetadata:\n  name: a\nspec:\n  apps:\n{all}  - conf: {{}}\n")
+    };
+    let field = "      overlays:\n      - y\n";
+    let (original, ours, theirs) = (apps("efabcd", ""), apps("efad", ""), apps("efabcd", field));
+    let (err, text) = stops([&original, &ours, &theirs]);
+    let end = "      path: p/d\n    name: d\n  - conf: {}\n";
+    let between = theirs.strip_prefix(apps("efa", field).strip_suffix("  - conf: {}\n").unwrap()).unwrap();
+    let between = between.strip_prefix("  - conf:\n").unwrap().strip_suffix(end).unwrap();
+    let head = apps("efa", field).replace("  - conf: {}\n", "  - conf:\n");
+    assert_eq!(text, head + &block("", between) + end);
+    assert!(err.starts_with("error: Apps a: both sides changed `spec.apps`: "), "{err}");
+}
+
+/// Ours and theirs add the same version to a definition, and it differs in two lines far apart.
+#[test]
+fn what_both_added_under_one_name_is_marked_by_field() {
+    if !has("git") {
+        return;
+    }
+    let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: doors.example.com\n\
+                spec:\n  group: example.com\n  names: {kind: Door, plural: doors}\n  scope: Namespaced\n  versions:\n\
+                \x20 - name: v1\n    served: true\n    storage: true\n";
+    let with = |first: &str, last: &str| {
+        format!(
+            "{head}  - name: v2\n    served: true\n    storage: false\n    schema:\n      openAPIV3Schema:\n{first}        type: object\n        properties:\n          a: {{type: string}}\n          z:\n{last}            type: string\n"
+        )
+    };
+    let [first, last] = [("        ", "A door"), ("            ", "The last")]
+        .map(|(pad, words)| ["", " of all"].map(|more| format!("{pad}description: {words}{more}.\n")));
+    let (err, text) = stops([head, &with(&first[0], &last[0]), &with(&first[1], &last[1])]);
+    assert_eq!(text, with(&block(&first[0], &first[1]), &block(&last[0], &last[1])));
+    let place = "error: CustomResourceDefinition doors.example.com: both sides added `spec.versions[1].schema.openAPIV3Schema.description`: ";
+    assert!(err.starts_with(place), "{err}");
+}

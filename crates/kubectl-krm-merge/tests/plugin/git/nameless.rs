@@ -260,3 +260,41 @@ fn a_kustomization_needs_no_definition() {
     assert_eq!(repository.0.read("kustomization.yaml"), "resources:\n- a\n- b\n- c\n");
     assert!(!repository.0.path(".git/krm-merge").exists());
 }
+
+/// What a side has twice stays, but the lines of both sides together must not make it more.
+#[test]
+fn a_key_that_a_side_has_twice_excuses_no_other_one() {
+    let text = |first: &str, last: &str| format!("a: 1\na: 2\n{first}b: 1\nc: 1\nd: 1\n{last}");
+    let sides = [&text("", ""), &text("r: 2\n", ""), &text("", "s: 3\n")];
+    merges("values.yaml", sides.map(String::as_str), &text("r: 2\n", "s: 3\n"));
+    let told = "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers: someone must decide";
+    let want = text("<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\n", "<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n");
+    is_in_conflict("values.yaml", [&text("", ""), &text("r: 2\n", ""), &text("", "r: 3\n")], &want, told);
+}
+
+/// A template is no YAML, so git merges its lines, and in a large file, it first compares them quickly.
+#[test]
+fn a_large_file_is_merged_as_git_merge_does_it() {
+    if !has("git") || Repository::new("a", "").is_old() {
+        return;
+    }
+    let rest: String = (0..12_000).map(|line| format!("# a line of the rest, number {line:08}\n")).collect();
+    let text = |lines: &str| lines.chars().map(|line| format!("{{{{ {line} }}}}\n")).collect::<String>() + &rest;
+    let texts = ["zxxyyyyx", "zxyyyyx", "zxyyy"].map(text);
+    merges("t.yaml", texts.each_ref().map(String::as_str), &texts[2]);
+}
+
+/// Ours changes what has an anchor, and theirs adds an alias of it.
+#[test]
+fn an_alias_that_theirs_adds_follows_what_ours_changed() {
+    let head = "defaults: &defaults\n  dir: /go\n  env:\n    PATH: /go/bin\njobs:\n  build:\n    <<: *defaults\n    steps: [make]\n";
+    let ours = |text: &str| text.replace("    PATH: /go/bin\n", "    PATH: /go/bin\n    KEEP: '1'\n");
+    for new in ["  pack:\n    <<: *defaults\n    steps: [pack]\n", "  pack: *defaults\n", "  all: [{a: *defaults}]\n"] {
+        let text = |new: &str| format!("{head}{new}flow:\n- build\n");
+        let (old, theirs) = (text(""), text(new));
+        merges("ci.yaml", [&old, &ours(&old), &theirs], &ours(&theirs));
+        merges("ci.yaml", [&old, &theirs, &ours(&old)], &ours(&theirs));
+        let resource = |text: &str| format!("apiVersion: example.com/v1\nkind: Ci\nmetadata:\n  name: a\n{text}");
+        merges("ci.yaml", [&resource(&old), &resource(&ours(&old)), &resource(&theirs)], &resource(&ours(&theirs)));
+    }
+}
