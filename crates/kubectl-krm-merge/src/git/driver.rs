@@ -220,8 +220,11 @@ fn by_field<'a>(
             !merge.is_stopped() && are_of_lines(merge) && twins(half).is_some_and(|twins| twins.is_empty())
         }
     };
-    let by_git = if is_open { by_git.shorter(args, &text, is_half)? } else { None };
-    let text = by_git.unwrap_or(text);
+    let shorter = if is_open { by_git.shorter(args, &text, is_half)? } else { None };
+    if shorter.is_some() && by_git.is_clean() {
+        return by_line(args);
+    }
+    let text = shorter.unwrap_or(text);
     if !is_open && !has_resources(file, &text, merge.kept().len()) {
         by_line(args)?;
         tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
