@@ -5,58 +5,47 @@ use krm_yaml::hashed::{HashMap, HashSet};
 use super::{Asked, Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, fields_in};
 use crate::child::{By, ChildId};
 
-/// Decides the conflicts of a tree. Where updated does not win, its comments at that place and at the places above it are not taken.
+/// Decides the conflicts of a tree. Where updated does not win, its comments at that place are not taken. Those at the places around it are.
 pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
     decide(tree, &mut |conflict| Some(pick(conflict)))
 }
 
 /// Decides some conflicts of a tree, and leaves the others in it.
 pub fn decide<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> Option<Tree<'a>> {
-    settled(tree, pick).0
-}
-
-/// The result, and whether updated lost any conflict.
-fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
     match tree {
         Tree::Conflict(conflict) => match pick(&conflict) {
-            Some(picked) => {
-                let (tree, has_lost) = conflict.outcome(picked, pick);
-                (tree, has_lost || picked.leaves_out_updated())
-            }
-            None => (Some(Tree::Conflict(conflict)), false),
+            Some(picked) => conflict.outcome(picked, pick),
+            None => Some(Tree::Conflict(conflict)),
         },
         Tree::Branch(mut branch) => {
-            let mut has_lost = false;
             for entry in &mut branch.entries {
                 let Some(value) = entry.value.take() else { continue };
-                has_lost |= entry.settle(value, pick);
+                entry.settle(value, pick);
             }
             branch.reorder(|mut entries| {
                 entries.retain(|entry| entry.was.is_some() || entry.value.is_some());
                 entries
             });
             branch.fold_merges();
-            let tree = match branch.contested.take() {
+            match branch.contested.take() {
                 Some(contested) => branch.decided(*contested, pick),
                 None => Some(branch.into_tree()),
-            };
-            (tree, has_lost)
+            }
         }
-        tree => (Some(tree), false),
+        tree => Some(tree),
     }
 }
 
 impl<'a> Entry<'a> {
-    /// Sets a value whose conflicts are decided, and decides the conflict about comments. Returns whether updated lost any conflict of values.
-    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
+    /// Sets a value whose conflicts are decided, and decides the conflict about comments.
+    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) {
         // The comments may come with the winner of the value.
         let is_alone = !matches!(&value, Tree::Conflict(conflict) if conflict.comments.is_some());
         let contested = self.comments.take_conflict().filter(|_| is_alone);
-        let has_lost = self.settle_value(value, pick);
+        self.settle_value(value, pick);
         if let Some(conflict) = contested {
             self.settle_comments(conflict, pick);
         }
-        has_lost
     }
 
     fn settle_comments(&mut self, conflict: Conflict<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) {
@@ -69,19 +58,15 @@ impl<'a> Entry<'a> {
         };
     }
 
-    /// Sets a value whose conflicts are decided, with the comments of the side that wins. Returns whether updated lost any conflict.
-    fn settle_value(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
+    /// Sets a value whose conflicts are decided, with the comments of the side that wins.
+    fn settle_value(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) {
         let Tree::Conflict(conflict) = value else {
-            let (value, has_lost) = settled(value, pick);
-            self.value = value;
-            if has_lost {
-                self.set_comments(Comments::default());
-            }
-            return has_lost;
+            self.value = decide(value, pick);
+            return;
         };
         let Some(picked) = pick(&conflict) else {
             self.value = Some(Tree::Conflict(conflict));
-            return false;
+            return;
         };
         match (picked, conflict.comments) {
             (Pick::Updated | Pick::Both, Some(comments)) => self.set_comments(comments.updated),
@@ -93,21 +78,12 @@ impl<'a> Entry<'a> {
             self.source = conflict.key.or(self.source);
             self.layout = conflict.layout_of_taken();
         }
-        let (value, has_lost) = conflict.outcome(picked, pick);
-        self.value = value;
-        has_lost || picked.leaves_out_updated()
+        self.value = conflict.outcome(picked, pick);
     }
 
     /// Sets the comments that belong to the child. The lines above them belong to no value, so they do not depend on who wins it.
     fn set_comments(&mut self, comments: Comments<'a>) {
         self.comments = Comments { gap: self.comments.gap, ..comments }.into();
-    }
-}
-
-impl Pick {
-    /// Whether updated's change is not made.
-    fn leaves_out_updated(self) -> bool {
-        matches!(self, Self::Dest | Self::Original)
     }
 }
 
@@ -125,13 +101,13 @@ impl<'a> Conflict<'a> {
         }
     }
 
-    /// The result if this side wins, and whether updated lost any conflict in it.
-    fn outcome(self, side: Pick, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
+    /// The result if this side wins.
+    fn outcome(self, side: Pick, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> Option<Tree<'a>> {
         match (side, self.taking) {
-            (Pick::Original, _) => (self.original.map(Tree::Node), false),
-            (Pick::Both, Taking::Both(both)) => settled(both, pick),
-            (Pick::Dest, _) => self.dest.map_or((None, false), |tree| settled(tree, pick)),
-            (Pick::Updated | Pick::Both, _) => self.taken.map_or((None, false), |tree| settled(tree, pick)),
+            (Pick::Original, _) => self.original.map(Tree::Node),
+            (Pick::Both, Taking::Both(both)) => decide(both, pick),
+            (Pick::Dest, _) => decide(self.dest?, pick),
+            (Pick::Updated | Pick::Both, _) => decide(self.taken?, pick),
         }
     }
 }

@@ -192,6 +192,24 @@ fn the_comments_of_a_conflict_are_those_of_the_side_that_wins() {
 }
 
 #[test]
+fn the_comments_around_a_conflict_come_whoever_wins_it() {
+    let text = |comment: &str, value: u8| format!("# {comment}\na: # {comment}\n  b: {value}\n  # {comment}\n");
+    let [dest, original, updated] = [text("old", 1), text("old", 0), text("new", 2)].map(|text| parsed(&text));
+    let types = Types::new([], Inference::On);
+    let sides = [&dest, &original, &updated].map(root);
+    let cursor = types.root("", "", Mode::ThreeWay);
+    let found = diff(Some(sides[1]), sides[2], Some(sides[0]), cursor, Renames::Ignore).expect("a change");
+    let change = found.change.expect("a change");
+    let merged = merge(Some(Tree::Node(sides[0])), &change, NewElements::Append).expect("a tree");
+    let tree = merged.tree.expect("a resource");
+    for (pick, value) in [(Pick::Dest, 1), (Pick::Updated, 2), (Pick::Original, 0)] {
+        let tree = settle(tree.clone(), &mut |_| pick).expect("a resource");
+        let edits = splice::edits(sides[0], &tree, &Budget::default()).expect("within the limit");
+        assert_eq!(edits.apply(dest.source(), 0..dest.source().len()), text("new", value), "{pick:?}");
+    }
+}
+
+#[test]
 fn a_change_of_a_conflict_is_made_on_both_sides() {
     let [dest, original, updated, more] = ["a: 1\n", "a: 0\n", "a: 2\n", "a: 3\n"].map(parsed);
     let tree = conflict(root(&dest), [root(&original), root(&updated)]);
