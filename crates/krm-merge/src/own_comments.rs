@@ -60,7 +60,7 @@ impl<'a> OwnComments<'a> {
         let above = if is_here { becomes(above, dest.entries().next()) } else { None };
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
         let below = if dest.is_root() { becomes(at_end, dest.entries().last()) } else { None };
-        let below = below.filter(|wants| !is_elsewhere(wants, dest));
+        let below = below.filter(|wants| !is_elsewhere(wants, sides));
         let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
         (Self { mark, above, inside, below }, warnings)
@@ -148,11 +148,18 @@ fn end_of(resource: NodeRef<'_>) -> Range<usize> {
     start..below_all(resource).max(start)
 }
 
-/// Whether a document has one of these comment lines above its end.
-fn is_elsewhere(comments: &str, resource: NodeRef<'_>) -> bool {
+/// Whether dest has one of these comment lines above the end of its document. A line that upstream moved to the end goes from its place.
+fn is_elsewhere(comments: &str, sides: Sides<Option<NodeRef<'_>>>) -> bool {
+    let above = sides.map(|side| side.map(above_end).unwrap_or_default());
+    let has = |side: Side, line: &str| above[side].contains(line);
+    let stays = |line: &str| has(Side::Dest, line) && (has(Side::Updated, line) || !has(Side::Original, line));
+    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && stays(line))
+}
+
+/// The comments of a document above those at its end.
+fn above_end(resource: NodeRef<'_>) -> HashSet<&str> {
     let (doc, above) = (resource.document(), extent(resource).start..end_of(resource).start);
-    let above: HashSet<&str> = doc.comments_in(above).map(|(from, to)| trim_end(&doc.source()[from..to])).collect();
-    lines(comments).into_iter().map(trim).any(|line| !line.is_empty() && above.contains(line))
+    doc.comments_in(above).map(|(from, to)| trim_end(&doc.source()[from..to])).collect()
 }
 
 /// The comment above a resource as it is written, from its first `#` on. Without a comment it is empty. That of brackets has the lines that are
@@ -357,6 +364,18 @@ mod tests {
         // Behind a value on the line of the mark there is no place.
         let on_line = ["---\nk: 1\n", "--- # up\nk: 1\n", "--- {k: 1}\n"];
         assert_eq!(merged(on_line), (on_line[2].to_owned(), 0));
+    }
+
+    #[test]
+    fn a_comment_that_upstream_moved_to_the_end_comes() {
+        let fields = "k: 1\n# x\nl: 1\n";
+        assert_eq!(merged([fields, "k: 1\n# x\n", fields]), (format!("{fields}# x\n"), 0));
+        assert_eq!(
+            merged([fields, "# x\nk: 1\n# x\n", fields]),
+            (fields.to_owned(), 0),
+            "upstream has it in its place, too"
+        );
+        assert_eq!(merged(["k: 1\n", "k: 1\n# x\n", fields]), (fields.to_owned(), 0), "dest has it elsewhere");
     }
 
     #[test]
