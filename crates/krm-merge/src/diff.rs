@@ -6,10 +6,12 @@
 mod fields;
 mod gap;
 mod lists;
+mod moved;
 mod notes;
 mod placed;
 mod renamed;
 
+use std::cell::OnceCell;
 use std::hash::Hash;
 
 use krm_yaml::hashed::{Empty, HashSet};
@@ -17,7 +19,8 @@ use krm_yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
 
 use fields::FieldsByName;
 pub use lists::kind_of_list;
-use notes::{changed_remarks, notes_of_new, of_gap};
+use moved::Moved;
+use notes::{notes_of, of_gap};
 use placed::{LinesFit, Placed, is_left_alone, lines_of_same};
 use renamed::{NamedChild, RenamedChild};
 
@@ -131,23 +134,6 @@ impl<'a> NodeOfSides<'a> {
     /// A node that only updated has.
     fn of_new(updated: NodeRef<'a>) -> Self {
         Self { original: None, updated: Some(updated), dest: None }
-    }
-
-    /// The first child on each side.
-    fn firsts(self) -> sides::Sides<Option<Placed<'a>>> {
-        let first = |container: Option<NodeRef<'a>>| {
-            let first = container?.written().next()?;
-            Some((Place::of_child(container?, first), first.1))
-        };
-        sides::Sides { original: first(self.original), updated: first(self.updated), dest: first(self.dest) }
-    }
-
-    /// The comments at a child of updated that upstream changed or that both sides added, and the lines above them.
-    fn notes(self, was: Option<Placed<'a>>, there: Option<Placed<'a>>, is: Placed<'a>) -> Notes<'a> {
-        match was {
-            Some(was) => changed_remarks(was, there, is, self.updated),
-            None => notes_of_new(is, there, || self.firsts(), self.updated),
-        }
     }
 
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
@@ -304,7 +290,7 @@ impl<'a> Differ<'a> {
             let change = self.field(name, NodeOfSides { original: Some(old), updated: None, dest }, cursor)?;
             children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
         }
-        gap::remove(&mut children, sides.updated, || fields.of_original());
+        gap::remove(&mut children, sides.updated, || fields.children(Side::Original));
         let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
         let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
@@ -329,7 +315,7 @@ impl<'a> Differ<'a> {
         let mut children: Option<Vec<Child<'a>>> = None;
         for (i, (key, value)) in map.entries().enumerate() {
             let name = key.string();
-            let gap = gap::taken(None, None, (Place::of_entry(key, value), value), Some(map));
+            let gap = gap::coming((Place::of_entry(key, value), value), &Moved::default());
             let change = self.field(name, NodeOfSides::of_new(value), cursor)?;
             let is_as_written =
                 gap.is_none() && change.as_ref().is_some_and(|c| matches!(c.wants, Wants::Value(v) if v.is(value)));
@@ -361,7 +347,7 @@ impl<'a> Differ<'a> {
     }
 
     /// The fields of a map on all sides, except those of the host.
-    fn fields(&self, sides: NodeOfSides<'a>) -> DiffChildren<FieldsByName<'a>, &'a str> {
+    fn fields(&self, sides: NodeOfSides<'a>) -> DiffChildren<'a, FieldsByName<'a>, &'a str> {
         let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
             .map(|side| FieldsByName::of(side, |name| !is_protected(&self.trail, name)));
         let renamed = self.renamed(sides, || {
@@ -373,7 +359,7 @@ impl<'a> Differ<'a> {
             original.call(names.original, names.dest);
             updated.call(names.updated, names.dest);
         }
-        DiffChildren { of: sides::Sides { original, updated, dest }, renamed, repeated: HashSet::new() }
+        DiffChildren::of(sides::Sides { original, updated, dest }, renamed, HashSet::new())
     }
 
     /// The request for the i-th field of updated's map. `ends` are the ends of the last field that is the same in original and updated.
@@ -382,7 +368,7 @@ impl<'a> Differ<'a> {
         i: usize,
         (key, new): (NodeRef<'a>, NodeRef<'a>),
         ends: &mut Option<[usize; 2]>,
-        fields: &DiffChildren<FieldsByName<'a>, &'a str>,
+        fields: &DiffChildren<'a, FieldsByName<'a>, &'a str>,
         sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Child<'a>>, Error> {
@@ -391,16 +377,16 @@ impl<'a> Differ<'a> {
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let placed = |(key, value)| (Place::of_entry(key, value), value);
         let (was, is) = (old.map(placed), placed((key, new)));
+        let in_dest = there.map(placed);
+        let changed_gap = || gap::changed(was?, in_dest?, is);
         if let Some(lines) = was.and_then(|was| lines_of_same(was, is)) {
             let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
             if ends.replace(own_ends) == Some(starts) {
                 // Mostly nothing is between two fields.
                 return Ok(None);
             }
-            let gap = gap::taken(was, there.map(placed), is, sides.updated);
-            return Ok(gap.map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
+            return Ok(changed_gap().map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
         }
-        let in_dest = there.map(placed);
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
@@ -411,7 +397,7 @@ impl<'a> Differ<'a> {
         let is_of_item = i == 0 && self.trail.is_empty() && (sides.dest.is_some_and(is_item) || is_above());
         let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
         if is_whole && is_left_alone(was, in_dest, is, around) {
-            let change = of_gap(Wants::Text(new), gap::taken(was, in_dest, is, sides.updated));
+            let change = of_gap(Wants::Text(new), changed_gap());
             return Ok(Some(Child { id, node, change }));
         }
         let inner = NodeOfSides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
@@ -422,7 +408,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
-        let notes = sides.notes(was, in_dest, is);
+        let notes = notes_of(was, in_dest, is, || fields.moved(sides));
         let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
@@ -469,24 +455,35 @@ impl<'a> Differ<'a> {
 }
 
 /// The children of a map or a keyed list on each side, found by their names in dest, and the children that have several names.
-struct DiffChildren<C, K> {
+struct DiffChildren<'a, C, K> {
     of: sides::Sides<C>,
     renamed: RenamedChild<K>,
     /// The names that dest has more than once.
     repeated: HashSet<K>,
+    /// The comments that dest has moved between them, found on first use.
+    moved: OnceCell<Moved<'a>>,
 }
 
-impl<'a> DiffChildren<FieldsByName<'a>, &'a str> {
-    /// The fields of original, each with its place on the sides that have it.
-    fn of_original(&self) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
+impl<'a, C, K> DiffChildren<'a, C, K> {
+    fn of(of: sides::Sides<C>, renamed: RenamedChild<K>, repeated: HashSet<K>) -> Self {
+        Self { of, renamed, repeated, moved: OnceCell::new() }
+    }
+}
+
+impl<'a> DiffChildren<'a, FieldsByName<'a>, &'a str> {
+    /// The fields of a side, each with its place on the sides that have it.
+    fn children(&self, of: Side) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
         let placed = |(key, value)| (Place::of_entry(key, value), value);
-        let fields = self.of.original.fields.iter().enumerate().map(|(i, &(key, value))| {
-            let name = *self.renamed.in_dest(Side::Original, &key.string());
-            let other = |side: Side| self.of[side].get(name, i).map(placed);
-            let (updated, dest) = (other(Side::Updated), other(Side::Dest));
-            (ChildId::Field(name), sides::Sides { original: Some(placed((key, value))), updated, dest })
+        let fields = self.of[of].fields.iter().enumerate().map(|(i, (key, _))| {
+            let name = *self.renamed.in_dest(of, &key.string());
+            (ChildId::Field(name), sides::Sides::of(|side| self.of[side].get(name, i).map(placed)))
         });
         fields.collect()
+    }
+
+    fn moved(&self, containers: NodeOfSides<'a>) -> &Moved<'a> {
+        let children = |side| self.children(side).into_iter().map(|(_, on_sides)| on_sides).collect();
+        self.moved.get_or_init(|| Moved::of(containers.by_side(), children))
     }
 }
 

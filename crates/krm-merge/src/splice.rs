@@ -16,8 +16,8 @@ use std::ops::Range;
 use krm_yaml::{
     BlockScalar, Chomping, Document, Edit, Kind, NodeRef, Overlap, Place, Style, TextEdits, WrittenChild, below,
     can_end_with_comments, comment_of, comment_place, comment_text, comments_above, ends_line, foot, gap_above,
-    is_blank, is_in_rows, line_end, lines, next_line, opening_place, same, starts_line, trim, trim_start,
-    without_break,
+    holds_no_value, is_blank, is_in_rows, line_end, lines, next_line, opening_place, same, starts_line, trim,
+    trim_start, without_break,
 };
 
 use crate::alias;
@@ -715,7 +715,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         // The comments of a `<<` that is written out stay above its fields.
         let is_written_out = !lines.is_empty() && before.first().is_some_and(Entry::is_merge);
         let written_out = before.first().filter(|_| is_written_out).and_then(|entry| entry.was);
-        self.insert_lines(written_out.map_or(first.top(self.doc), |_| first.bottom(self.doc)), lines);
+        self.insert_lines(written_out.map_or(self.top_of_first(&first), |_| first.bottom(self.doc)), lines);
         for (i, (was, entry)) in before.iter().filter_map(|entry| entry.was.zip(Some(entry))).enumerate() {
             let place = place_in(node, was);
             let above = |_: &Self| last_block(&lines.join("\n"));
@@ -725,6 +725,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.remove(&place, written_out.filter(|_| i == 0));
             self.clear_below(place.bottom(self.doc), above);
         }
+    }
+
+    /// Where a new first child comes. What is set apart above a child stays above that child; at the top of a text, it stays at the top.
+    fn top_of_first(&self, first: &Place) -> usize {
+        let gap = gap_above(first, self.doc).filter(|gap| !holds_no_value(&self.text()[..gap.start]));
+        gap.map_or(first.top(self.doc), |gap| gap.start)
     }
 
     /// Edits the first child that stays, and those below it.

@@ -6,9 +6,10 @@
 
 use krm_yaml::hashed::HashMap;
 use krm_yaml::{
-    NodeRef, Place, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim,
+    NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim,
 };
 
+use super::moved::Moved;
 use super::placed::Placed;
 use crate::change::Child;
 use crate::child::ChildId;
@@ -19,18 +20,14 @@ fn text<'a>((place, value): Placed<'a>) -> Option<&'a str> {
     Some(&value.document().source()[gap_above(&place, value.document())?])
 }
 
-/// The gap that dest takes above a child of updated, if any: that of a new child, or the one that upstream changed and dest left alone.
-/// `container` is updated's map or list.
-pub(super) fn taken<'a>(
-    was: Option<Placed<'a>>,
-    there: Option<Placed<'a>>,
-    is: Placed<'a>,
-    container: Option<NodeRef<'a>>,
-) -> Option<&'a str> {
+/// The gap of a child that dest lacks, which comes with it.
+pub(super) fn coming<'a>(is: Placed<'a>, moved: &Moved<'_>) -> Option<&'a str> {
+    text(is).filter(|gap| !gap.is_empty() && !moved.has_all(gap))
+}
+
+/// The gap above a child that upstream changed, if dest left it alone.
+pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<&'a str> {
     let wants = text(is)?;
-    let Some((was, there)) = was.zip(there) else {
-        return (was.is_none() && there.is_none() && !wants.is_empty()).then_some(wants);
-    };
     let expects = text(was)?;
     if same_comment(expects, wants) || !same_comment(expects, text(there)?) {
         return None;
@@ -42,10 +39,7 @@ pub(super) fn taken<'a>(
     // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.
     let own = |(place, value): Placed<'a>| comments_above(&place, value.document());
     let is_own_alone = same_comment(own(was), own(is)) || same_comment(own(was), own(there));
-    // Blank lines at the top of a map or list are layout, which dest need not share.
-    let is_first = || container.and_then(Place::of_first).is_some_and(|first| first.lead == is.0.lead);
-    let is_layout = || same_from_first_comment(expects, wants) && is_first();
-    (is_own_alone && !is_layout()).then_some(wants)
+    is_own_alone.then_some(wants)
 }
 
 /// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
@@ -89,11 +83,13 @@ fn is_at_end(gap: &str, container: Option<NodeRef<'_>>) -> bool {
 
 /// Whether only blank lines differ above a child, among the comments that belong to it and those that do not.
 pub(super) fn has_same_words(was: Placed<'_>, is: Placed<'_>) -> bool {
-    fn all<'a>((place, value): Placed<'a>) -> &'a str {
-        let doc = value.document();
-        gap_above(&place, doc).map_or("", |gap| &doc.source()[gap.start..doc.line_start(place.lead)])
-    }
-    same_words(all(was), all(is))
+    same_words(all_above(was), all_above(is))
+}
+
+/// The gap above a child, and the comments below it that belong to the child.
+pub(super) fn all_above((place, value): Placed<'_>) -> &str {
+    let doc = value.document();
+    gap_above(&place, doc).map_or("", |gap| &doc.source()[gap.start..doc.line_start(place.lead)])
 }
 
 /// Whether two gaps differ at most in the blank lines at their begin.

@@ -3,7 +3,8 @@
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Error, NodeRef, Place, same};
 
-use super::notes::{changed_remarks, of_gap};
+use super::moved::Moved;
+use super::notes::{changed_remarks, notes_of, of_gap};
 use super::placed::{LinesFit, Placed, is_left_alone, same_child};
 use super::{DiffChildren, Differ, NamesOfChild, NodeOfSides, Paired, gap};
 use crate::change::{Change, Child, Emptied, Expects, Inside, Wants};
@@ -73,7 +74,7 @@ impl<'a> Differ<'a> {
         paired: &[Paired<'a>],
         cursor: Cursor<'a>,
     ) -> Result<Vec<Child<'a>>, Error> {
-        let mut children = Vec::with_capacity(paired.len());
+        let (nothing, mut children) = (Moved::default(), Vec::with_capacity(paired.len()));
         for pair in paired {
             let id = ChildId::Index(pair.place);
             let sides = NodeOfSides { original: pair.original, updated: Some(pair.updated), dest: Some(pair.dest) };
@@ -83,8 +84,8 @@ impl<'a> Differ<'a> {
             let fit = self.fit.below(Some(there), Some(is));
             let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
             self.trail.pop();
-            let lists = NodeOfSides { original: Some(original), updated: Some(updated), dest: Some(dest) };
-            let notes = lists.notes(pair.original.map(|was| placed(original, was)), Some(there), is);
+            let was = pair.original.map(|was| placed(original, was));
+            let notes = notes_of(was, Some(there), is, || &nothing);
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
@@ -110,7 +111,7 @@ impl<'a> Differ<'a> {
                 children.extend(self.element(element, key, &list)?);
             }
         }
-        gap::remove(&mut children, sides.updated, || list.of_original());
+        gap::remove(&mut children, sides.updated, || list.children(Side::Original));
         let names = renamed.iter().map(|names| names.clone().map(ChildId::Key)).collect();
         Ok((children, names))
     }
@@ -120,7 +121,7 @@ impl<'a> Differ<'a> {
         &self,
         keys: &[MergeKey<'a>],
         sides: NodeOfSides<'a>,
-    ) -> DiffChildren<ByKey<'a>, ElementKey<'a>> {
+    ) -> DiffChildren<'a, ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // If several elements have one key, the first one counts.
@@ -147,7 +148,7 @@ impl<'a> Differ<'a> {
             let in_dest = list.elements().filter_map(|element| element_key(element, keys));
             repeated.extend(in_dest.filter(|key| !seen.insert(key.clone())));
         }
-        DiffChildren { of: sides::Sides { original, updated, dest }, renamed, repeated }
+        DiffChildren::of(sides::Sides { original, updated, dest }, renamed, repeated)
     }
 
     /// The request for an element that original or updated has, by its key in dest.
@@ -160,14 +161,14 @@ impl<'a> Differ<'a> {
         let sides = list.sides;
         let sides::Sides { original: was, updated: is, dest: there } = list.placed(&key);
         let node = is.map(|is| (None, is.1));
+        let changed_gap = || gap::changed(was?, there?, is?);
         match is {
             Some(is) if was.is_some_and(|was| same_child(was, is)) => {
-                let gap = gap::taken(was, there, is, sides.updated);
-                let change = gap.map(|gap| of_gap(Wants::Same, Some(gap)));
+                let change = changed_gap().map(|gap| of_gap(Wants::Same, Some(gap)));
                 return Ok(change.map(|change| Child { id: ChildId::Key(key), node, change }));
             }
             Some(is) if sides.are_blocks() && is_left_alone(was, there, is, self.fit) => {
-                let change = of_gap(Wants::Text(is.1), gap::taken(was, there, is, sides.updated));
+                let change = of_gap(Wants::Text(is.1), changed_gap());
                 return Ok(Some(Child { id: ChildId::Key(key), node, change }));
             }
             Some(_) | None => {}
@@ -182,7 +183,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &list.by(), |key| ChildId::Key(key.clone()));
         }
-        let notes = is.map(|is| sides.notes(was, there, is)).unwrap_or_default();
+        let notes = is.map(|is| notes_of(was, there, is, || list.moved())).unwrap_or_default();
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         Ok(change.map(|change| Child { id: ChildId::Key(key), node, change: Change { notes, ..change } }))
     }
@@ -227,7 +228,7 @@ struct KeyedList<'a> {
     keys: Vec<MergeKey<'a>>,
     sides: NodeOfSides<'a>,
     cursor: Cursor<'a>,
-    elements: DiffChildren<ByKey<'a>, ElementKey<'a>>,
+    elements: DiffChildren<'a, ByKey<'a>, ElementKey<'a>>,
 }
 
 impl<'a> KeyedList<'a> {
@@ -251,12 +252,17 @@ impl<'a> KeyedList<'a> {
         })
     }
 
-    /// The elements of original, in order.
-    fn of_original(&self) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
-        let keys = self.sides.original.into_iter().flat_map(NodeRef::elements);
+    /// The elements of a side, in order.
+    fn children(&self, of: Side) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
+        let keys = self.sides.by_side()[of].into_iter().flat_map(NodeRef::elements);
         let keys = keys.filter_map(|element| element_key(element, &self.keys));
-        let keys = keys.map(|key| self.elements.renamed.in_dest(Side::Original, &key).clone());
+        let keys = keys.map(|key| self.elements.renamed.in_dest(of, &key).clone());
         keys.map(|key| (ChildId::Key(key.clone()), self.placed(&key))).collect()
+    }
+
+    fn moved(&self) -> &Moved<'a> {
+        let children = |side| self.children(side).into_iter().map(|(_, on_sides)| on_sides).collect();
+        self.elements.moved.get_or_init(|| Moved::of(self.sides.by_side(), children))
     }
 }
 
@@ -289,18 +295,21 @@ fn set<'a>(sides: NodeOfSides<'a>) -> Vec<Child<'a>> {
         let all = side.into_iter().flat_map(|list| list.elements().map(move |element| (list, element)));
         all.filter_map(|(list, element)| Some((element.scalar()?, (list, element))))
     };
-    let mut old = HashMap::new();
-    for (value, element) in values(sides.original) {
-        old.entry(value).or_insert(element);
-    }
+    let firsts = |side: Option<NodeRef<'a>>| {
+        let mut firsts = HashMap::new();
+        values(side).for_each(|(value, element)| _ = firsts.entry(value).or_insert(element));
+        firsts
+    };
+    let (old, own) = (firsts(sides.original), firsts(sides.dest));
     let placed = |(list, element)| (Place::of_element(list, element), element);
     let mut seen = HashSet::new();
     let mut children = Vec::new();
     for (value, new) in values(sides.updated).filter(|(value, _)| seen.insert(value.clone())) {
-        let change = match old.get(&value) {
-            None => Change::patch(Wants::Value(new.1), None),
-            Some(old) => Change {
-                notes: changed_remarks(placed(*old), None, placed(new), sides.updated),
+        let change = match (old.get(&value), own.get(&value)) {
+            (None, _) => Change::patch(Wants::Value(new.1), None),
+            (Some(_), None) => continue,
+            (Some(old), Some(own)) => Change {
+                notes: changed_remarks(placed(*old), placed(*own), placed(new)),
                 ..Change::patch(Wants::Same, None)
             },
         };

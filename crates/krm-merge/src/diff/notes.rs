@@ -1,66 +1,48 @@
-//! The comments at a child, and the lines above them, that upstream changed or that both sides added.
-
-use krm_yaml::{NodeRef, comments_above};
+//! The comments at a child, and the lines above them, that upstream changed, that both sides added, or that come with the child.
 
 use super::gap;
+use super::moved::Moved;
 use super::placed::Placed;
 use crate::change::{Change, NoteChange, Notes, Wants};
 use crate::remarks::Remarks;
-use crate::sides::Sides;
 
 /// The comments at a child.
 pub(super) fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
     Remarks::at(&place, value)
 }
 
-/// The comments of a child that upstream changed, and the lines above them.
-pub(super) fn changed_remarks<'a>(
-    was: Placed<'a>,
+/// The comments that a child of updated brings, and the lines above it. `moved` are those that dest has at another child.
+pub(super) fn notes_of<'a, 'm>(
+    was: Option<Placed<'a>>,
     there: Option<Placed<'a>>,
     is: Placed<'a>,
-    container: Option<NodeRef<'a>>,
-) -> Notes<'a> {
-    let notes = Notes { gap: gap::taken(Some(was), there, is, container), ..Notes::between(remarks(was), remarks(is)) };
-    // A blank line below a comment takes it from the child. Where dest keeps its lines, that asks for nothing.
-    Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
-}
-
-/// The comments of a child that is new in updated, and the lines above it. `there` is the child in dest, if dest added it, too; `first` gives the
-/// first child of the map or list on each side.
-pub(super) fn notes_of_new<'a>(
-    new: Placed<'a>,
-    there: Option<Placed<'a>>,
-    first: impl FnOnce() -> Sides<Option<Placed<'a>>>,
-    container: Option<NodeRef<'a>>,
-) -> Notes<'a> {
-    let above = comments_above(&new.0, new.1.document());
-    let is_elsewhere = |first: Sides<Option<Placed<'a>>>| {
-        let is_first = |there: Placed<'a>| first.dest.is_some_and(|first| first.1.is(there.1));
-        header(new, first).filter(|_| !there.is_some_and(is_first))
-    };
+    moved: impl FnOnce() -> &'m Moved<'a>,
+) -> Notes<'a>
+where
+    'a: 'm,
+{
     // Mostly there are no comments.
-    let header = if above.is_empty() { None } else { is_elsewhere(first()) };
-    let above = &above[header.unwrap_or(0)..];
-    match there {
-        Some(there) => notes_of_added(remarks(there), Remarks { above, ..remarks(new) }),
-        None => {
-            let above = header.map(|_| NoteChange { expects: None, wants: above });
-            Notes { gap: gap::taken(None, None, new, container), above, ..Notes::default() }
+    let moved = if gap::all_above(is).contains('#') { moved() } else { &Moved::default() };
+    match (was, there) {
+        (Some(was), Some(there)) => changed_remarks(was, there, is),
+        (None, Some(there)) => {
+            let new = remarks(is);
+            notes_of_added(remarks(there), Remarks { above: moved.left_of(new.above), ..new })
+        }
+        (_, None) => {
+            let notes = was.map(|was| Notes::between(remarks(was), remarks(is))).unwrap_or_default();
+            let (all, wants) = (remarks(is).above, moved.left_of(remarks(is).above));
+            let above = (wants != all).then_some(NoteChange { expects: None, wants });
+            Notes { gap: gap::coming(is, moved), above: above.or(notes.above), ..notes }
         }
     }
 }
 
-/// How long the comments at the top are that a new child has above it, if dest has put another child at the top. The comments at the top came
-/// with each of the two. They are dest's, and are not written a second time.
-fn header<'a>(new: Placed<'a>, first: Sides<Option<Placed<'a>>>) -> Option<usize> {
-    let above = |(place, value): Placed<'a>| comments_above(&place, value.document());
-    let key = |(place, value): Placed<'a>| &value.document().source()[place.lead..place.open];
-    let (was, here) = first.original.zip(first.dest)?;
-    let is_first = first.updated.is_some_and(|first| first.1.is(new.1)) && key(was) != key(here);
-    let lines = above(new).split_inclusive('\n').zip(above(was).lines()).zip(above(here).lines());
-    let header = lines.take_while(|((own, was), here)| own.trim() == was.trim() && own.trim() == here.trim());
-    let header: usize = header.map(|((own, _), _)| own.len()).sum();
-    (is_first && header > 0).then_some(header)
+/// The comments of a child that upstream changed, and the lines above it.
+pub(super) fn changed_remarks<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Notes<'a> {
+    let notes = Notes { gap: gap::changed(was, there, is), ..Notes::between(remarks(was), remarks(is)) };
+    // A blank line below a comment takes it from the child. Where dest keeps its lines, that asks for nothing.
+    Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
 }
 
 /// A change that also asks for other lines above a child.

@@ -633,7 +633,7 @@ fn the_lines_above_a_child_come_and_stay_with_its_place() {
             "k:\n  # part 1\n\n  a: 1\n\n  # part 2\n\n  b: 1\n",
             "k:\n  # part 2\n\n  b: 1\n",
             "k:\n  # part 1\n\n  a: 1\n\n  # part 2\n\n  b: 2\n",
-            "k:\n\n  # part 2\n\n  b: 2\n",
+            "k:\n  # part 2\n\n  b: 2\n",
         ],
         // Dest has other lines below the field that upstream removes.
         ["a: 1\n\n# part 2\n\nb: 1\nc: 1\n", "a: 1\nc: 1\n", "a: 1\n\n# part 2\n\nb: 1\n\nc: 2\n", "a: 1\n\nc: 2\n"],
@@ -642,6 +642,16 @@ fn the_lines_above_a_child_come_and_stay_with_its_place() {
         // Blank lines are a part of the value above.
         ["a: x\nb: 1\n", "a: x\n\n# c\n\nb: 1\n", "a: |+\n  x\nb: 1\n", "a: |+\n  x\n# c\n\nb: 1\n"],
         ["a: |\n  x\nb: 1\n", "a: |\n  x\n\nb: 1\n", "a: |\n  y\nb: 1\n", "a: |\n  y\n\nb: 1\n"],
+        // Above the first field of a map.
+        ["k:\n  a: 1\n  b: 1\n", "k:\n\n  a: 1\n  b: 1\n", "k:\n  a: 1\n  b: 2\n", "k:\n\n  a: 1\n  b: 2\n"],
+        ["k:\n\n  a: 1\n  b: 1\n", "k:\n  a: 1\n  b: 1\n", "k:\n\n  a: 1\n  b: 2\n", "k:\n  a: 1\n  b: 2\n"],
+        ["k:\n  a: 1\n", "k:\n  a: 1\n", "k:\n\n  a: 1\n", "k:\n\n  a: 1\n"],
+        ["z: 1\n", "z: 1\nk:\n\n  a: 1\n", "z: 2\n", "z: 2\nk:\n\n  a: 1\n"],
+        ["l: []\n", "l:\n-\n\n  a: 1\n", "k: 1\nl: []\n", "k: 1\nl:\n-\n\n  a: 1\n"],
+        // A new first field comes above the lines of the next one. At the top of a text, these lines are the text's.
+        ["k:\n\n  a: 1\n", "k:\n  c: 1\n\n  a: 1\n", "k:\n\n  a: 2\n", "k:\n  c: 1\n\n  a: 2\n"],
+        ["k:\n  a: 1\n", "k:\n  c: 1\n  # u\n\n  a: 1\n", "k:\n  # d\n\n  a: 1\n", "k:\n  c: 1\n  # d\n\n  a: 1\n"],
+        ["a: 1\n", "c: 1\na: 1\n", "# d\n\na: 1\n", "# d\n\nc: 1\na: 1\n"],
         // Elements.
         [
             "a:\n- name: x\n- name: y\n",
@@ -658,6 +668,48 @@ fn the_lines_above_a_child_come_and_stay_with_its_place() {
     ] {
         let (once, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
         assert_eq!((once.as_str(), conflicts.len()), (want, 0), "{original}{updated}{dest}");
+        assert_eq!(merged([original, updated, want], OnConflict::TakeUpdated).0, want, "again: {want}");
+    }
+}
+
+#[test]
+fn what_comes_brings_no_comment_that_dest_has_at_another_child() {
+    for [original, updated, dest, want] in [
+        // Dest deleted a field, and left the comment above the next one, or at the end.
+        ["# a\na: 1\nb: 1\n", "# a\nnew: 1\na: 1\nb: 1\n", "# a\nb: 1\n", "new: 1\n# a\nb: 1\n"],
+        ["z: 1\n# a\na: 1\nb: 1\n", "z: 1\n# a\na: 2\nb: 1\n", "z: 1\n# a\nb: 1\n", "z: 1\na: 2\n# a\nb: 1\n"],
+        [
+            "k:\n  a: 1\n  # b\n  b: 1\n",
+            "k:\n  a: 1\n  # b\n  b: 2\n",
+            "k:\n  a: 1\n  # b\n",
+            "k:\n  a: 1\n  b: 2\n  # b\n",
+        ],
+        [
+            "z: 1\n\n# part\n\na: 1\nb: 1\n",
+            "z: 1\n\n# part\n\nnew: 1\na: 1\nb: 1\n",
+            "z: 1\n\n# part\n\nb: 1\n",
+            "z: 1\nnew: 1\n\n# part\n\nb: 1\n",
+        ],
+        [
+            "l:\n# a\n- name: a\n- name: b\n",
+            "l:\n# a\n- name: new\n- name: a\n- name: b\n",
+            "l:\n# a\n- name: b\n",
+            "l:\n- name: new\n# a\n- name: b\n",
+        ],
+        // Only the lines at its begin are dest's.
+        ["# a\na: 1\nb: 1\n", "# a\n# new\nnew: 1\na: 1\nb: 1\n", "# a\nb: 1\n", "# new\nnew: 1\n# a\nb: 1\n"],
+        // Dest put a field between the comment and its field.
+        ["# a\na: 1\n", "# a\nnew: 1\na: 1\n", "# a\nown: 1\na: 1\n", "# a\nown: 1\nnew: 1\na: 1\n"],
+        // Upstream removes the field that has the comment in dest.
+        ["# a\na: 1\nb: 1\nz: 1\n", "# a\nnew: 1\nz: 1\n", "# a\nb: 1\nz: 1\n", "# a\nnew: 1\nz: 1\n"],
+        // The other field had these words before.
+        ["# c\na: 1\n# c\nb: 1\n", "# c\na: 2\n# c\nb: 1\n", "# c\nb: 1\n", "# c\na: 2\n# c\nb: 1\n"],
+        // The comment went with its field, and comes back with it, and so do the lines above it.
+        ["z: 1\n# a\na: 1\nb: 1\n", "z: 1\n# a\na: 2\nb: 1\n", "z: 1\nb: 1\n", "z: 1\n# a\na: 2\nb: 1\n"],
+        ["z: 1\na: 1\nb: 1\n", "z: 1\n\na: 2\nb: 1\n", "z: 1\nb: 1\n", "z: 1\n\na: 2\nb: 1\n"],
+    ] {
+        let once = merged([original, updated, dest], OnConflict::TakeUpdated).0;
+        assert_eq!(once, want, "{original}{updated}{dest}");
         assert_eq!(merged([original, updated, want], OnConflict::TakeUpdated).0, want, "again: {want}");
     }
 }

@@ -205,9 +205,9 @@ impl BlockText {
             }
             out.push_str(comment);
         }
-        // A comment above the first child does not belong to the dash: it stays on a line of its own.
-        let is_comment = self.body.first().is_some_and(|line| trim_start(line).starts_with('#'));
-        if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
+        // What is above the first child does not belong to the dash: it stays on lines of its own.
+        let is_above = |line: &String| is_blank(line) || trim_start(line).starts_with('#');
+        if out.len() == begin && host == Host::Element && self.body.first().is_some_and(|line| !is_above(line)) {
             let first = self.body.remove(0);
             out.push(' ');
             out.push_str(trim_start(&first));
@@ -385,7 +385,8 @@ impl HostLayout<'_> {
         if node.style() == Style::Flow {
             out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(node, tree, 0, (Foot::Own(None), 0)));
+            let children = self.children(node, tree, 0, (Foot::Own(None), 0));
+            out.extend(children.into_iter().skip_while(String::is_empty));
         }
         out
     }
@@ -474,8 +475,7 @@ impl HostLayout<'_> {
                 let above = &text[gap_from(doc, limit, line)..line];
                 let above = comment_lines(above, column, self.budget);
                 let above = not_taken(above, || last_block(&out[last..].join("\n")));
-                let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
-                out.extend(above.into_iter().skip(skip));
+                out.extend(above);
             }
             if new.tree.like().is_some_and(|like| like.is(value)) {
                 let named = NewChild { key: new.key.or(key.map(Key::Node)), source: key, ..*new };
