@@ -130,8 +130,8 @@ impl<'a> Change<'a> {
 /// The comments that the other side wants for a node; `None` if it asks for no change of a comment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes<'a> {
-    /// The lines above it that belong to no child. They are new there, or dest has those of original.
-    pub gap: Option<&'a str>,
+    /// The lines above it that belong to no child.
+    pub gap: Option<GapChange<'a>>,
     /// The comment lines above it.
     pub above: Option<NoteChange<'a>>,
     /// The comment on its line.
@@ -147,6 +147,11 @@ impl<'a> Notes<'a> {
     pub fn is_empty(&self) -> bool {
         let slots = [self.above, self.behind, self.below, self.opening];
         self.gap.is_none() && slots.iter().all(Option::is_none)
+    }
+
+    /// The lines above it that come.
+    pub fn gap_to_be(&self) -> Option<&'a str> {
+        self.gap.and_then(GapChange::comes)
     }
 
     /// The comments that a child lost or got.
@@ -166,6 +171,25 @@ impl<'a> Notes<'a> {
     /// The request of a patch: its comment on the line replaces any comment of dest there.
     pub fn of_line(comment: Option<&'a str>) -> Self {
         Self { behind: comment.map(|wants| NoteChange { expects: None, wants }), ..Self::default() }
+    }
+}
+
+/// A change of the lines above a child that belong to no child.
+#[derive(Clone, Copy, Debug)]
+pub enum GapChange<'a> {
+    /// It gets these. They are new there, or dest has those of original.
+    Comes(&'a str),
+    /// Both sides changed their comments, in different ways.
+    Contested(Sides<&'a str>),
+}
+
+impl<'a> GapChange<'a> {
+    /// The lines that come.
+    pub fn comes(self) -> Option<&'a str> {
+        match self {
+            Self::Comes(lines) => Some(lines),
+            Self::Contested(_) => None,
+        }
     }
 }
 

@@ -315,7 +315,7 @@ impl<'a> Differ<'a> {
         let mut children: Option<Vec<Child<'a>>> = None;
         for (i, (key, value)) in map.entries().enumerate() {
             let name = key.string();
-            let gap = gap::coming((Place::of_entry(key, value), value), &Moved::default());
+            let gap = gap::coming((Place::of_entry(key, value), value));
             let change = self.field(name, NodeOfSides::of_new(value), cursor)?;
             let is_as_written =
                 gap.is_none() && change.as_ref().is_some_and(|c| matches!(c.wants, Wants::Value(v) if v.is(value)));

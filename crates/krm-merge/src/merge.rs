@@ -317,7 +317,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let above = child.change.notes.above.map(|note| note.wants);
-        let comments = Comments { gap: child.change.notes.gap, above, behind, ..Comments::default() };
+        let comments = Comments { gap: child.change.notes.gap_to_be(), above, behind, ..Comments::default() };
         Ok(value.map(|value| Entry { was, comments: comments.into(), ..Entry::new(key.map(Key::Node), value) }))
     }
 
@@ -445,11 +445,11 @@ impl<'a> Walk<'a> {
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
         if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
             *entry = as_written(entry, key, node);
-            entry.comments = Comments { gap: child.change.notes.gap, ..*entry.comments }.into();
+            entry.comments = Comments { gap: child.change.notes.gap_to_be(), ..*entry.comments }.into();
             return Ok(());
         }
         if entry.value.is_none() && child.change.removes() {
-            entry.comments = Comments { gap: child.change.notes.gap, ..Comments::default() }.into();
+            entry.comments = Comments { gap: child.change.notes.gap_to_be(), ..Comments::default() }.into();
         }
         self.annotate(entry, (old_key, before), parent, child);
         Ok(())
@@ -516,7 +516,7 @@ impl<'a> Walk<'a> {
         let is_new = entry.was.is_none();
         let taken = taken(notes, own, asked);
         let comments = Comments {
-            gap: notes.gap.filter(|_| !child.change.removes()).or(asked.gap),
+            gap: notes.gap_to_be().filter(|_| !child.change.removes()).or(asked.gap),
             above: taken.above.or_else(|| stays(own.above).filter(|_| is_new)),
             behind: taken.behind.or_else(|| stays(own.behind)),
             below: taken.below.filter(|_| is_inside),

@@ -715,7 +715,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         // The comments of a `<<` that is written out stay above its fields.
         let is_written_out = !lines.is_empty() && before.first().is_some_and(Entry::is_merge);
         let written_out = before.first().filter(|_| is_written_out).and_then(|entry| entry.was);
-        self.insert_lines(written_out.map_or(self.top_of_first(&first), |_| first.bottom(self.doc)), lines);
+        self.insert_lines(written_out.map_or(self.top_of_first(&first, lines), |_| first.bottom(self.doc)), lines);
         for (i, (was, entry)) in before.iter().filter_map(|entry| entry.was.zip(Some(entry))).enumerate() {
             let place = place_in(node, was);
             let above = |_: &Self| last_block(&lines.join("\n"));
@@ -727,9 +727,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// Where a new first child comes. What is set apart above a child stays above that child; at the top of a text, it stays at the top.
-    fn top_of_first(&self, first: &Place) -> usize {
-        let gap = gap_above(first, self.doc).filter(|gap| !holds_no_value(&self.text()[..gap.start]));
+    /// Where new first children with these lines come. What is set apart above a child stays above that child; at the top of a text, it stays
+    /// at the top, and a block scalar that keeps the blank lines below it would take them.
+    fn top_of_first(&self, first: &Place, lines: &[String]) -> usize {
+        let keeps = || last_block(&lines.join("\n")).is_some_and(|block| block.chomping == Chomping::Keep);
+        let gap = gap_above(first, self.doc).filter(|gap| !holds_no_value(&self.text()[..gap.start]) && !keeps());
         gap.map_or(first.top(self.doc), |gap| gap.start)
     }
 

@@ -5,13 +5,10 @@
 //! with a child that upstream removes.
 
 use krm_yaml::hashed::HashMap;
-use krm_yaml::{
-    NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim,
-};
+use krm_yaml::{NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim};
 
-use super::moved::Moved;
 use super::placed::Placed;
-use crate::change::Child;
+use crate::change::{Child, GapChange};
 use crate::child::ChildId;
 use crate::sides::{Side, Sides};
 
@@ -21,25 +18,29 @@ fn text<'a>((place, value): Placed<'a>) -> Option<&'a str> {
 }
 
 /// The gap of a child that dest lacks, which comes with it.
-pub(super) fn coming<'a>(is: Placed<'a>, moved: &Moved<'_>) -> Option<&'a str> {
-    text(is).filter(|gap| !gap.is_empty() && !moved.has_all(gap))
+pub(super) fn coming<'a>(is: Placed<'a>) -> Option<GapChange<'a>> {
+    text(is).filter(|gap| !gap.is_empty()).map(GapChange::Comes)
 }
 
-/// The gap above a child that upstream changed, if dest left it alone.
-pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<&'a str> {
-    let wants = text(is)?;
-    let expects = text(was)?;
-    if same_comment(expects, wants) || !same_comment(expects, text(there)?) {
+/// What becomes of the gap above a child that upstream changed: dest takes it, if it left it alone.
+pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<GapChange<'a>> {
+    let (original, updated, dest) = (text(was)?, text(is)?, text(there)?);
+    if same_comment(original, updated) {
         return None;
     }
     // After a first run, a comment of another column is in the column of the child, so it is one of the child.
     if has_same_words(there, is) && !has_same_words(was, is) {
         return None;
     }
+    if !same_comment(original, dest) {
+        // Where only blank lines differ, nothing is lost.
+        let differ = !same_words(original, updated) && !same_words(original, dest) && !same_words(updated, dest);
+        return differ.then_some(GapChange::Contested(Sides { original, updated, dest }));
+    }
     // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.
     let own = |(place, value): Placed<'a>| comments_above(&place, value.document());
     let is_own_alone = same_comment(own(was), own(is)) || same_comment(own(was), own(there));
-    is_own_alone.then_some(wants)
+    is_own_alone.then_some(GapChange::Comes(updated))
 }
 
 /// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
@@ -61,13 +62,13 @@ pub(super) fn remove<'a>(
         let both = |other: Side| texts.original.zip(texts[other]);
         match (on_sides.updated, on_sides.dest) {
             (Some(_), Some(_)) => {
-                let is_new = at.is_some_and(|at| children[at].change.notes.gap.is_some());
+                let is_new = at.is_some_and(|at| children[at].change.notes.gap_to_be().is_some());
                 is_next_taken = Some(is_new || both(Side::Updated).is_some_and(|(a, b)| same_from_first_comment(a, b)));
             }
             (None, Some(_)) if both(Side::Dest).is_some_and(|(a, b)| same_comment(a, b)) => {
                 let goes = is_next_taken.unwrap_or_else(|| !texts.original.is_some_and(|gap| is_at_end(gap, updated)));
                 if let Some(at) = at.filter(|at| goes && children[*at].change.removes()) {
-                    children[at].change.notes.gap = Some("");
+                    children[at].change.notes.gap = Some(GapChange::Comes(""));
                 }
             }
             _ => {}

@@ -3,7 +3,7 @@
 use super::gap;
 use super::moved::Moved;
 use super::placed::Placed;
-use crate::change::{Change, NoteChange, Notes, Wants};
+use crate::change::{Change, GapChange, NoteChange, Notes, Wants};
 use crate::remarks::Remarks;
 
 /// The comments at a child.
@@ -33,7 +33,8 @@ where
             let notes = was.map(|was| Notes::between(remarks(was), remarks(is))).unwrap_or_default();
             let (all, wants) = (remarks(is).above, moved.left_of(remarks(is).above));
             let above = (wants != all).then_some(NoteChange { expects: None, wants });
-            Notes { gap: gap::coming(is, moved), above: above.or(notes.above), ..notes }
+            let gap = gap::coming(is).filter(|gap| !gap.comes().is_some_and(|lines| moved.has_all(lines)));
+            Notes { gap, above: above.or(notes.above), ..notes }
         }
     }
 }
@@ -42,11 +43,11 @@ where
 pub(super) fn changed_remarks<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Notes<'a> {
     let notes = Notes { gap: gap::changed(was, there, is), ..Notes::between(remarks(was), remarks(is)) };
     // A blank line below a comment takes it from the child. Where dest keeps its lines, that asks for nothing.
-    Notes { above: notes.above.filter(|_| notes.gap.is_some() || !gap::has_same_words(was, is)), ..notes }
+    Notes { above: notes.above.filter(|_| notes.gap_to_be().is_some() || !gap::has_same_words(was, is)), ..notes }
 }
 
 /// A change that also asks for other lines above a child.
-pub(super) fn of_gap<'a>(wants: Wants<'a>, gap: Option<&'a str>) -> Change<'a> {
+pub(super) fn of_gap<'a>(wants: Wants<'a>, gap: Option<GapChange<'a>>) -> Change<'a> {
     Change { notes: Notes { gap, ..Notes::default() }, ..Change::patch(wants, None) }
 }
 

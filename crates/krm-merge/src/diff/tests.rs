@@ -550,7 +550,6 @@ fn the_lines_above_a_child_are_merged_as_git_merges_them() {
         ["# of all\n\n", "", "# of all\n\n", ""],
         ["# of all\n\n# own\n", "# of none\n\n# own\n", "# of all\n\n# mine\n", "# of none\n\n# mine\n"],
         ["# of all\n\n# own\n", "# of none\n\n# new\n", "# of all\n\n# own\n", "# of none\n\n# new\n"],
-        ["# of all\n\n", "# of none\n\n", "# mine\n\n", "# mine\n\n"],
         ["# of all\n\n", "# of all\n\n", "# mine\n\n", "# mine\n\n"],
         // A comment that is deeper than the field belongs to the one above.
         ["", "  # of a\n\n# of all\n\n", "", "  # of a\n\n# of all\n\n"],
@@ -566,6 +565,24 @@ fn the_lines_above_a_child_are_merged_as_git_merges_them() {
             let (once, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
             assert_eq!((&once, conflicts.len()), (&text("y", want, b), 0), "{texts:?}");
             assert_eq!(merged([original, updated, &once], OnConflict::TakeUpdated).0, once, "again: {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_above_a_child_that_both_sides_changed_are_a_conflict() {
+    let text = |gap: &str, x: &str| format!("a: {x}\n{gap}b: 1\n");
+    for [original, updated, dest] in [
+        ["# of all\n\n", "# of none\n\n", "# mine\n\n"],
+        ["", "# of none\n\n", "# mine\n\n"],
+        ["# of all\n\n", "", "# mine\n\n"],
+        ["# of all\n\n", "# of none\n\n", ""],
+    ] {
+        let sides = [text(original, "1"), text(updated, "2"), text(dest, "1")];
+        let sides = sides.each_ref().map(String::as_str);
+        for (winner, gap) in [(OnConflict::TakeUpdated, updated), (OnConflict::KeepDest, dest)] {
+            let (out, conflicts) = merged(sides, winner);
+            assert_eq!((out.as_str(), conflicts.len()), (&*text(gap, "2"), 1), "{sides:?}");
         }
     }
 }
@@ -650,7 +667,7 @@ fn the_lines_above_a_child_come_and_stay_with_its_place() {
         ["l: []\n", "l:\n-\n\n  a: 1\n", "k: 1\nl: []\n", "k: 1\nl:\n-\n\n  a: 1\n"],
         // A new first field comes above the lines of the next one. At the top of a text, these lines are the text's.
         ["k:\n\n  a: 1\n", "k:\n  c: 1\n\n  a: 1\n", "k:\n\n  a: 2\n", "k:\n  c: 1\n\n  a: 2\n"],
-        ["k:\n  a: 1\n", "k:\n  c: 1\n  # u\n\n  a: 1\n", "k:\n  # d\n\n  a: 1\n", "k:\n  c: 1\n  # d\n\n  a: 1\n"],
+        ["k:\n  a: 1\n", "k:\n  c: 1\n  a: 1\n", "k:\n  # d\n\n  a: 1\n", "k:\n  c: 1\n  # d\n\n  a: 1\n"],
         ["a: 1\n", "c: 1\na: 1\n", "# d\n\na: 1\n", "# d\n\nc: 1\na: 1\n"],
         // Elements.
         [

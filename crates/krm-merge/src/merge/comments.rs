@@ -2,7 +2,7 @@
 
 use krm_yaml::{NodeRef, same_comment, same_words};
 
-use crate::change::{NoteChange, Notes};
+use crate::change::{GapChange, NoteChange, Notes};
 use crate::path::FieldPath;
 use crate::remarks::{Remarks, stands_in};
 use crate::sides::{Side, Sides};
@@ -28,19 +28,25 @@ fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n
     Some(Sides { original, updated: note.wants, dest: has })
 }
 
-/// The comments that both sides changed in different ways: above a child, on its line, at the end of its block, and behind its bracket.
+/// The comments that both sides changed in different ways: set apart above a child, above it, on its line, at the end of its block, and behind
+/// its bracket.
 pub(super) fn all_contested<'n>(
     notes: Notes<'n>,
     own: Remarks<'n>,
     asked: Comments<'n>,
-) -> [Option<Sides<&'n str>>; 4] {
+) -> [Option<Sides<&'n str>>; 5] {
+    let gap = match notes.gap {
+        Some(GapChange::Contested(texts)) => Some(texts),
+        Some(GapChange::Comes(_)) | None => None,
+    };
     let slots = [
         (notes.above, asked.above.unwrap_or(own.above)),
         (notes.behind, asked.behind.unwrap_or(own.behind)),
         (notes.below, asked.below.or(own.below).unwrap_or_default()),
         (notes.opening, asked.opening.or(own.opening).unwrap_or_default()),
     ];
-    slots.map(|(note, has)| contested(note, has))
+    let [above, behind, below, opening] = slots.map(|(note, has)| contested(note, has));
+    [gap, above, behind, below, opening]
 }
 
 /// The comments that only upstream changed.
@@ -68,16 +74,16 @@ pub(crate) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -
 /// The conflict about the comments of a child, if both sides changed some: above it, on its line, and at the end of its block. They are in
 /// conflict as one, so that a person decides once.
 pub(super) fn conflict_of<'a>(
-    slots: [Option<Sides<&'a str>>; 4],
+    slots: [Option<Sides<&'a str>>; 5],
     path: impl FnOnce() -> FieldPath<'a>,
 ) -> Option<Conflict<'a>> {
     let texts = Sides::of(|side| {
         let all = slots.iter().flatten().map(|slot| slot[side].trim()).filter(|text| !text.is_empty());
         all.collect::<Vec<_>>().join("\n")
     });
-    let [above, behind, below, opening] = slots;
+    let [gap, above, behind, below, opening] = slots;
     let asked = |side: Side| Comments {
-        gap: None,
+        gap: gap.map(|slot| slot[side]),
         above: above.map(|slot| slot[side]),
         behind: behind.map(|slot| slot[side]),
         below: below.map(|slot| slot[side]),
