@@ -75,7 +75,7 @@ fn write(doc: &Document<'_>, merged: Written<'_, '_>, budget: &Budget) -> Result
         pieces.add(Some(added.spot), Piece::New(NewDocument { body: added.text(budget)?, ..NewDocument::default() }));
     }
     let pieces = pieces.in_order(doc);
-    let composed = Composed::of(doc, &pieces, Top::Stays);
+    let composed = Composed::of(doc, &pieces, &Top::default());
     let text = composed.text();
     composed.check(&text)?;
     Ok(text)

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use krm_yaml::{
-    Document, DocumentParts, Edit, NodeRef, Overlap, TextEdits, TextParts, ends_line, holds_no_value, same, same_words,
-    trim_end,
+    Document, DocumentParts, Edit, NodeRef, Overlap, TextEdits, TextParts, below_header, byte_order_mark, ends_line,
+    holds_no_value, same, same_words, trim_end,
 };
 
-use crate::documents::{Item, NewDocument, below_header, ended, order_of, top_gap};
+use crate::documents::{Item, NewDocument, ended, order_of};
 use crate::splice::WriteFault;
 
 /// A document of a composed text.
@@ -64,8 +64,8 @@ impl<K: Ord> Pieces<K> {
     pub fn in_order(self, old: &Document<'_>) -> Vec<Piece> {
         let (keys, pieces): (Vec<Option<K>>, Vec<Piece>) = self.0.into_iter().unzip();
         let mut keys: Vec<Option<&K>> = keys.iter().map(Option::as_ref).collect();
-        let parts = TextParts::of(old).documents;
         let has_directives = || {
+            let parts = TextParts::of(old).documents;
             let is_fixed =
                 |piece: &Piece| matches!(piece, Piece::Own(number, _) if parts[*number].has_directives(old.source()));
             pieces.iter().any(is_fixed)
@@ -81,14 +81,32 @@ impl<K: Ord> Pieces<K> {
     }
 }
 
+/// What becomes of what a text begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Top {
+    /// The comments at the top of the first document that a blank line sets apart.
+    pub apart: Apart,
+    /// What it has above its first document instead, if that changes.
+    pub opening: Option<Opening>,
+}
+
 /// What becomes of comments at the top of a text that a blank line sets apart, if another document comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Top {
+pub enum Apart {
     /// They stay at the top: they are about the text.
     #[default]
     Stays,
     /// They follow their document, and go with it.
     Follows,
+}
+
+/// What a text has above its first document.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The comments above the first `---`.
+    pub header: String,
+    /// Whether there is a `---`.
+    pub is_marked: bool,
 }
 
 /// A text that is composed of pieces.
@@ -125,10 +143,18 @@ enum Chunk {
 
 impl<'d> Composed<'d> {
     /// Composes a text of pieces. A document that no piece names is removed.
-    pub fn of(document: &'d Document<'_>, pieces: &[Piece], top: Top) -> Self {
+    pub fn of(document: &'d Document<'_>, pieces: &[Piece], top: &Top) -> Self {
         let parts = TextParts::of(document);
-        let header = Chunk::Kept(parts.header.clone());
-        let mut composed = Self { document, parts, chunks: vec![header], pieces: Vec::new(), top: None };
+        let mut composed = Self { document, parts, chunks: Vec::new(), pieces: Vec::new(), top: None };
+        let header = composed.parts.header.clone();
+        match &top.opening {
+            Some(opening) => {
+                let bom = Chunk::Kept(header.start..byte_order_mark(document.source()));
+                composed.chunks.push(bom);
+                composed.new_lines(&opening.header);
+            }
+            None => composed.chunks.push(Chunk::Kept(header)),
+        }
         let mut before = None;
         for (at, piece) in pieces.iter().enumerate() {
             composed.piece(before, piece, top);
@@ -190,13 +216,13 @@ impl<'d> Composed<'d> {
     }
 
     /// Whether all documents of the old text stay in their places, and nothing is new.
-    pub fn is_in_place(&self, pieces: &[Piece]) -> bool {
+    pub fn is_in_place(&self, pieces: &[Piece], top: &Top) -> bool {
         let is_own =
             |(at, piece): (usize, &Piece)| matches!(piece, Piece::Own(number, Own { body: None, .. }) if *number == at);
-        pieces.len() == self.parts.documents.len() && pieces.iter().enumerate().all(is_own)
+        top.opening.is_none() && pieces.len() == self.parts.documents.len() && pieces.iter().enumerate().all(is_own)
     }
 
-    fn piece(&mut self, before: Option<&Piece>, piece: &Piece, top: Top) {
+    fn piece(&mut self, before: Option<&Piece>, piece: &Piece, top: &Top) {
         let is_in_place = match (before, piece) {
             (None, Piece::Own(0, _)) => true,
             (Some(Piece::Own(before, _)), Piece::Own(number, _)) => before + 1 == *number,
@@ -212,7 +238,7 @@ impl<'d> Composed<'d> {
         // The header belongs to the first piece.
         let from = before.map_or(0, |_| self.chunks.len());
         let mark = match before {
-            _ if is_in_place => Mark::Own,
+            _ if is_in_place && (before.is_some() || top.opening.is_none()) => Mark::Own,
             None => self.top(piece, top),
             Some(_) => Mark::Needed,
         };
@@ -228,7 +254,11 @@ impl<'d> Composed<'d> {
         }
         self.pieces.push(from..self.chunks.len());
         if let Piece::Own(number, _) = piece {
-            self.chunks.push(Chunk::Kept(self.parts.documents[*number].end.clone()));
+            let end = self.parts.documents[*number].end.clone();
+            if !end.is_empty() {
+                self.end_line();
+            }
+            self.chunks.push(Chunk::Kept(end));
         }
     }
 
@@ -256,7 +286,7 @@ impl<'d> Composed<'d> {
 
     /// What is above the document that comes first instead of another one: the comments at the top, if they stay. It has a `---` if the text
     /// began with one, or if its `---` says more.
-    fn top(&mut self, piece: &Piece, top: Top) -> Mark {
+    fn top(&mut self, piece: &Piece, top: &Top) -> Mark {
         let (source, gap) = (self.source(), self.top_gap());
         let is_bare = match piece {
             // Without its `---`, a document of comments is none.
@@ -267,10 +297,10 @@ impl<'d> Composed<'d> {
                 own => own.has_bare_mark(source),
             },
         };
-        let is_marked = self.parts.is_marked(source);
+        let is_marked = top.opening.as_ref().map_or(self.parts.is_marked(source), |opening| opening.is_marked);
         let mark = if is_marked || !is_bare { Mark::Needed } else { Mark::None };
         let is_top = has_words(&source[gap.clone()]) && !has_same_top(&self.body_of(piece), &source[gap.clone()]);
-        if top == Top::Follows || !is_top {
+        if top.apart == Apart::Follows || !is_top || matches!(piece, Piece::Own(0, _)) {
             return mark;
         }
         if is_marked && is_bare {
@@ -305,7 +335,7 @@ impl<'d> Composed<'d> {
         self.chunks.push(Chunk::New(lines.replace('\n', self.document.line_break())));
     }
 
-    /// Ends the last line, because another document comes below it.
+    /// Ends the last line, because something comes below it.
     fn end_line(&mut self) {
         let last = self.chunks.iter().rev().map(|chunk| self.bytes(chunk)).find(|bytes| !bytes.is_empty());
         if last.is_none_or(ends_line) {
@@ -320,10 +350,8 @@ impl<'d> Composed<'d> {
             None => {
                 self.chunks.truncate(from);
                 self.chunks.push(Chunk::New(ended));
+                self.pieces.last_mut().into_iter().for_each(|piece| piece.end = from + 1);
             }
-        }
-        if let Some(piece) = self.pieces.last_mut() {
-            piece.end = self.chunks.len();
         }
     }
 
@@ -333,7 +361,7 @@ impl<'d> Composed<'d> {
 
     /// The comments at the top of the first document that a blank line sets apart.
     fn top_gap(&self) -> Range<usize> {
-        top_gap(self.document, &self.parts).unwrap_or_default()
+        self.parts.documents.first().map(|first| first.apart(self.source())).unwrap_or_default()
     }
 
     fn body_of(&self, piece: &Piece) -> String {
@@ -375,7 +403,7 @@ pub fn left(document: &Document<'_>, fates: &[Item]) -> Result<TextEdits, Overla
         Some(Piece::Own(number, Own::from(edits)))
     };
     let pieces: Vec<Piece> = document.roots().enumerate().filter_map(&mut piece).collect();
-    Ok(Composed::of(document, &pieces, Top::Stays).edits()?.unwrap_or_default())
+    Ok(Composed::of(document, &pieces, &Top::default()).edits()?.unwrap_or_default())
 }
 
 /// Whether comments at the top of a text, or blank lines, have words.
@@ -393,7 +421,7 @@ mod tests {
     use super::*;
 
     /// The text of these pieces: a number is a document of the text, and a text is a new one.
-    fn composed(text: &str, pieces: &[Result<usize, (&str, &str)>], top: Top) -> String {
+    fn composed(text: &str, pieces: &[Result<usize, (&str, &str)>], apart: Apart) -> String {
         let document = Document::parse(text).expect("valid");
         let pieces: Vec<Piece> = pieces
             .iter()
@@ -402,7 +430,7 @@ mod tests {
                 Err((mark, body)) => Piece::New(NewDocument { mark: (*mark).into(), body: (*body).into() }),
             })
             .collect();
-        let composed = Composed::of(&document, &pieces, top);
+        let composed = Composed::of(&document, &pieces, &Top { apart, opening: None });
         let new = composed.text();
         composed.check(&new).unwrap_or_else(|fault| panic!("{text:?} became {new:?}: {fault}"));
         if let Some(edits) = composed.edits().expect("disjoint") {
@@ -439,7 +467,7 @@ mod tests {
             ("a: 1\n---\n# none\n...\n---\nb: 2\n", &[0, 2], "a: 1\n---\nb: 2\n"),
         ] {
             let left: Vec<_> = left.iter().map(|number| Ok(*number)).collect();
-            assert_eq!(composed(text, &left, Top::Stays), want, "{text:?}");
+            assert_eq!(composed(text, &left, Apart::Stays), want, "{text:?}");
         }
     }
 
@@ -474,8 +502,8 @@ mod tests {
             // Blank lines alone are about nothing.
             ("\n\na: 1\n---\nb: 2\n", &[Ok(1)], "b: 2\n", "b: 2\n"),
         ] {
-            assert_eq!(composed(text, pieces, Top::Stays), stays, "{text:?}");
-            assert_eq!(composed(text, pieces, Top::Follows), follows, "{text:?}");
+            assert_eq!(composed(text, pieces, Apart::Stays), stays, "{text:?}");
+            assert_eq!(composed(text, pieces, Apart::Follows), follows, "{text:?}");
         }
     }
 
@@ -511,7 +539,7 @@ mod tests {
             ("a: 1\n...\nb: 2\n...\n", &[Ok(1), Ok(0)], "b: 2\n...\n---\na: 1\n...\n"),
             ("a: 1\n...\n--- # c\nc: 3\n---\nb: 2\n", &[Ok(0), Ok(2), Ok(1)], "a: 1\n...\n---\nb: 2\n--- # c\nc: 3\n"),
         ] {
-            assert_eq!(composed(text, pieces, Top::Stays), want, "{text:?}");
+            assert_eq!(composed(text, pieces, Apart::Stays), want, "{text:?}");
         }
     }
 }

@@ -1,14 +1,11 @@
 //! Documents of a text: what happens to each, how it is written as one of another text, and the order of the resources in it.
 
-use std::ops::Range;
-
-use krm_yaml::{Document, DocumentParts, NodeRef, Style, TextEdits, TextParts, ends_line, next_line, trim_end};
+use krm_yaml::{Document, DocumentParts, NodeRef, TextEdits, ends_line};
 
 use crate::alias;
 use crate::child::By;
-use crate::limit::Budget;
+use crate::limit::{self, Budget};
 use crate::list;
-use crate::own_comments;
 use crate::splice::{self, Unwritable};
 use crate::tree::{Branch, Tree};
 
@@ -39,25 +36,23 @@ impl NewDocument {
         Self { mark: own.comment_at_mark(source).to_owned(), body: ended(body) }
     }
 
-    /// A resource as a document.
+    /// A resource as a document. One that is a document keeps its text, with what is around it.
     ///
     /// # Errors
     /// The errors of [`splice::standalone`].
     pub fn of_resource(tree: &Tree<'_>, budget: &Budget) -> Result<Self, Unwritable> {
-        let mut body = splice::standalone(tree, budget)?;
-        let Some(like) = tree.like() else { return Ok(Self { mark: String::new(), body }) };
-        if like.style() == Style::Flow {
-            let [above, below] = own_comments::around_brackets(like).map(|lines| lines.replace("\r\n", "\n"));
-            body = format!("{above}{body}{below}");
-        }
-        Ok(Self { mark: own_comments::at_mark(like).trim().to_owned(), body })
+        let own = tree.like().filter(|like| like.is_root()).map(DocumentParts::of);
+        let source = own.as_ref().map_or("", |own| own.root.document().source());
+        // Directives and a value on the line of the `---` cannot be taken apart from it.
+        let Some(own) = own.filter(|own| !own.has_directives(source) && !own.has_mark_in_body(source)) else {
+            return Ok(Self { mark: String::new(), body: splice::standalone(tree, budget)? });
+        };
+        let edits = splice::edits(own.root, tree, budget)?;
+        budget.take(own.body.len());
+        budget.check(limit::Kind::Text)?;
+        let body = ended(edits.apply(source, own.body.clone())).replace("\r\n", "\n");
+        Ok(Self { mark: own.comment_at_mark(source).to_owned(), body })
     }
-}
-
-/// The comments at the top of the first document of a text that a blank line sets apart.
-pub fn top_gap(document: &Document<'_>, parts: &TextParts<'_>) -> Option<Range<usize>> {
-    let body = &parts.documents.first()?.body;
-    Some(body.start..body.start + below_header(&document.source()[body.clone()]))
 }
 
 /// Appends documents, which have no `---` at the top, to a text.
@@ -67,23 +62,6 @@ pub fn append(text: &mut String, documents: &str, line_break: &str) {
         text.push_str(&format!("---{line_break}"));
     }
     text.push_str(&documents.replace('\n', line_break));
-}
-
-/// The offset after the comments at the top of a text that belong to the text as a whole; 0 if there are none. A blank line or a `---`
-/// separates them from the first resource.
-pub fn below_header(text: &str) -> usize {
-    let (mut at, mut below) = (0, 0);
-    while at < text.len() {
-        let next = next_line(text, at);
-        match trim_end(text[at..next].trim_start_matches('\u{feff}')) {
-            "" => below = next,
-            "---" => below = at,
-            line if line.starts_with('#') => {}
-            _ => break,
-        }
-        at = next;
-    }
-    below
 }
 
 /// An order of these items by their keys. Those without a key stay in their places.

@@ -6,7 +6,9 @@
 use std::ops::Range;
 
 use krm_yaml::hashed::HashSet;
-use krm_yaml::{Kind, NodeRef, Place, TextEdits, comment_of, extent, gap_above, holds_no_value, line_end, trim_end};
+use krm_yaml::{
+    DocumentParts, Kind, NodeRef, Place, TextEdits, comment_of, extent, gap_above, holds_no_value, line_end, trim_end,
+};
 
 use crate::child::{By, ChildId};
 use crate::path::{FieldPath, Step};
@@ -116,13 +118,22 @@ fn has_words(comment: &str) -> bool {
 }
 
 /// The bytes of a resource, with the comments on its lines and above it.
-pub fn bytes_of(resource: NodeRef<'_>) -> Range<usize> {
+fn bytes_of(resource: NodeRef<'_>) -> Range<usize> {
     let doc = resource.document();
     match Place::behind_dash(resource) {
         _ if resource.is_root() => extent(resource),
         Some(place) => place.top(doc)..place.bottom(doc),
         None => resource.full_start()..resource.end(),
     }
+}
+
+/// The bytes that go with a resource. What is set apart at the top of a text that has other documents stays there, unless it is original's.
+pub fn bytes_that_go(resource: NodeRef<'_>) -> Range<usize> {
+    let (doc, bytes) = (resource.document(), bytes_of(resource));
+    let is_first =
+        resource.is_root() && doc.roots().len() > 1 && doc.roots().next().is_some_and(|first| first.is(resource));
+    let top = if is_first { DocumentParts::of(resource).apart(doc.source()).end } else { bytes.start };
+    top..bytes.end
 }
 
 fn comments_of<'a>(resource: NodeRef<'a>) -> impl Iterator<Item = Comment<'a>> {

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{
-    BlockScalar, Document, Edit, NodeRef, Place, Style, below, below_all, comments_above, comments_below, ends_line,
-    extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment, trim, trim_end, trim_start,
-    without_break,
+    BlockScalar, Document, DocumentParts, Edit, NodeRef, Place, Style, below, below_all, comments_above,
+    comments_below, ends_line, extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment,
+    trim, trim_end, trim_start, without_break,
 };
 
 use crate::change::NoteChange;
@@ -63,12 +63,14 @@ impl<'a> OwnComments<'a> {
         let below = below.filter(|wants| !is_elsewhere(wants, sides));
         let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
+        warnings.extend(sides.original.and_then(|original| contested_header([original, updated, dest])));
         (Self { mark, above, inside, below }, warnings)
     }
 
-    /// Those that are not in the lines of a resource.
-    pub fn outside(self) -> Self {
-        Self { mark: self.mark, ..Self::default() }
+    /// Those that are not in the lines of a resource of dest.
+    pub fn outside(self, dest: NodeRef<'_>) -> Self {
+        let is_above = in_brackets(dest).is_some() && behind_bracket(dest).is_none();
+        Self { mark: self.mark, above: self.above.filter(|_| is_above), ..Self::default() }
     }
 
     /// The comment for the line of a `---` above a document that has none yet.
@@ -86,8 +88,23 @@ impl<'a> OwnComments<'a> {
     }
 }
 
+/// The warning that both sides changed the comments above the first `---` of a text, if these are the first resources of their texts.
+fn contested_header<'a>(sides: [NodeRef<'a>; 3]) -> Option<Warning<'a>> {
+    let [Some(expects), Some(wants), Some(has)] = sides.map(header) else { return None };
+    let notice = contradiction(NoteChange { expects: Some(expects), wants }, has, CommentOf::Dest)?;
+    Some(Warning { path: FieldPath::default(), notice, dest: None, proposed: None })
+}
+
+/// The comments above the first `---` of a text, if this is its first resource.
+fn header(resource: NodeRef<'_>) -> Option<&str> {
+    let (doc, is_first) =
+        (resource.document(), resource.document().roots().next().is_some_and(|first| first.is(resource)));
+    let mark = is_first.then(|| DocumentParts::of(resource).mark)?;
+    Some(if mark.is_empty() { "" } else { &doc.source()[..mark.start] })
+}
+
 /// The comment on the line of the `---` above a document.
-pub fn at_mark(resource: NodeRef<'_>) -> &str {
+fn at_mark(resource: NodeRef<'_>) -> &str {
     let doc = resource.document();
     let comment = mark_of(resource).and_then(|mark| doc.comment_behind(mark));
     comment.map_or("", |(start, end)| &doc.source()[start..end])
@@ -177,12 +194,6 @@ pub fn above(resource: NodeRef<'_>) -> &str {
         return comments_above(&dash, doc);
     }
     comment_behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
-}
-
-/// The lines above a document in brackets, and those at its end: nothing else of it has them.
-pub fn around_brackets(resource: NodeRef<'_>) -> [&str; 2] {
-    let above = in_brackets(resource).and_then(|place| lines_above(&place, resource));
-    [above.map_or("", |at| &resource.document().source()[at]), at_end(resource)]
 }
 
 /// The place of a document in brackets.

@@ -39,8 +39,8 @@ pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
 pub use line::{
-    LineStarts, ends_line, line_end, line_start, lines, next_line, same_lines, split_after_feeds, starts_line,
-    whole_lines, without_break,
+    LineStarts, byte_order_mark, ends_line, line_end, line_start, lines, next_line, same_lines, split_after_feeds,
+    starts_line, whole_lines, without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style};
 pub use place::{
@@ -53,6 +53,6 @@ pub use read::parsed;
 pub use same::{are_written_alike, same};
 pub use scalar::{Number, Scalar, is_canonical};
 pub use source_lines::{SourceLines, has_source_lines};
-pub use text_parts::{DocumentParts, TextParts};
+pub use text_parts::{DocumentParts, TextParts, below_header};
 pub use unresolved::RESOLVE;
 pub use written_child::WrittenChild;

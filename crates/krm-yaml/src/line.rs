@@ -11,7 +11,7 @@ pub fn line_start(text: &str, offset: usize) -> usize {
 }
 
 /// The length of the byte order mark at the beginning of a text, if it has one.
-pub(super) fn byte_order_mark(text: &str) -> usize {
+pub fn byte_order_mark(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::blank::trim_end;
 use crate::line::{byte_order_mark, next_line};
 use crate::node::{Document, NodeRef};
 use crate::place::extent;
@@ -35,15 +36,12 @@ pub struct DocumentParts<'d> {
 impl<'d> TextParts<'d> {
     /// The parts of a text.
     pub fn of(document: &'d Document<'_>) -> Self {
-        let (text, bom) = (document.source(), byte_order_mark(document.source()));
-        let all: Vec<(NodeRef<'d>, Range<usize>)> = document.roots().map(|root| (root, extent(root))).collect();
-        let start = |at: usize| all.get(at).map_or(text.len(), |(_, lines)| lines.start.max(bom));
-        let parts = all.iter().enumerate().map(|(at, (root, lines))| {
-            let top = start(at);
-            let body = top + mark_of(document, &text[top..lines.end], top);
-            DocumentParts { root: *root, mark: top..body, body: body..lines.end, end: lines.end..start(at + 1) }
-        });
-        Self { header: 0..start(0), documents: parts.collect() }
+        let text = document.source();
+        let mut documents: Vec<DocumentParts<'d>> = document.roots().map(DocumentParts::of).collect();
+        let start = |at: usize| documents.get(at).map_or(text.len(), |own| own.mark.start);
+        let starts: Vec<usize> = (0..=documents.len()).map(start).collect();
+        documents.iter_mut().zip(&starts[1..]).for_each(|(own, next)| own.end.end = *next);
+        Self { header: 0..starts[0], documents }
     }
 
     /// Whether the first document has a `---`.
@@ -52,7 +50,20 @@ impl<'d> TextParts<'d> {
     }
 }
 
-impl DocumentParts<'_> {
+impl<'d> DocumentParts<'d> {
+    /// The parts of the document with this root. Its `...` is unknown here.
+    pub fn of(root: NodeRef<'d>) -> Self {
+        let (text, lines) = (root.document().source(), extent(root));
+        let top = lines.start.max(byte_order_mark(text));
+        let body = top + mark_of(root.document(), &text[top..lines.end], top);
+        Self { root, mark: top..body, body: body..lines.end, end: lines.end..lines.end }
+    }
+
+    /// The comments at its top that a blank line sets apart, with the blank lines.
+    pub fn apart(&self, text: &str) -> Range<usize> {
+        self.body.start..self.body.start + below_header(&text[self.body.clone()])
+    }
+
     /// Whether its `---` is in its body, because it has a value on its line.
     pub fn has_mark_in_body(&self, text: &str) -> bool {
         self.mark.is_empty() && is_mark(&text[self.body.clone()])
@@ -79,6 +90,23 @@ impl DocumentParts<'_> {
     pub fn has_directives(&self, text: &str) -> bool {
         text[self.mark.clone()].starts_with('%')
     }
+}
+
+/// The offset after the comments at the top of a text that belong to the text as a whole; 0 if there are none. A blank line or a `---`
+/// separates them from the first resource.
+pub fn below_header(text: &str) -> usize {
+    let (mut at, mut below) = (0, 0);
+    while at < text.len() {
+        let next = next_line(text, at);
+        match trim_end(text[at..next].trim_start_matches('\u{feff}')) {
+            "" => below = next,
+            "---" => below = at,
+            line if line.starts_with('#') => {}
+            _ => break,
+        }
+        at = next;
+    }
+    below
 }
 
 /// The length of the mark of a document, whose lines these are from an offset on.

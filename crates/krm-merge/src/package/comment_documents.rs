@@ -2,12 +2,14 @@
 //!
 //! Such a document is known by its lines and by the document of resources before it. A document that another side lacks does not count there.
 
+use std::ops::Range;
+
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
-use krm_yaml::{Document, NodeRef, TextParts, extent, same_words};
+use krm_yaml::{Document, NodeRef, TextParts, byte_order_mark, extent, same_words};
 
 use super::text_file::{FileItem, NewResource};
-use crate::composed::{Piece, Top};
-use crate::documents::{Item, NewDocument, top_gap};
+use crate::composed::{Apart, Opening, Piece, Top};
+use crate::documents::{Item, NewDocument};
 use crate::list;
 use crate::resource::{Origin, Resource};
 use crate::sides::Sides;
@@ -19,7 +21,7 @@ pub struct CommentDocuments {
     added: Vec<(Behind, NewDocument)>,
     /// Where the ones of dest that go begin.
     pub(super) gone: HashSet<usize>,
-    /// What becomes of the comments at the top if another document comes first.
+    /// What becomes of what the text begins with.
     pub(super) top: Top,
 }
 
@@ -79,7 +81,7 @@ impl CommentDocuments {
         };
         let mut here = Here::of(&keys);
         let has_list = documents.dest.roots().any(list::is_list);
-        let mut at = Some(Behind::Nothing);
+        let mut at = Behind::Nothing;
         let source = documents.updated.source();
         let updated = TextParts::of(documents.updated).documents;
         for (number, (own, part)) in updated.iter().zip(&parts.updated).enumerate() {
@@ -87,13 +89,12 @@ impl CommentDocuments {
                 let there = names.iter().find_map(|name| position(&parts.dest, name));
                 let added = names.iter().find_map(|name| new.get(name)).filter(|_| !has_list);
                 let place = there.map(Behind::Document).or(added.map(|number| Behind::New(*number)));
-                // It goes with the resource above it.
-                at = place.or(at.filter(|_| names.is_empty() || has_list));
+                at = place.unwrap_or(at);
             }
             let Some(key) = keys.updated.get(&number) else { continue };
             match here.known(key) {
-                Some(known) => at = known.map(Behind::Document).or(at),
-                None => out.added.extend(at.map(|at| (at, NewDocument::of(own, source)))),
+                Some(known) => at = known.map_or(at, Behind::Document),
+                None => out.added.push((at, NewDocument::of(own, source))),
             }
         }
         let roots: Vec<NodeRef<'_>> = documents.dest.roots().collect();
@@ -101,9 +102,9 @@ impl CommentDocuments {
         out
     }
 
-    /// Whether no document comes or goes.
+    /// Whether nothing changes, as long as the first document stays.
     pub(super) fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.gone.is_empty()
+        self.added.is_empty() && self.gone.is_empty() && self.top.opening.is_none()
     }
 
     /// The documents that come to a place, in order.
@@ -112,14 +113,27 @@ impl CommentDocuments {
     }
 }
 
-/// What becomes of the comments at the top of dest's text. If upstream changed them, and dest has original's, they are as any other comments:
-/// they follow their resource, and what upstream has above the others comes with those.
+/// What becomes of what dest's text begins with. If upstream changed comments there, and dest has original's, they are as any other comments:
+/// the ones set apart above the first resource follow it, and what upstream has above the others comes with those.
 fn top(documents: Sides<&Document<'_>>) -> Top {
-    let texts = documents.map(|document| {
-        top_gap(document, &TextParts::of(document)).map(|gap| &document.source()[gap]).unwrap_or_default()
-    });
-    let is_upstreams = same_words(texts.original, texts.dest) && !same_words(texts.original, texts.updated);
-    if is_upstreams { Top::Follows } else { Top::Stays }
+    let parts = documents.map(TextParts::of);
+    let texts = |of: fn(&TextParts<'_>, &str) -> Range<usize>| {
+        Sides::of(|side| &documents[side].source()[of(&parts[side], documents[side].source())])
+    };
+    let is_upstreams =
+        |texts: Sides<&str>| same_words(texts.original, texts.dest) && !same_words(texts.original, texts.updated);
+    let apart = texts(|parts, text| parts.documents.first().map(|first| first.apart(text)).unwrap_or_default());
+    // Without a `---` below them, comments are not above it.
+    let header =
+        texts(|parts, text| if parts.is_marked(text) { byte_order_mark(text)..parts.header.end } else { 0..0 });
+    let updated = || Opening {
+        header: header.updated.replace("\r\n", "\n"),
+        is_marked: parts.updated.is_marked(documents.updated.source()),
+    };
+    Top {
+        apart: if is_upstreams(apart) { Apart::Follows } else { Apart::Stays },
+        opening: is_upstreams(header).then(updated),
+    }
 }
 
 /// Dest's file, and which of its documents of comments upstream has.
@@ -177,7 +191,8 @@ fn comments(root: NodeRef<'_>) -> Option<Vec<&str>> {
     if !root.is_null() || !root.text().is_empty() {
         return None;
     }
-    let lines = root.document().source()[extent(root)].lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let text = root.document().source()[extent(root)].trim_start_matches('\u{feff}');
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.collect();
     (lines.len() > 1 && lines[0].starts_with("---")).then_some(lines)
 }

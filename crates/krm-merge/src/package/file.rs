@@ -84,13 +84,13 @@ pub fn edited(
         comments.behind(Behind::New(number)).for_each(|piece| pieces.add(None, piece));
     }
     let pieces = pieces.in_order(document);
-    let composed = Composed::of(document, &pieces, comments.top);
+    let composed = Composed::of(document, &pieces, &comments.top);
     let (text, edits) = (composed.text(), composed.edits()?.filter(|_| !is_reordered));
     if edits.is_none() {
         budget.take(text.len());
         budget.check(limit::Kind::Text).map_err(Unwritable::from)?;
     }
-    if !composed.is_in_place(&pieces) {
+    if !composed.is_in_place(&pieces, &comments.top) {
         composed.check(&text).map_err(Unwritable::from)?;
     }
     Ok(Some(EditedFile { text, edits }))
@@ -208,14 +208,13 @@ pub(super) fn created(added: &[NewResource], source: Option<&TextFile<'_>>) -> R
         return Ok(document.source().to_owned());
     }
     let pieces: Vec<Piece> = added.iter().map(|new| Piece::New(new.document.clone())).collect();
-    Ok(Composed::of(document, &pieces, Top::Stays).text())
+    Ok(Composed::of(document, &pieces, &Top::default()).text())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::resource::Origin;
-    use krm_yaml::same;
 
     fn document(text: &str) -> Document<'static> {
         Document::parse(text.to_owned()).expect("valid")

@@ -16,7 +16,7 @@ use crate::documents::{Item, NewDocument};
 use crate::file_path;
 use crate::layout::{self, TextOf, Upstream};
 use crate::limit::Budget;
-use crate::lost::{Comments, bytes_of};
+use crate::lost::{Comments, bytes_that_go};
 use crate::own_comments;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
@@ -220,7 +220,7 @@ pub fn lost<'a>(
     let edits = match dest.origin.item().and_then(|item| items.get(item)) {
         Some(Item::Edited(edits)) => edits,
         Some(Item::Goes) => {
-            all = Edit { range: bytes_of(dest.node()), text: String::new() }.into();
+            all = Edit { range: bytes_that_go(dest.node()), text: String::new() }.into();
             &all
         }
         Some(Item::Stays) | None => {
@@ -366,7 +366,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         };
         let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
-        let comments = if text == TextOf::Own { resource.comments } else { resource.comments.outside() };
+        let comments = if text == TextOf::Own { resource.comments } else { resource.comments.outside(dest.node()) };
         if let (Some(item), Some(mark)) = (resource.item(), comments.mark_to_be(dest.node())) {
             self.written.marks.insert(item, mark);
         }

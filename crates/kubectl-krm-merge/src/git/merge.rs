@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::composed::left;
-use krm_merge::documents::{Item, below_header, ended};
+use krm_merge::documents::{Item, ended};
 use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
 use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
@@ -18,7 +18,7 @@ use krm_merge_function::decision::{ConflictView, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
 use krm_yaml::secret::Secret;
-use krm_yaml::{Document, Edit, NodeRef, TextEdits, ends_line};
+use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, below_header, ends_line, gap_above};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
@@ -290,7 +290,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let (mut feet, mut trees) = (halves.feet, halves.trees);
         for side in Side::ALL {
             draft.feet[side].append(&mut feet[side]);
-            draft.fates[side][item] = self.item(ours.node(), trees[side].take())?;
+            draft.fates[side][item] = self.item(ours.node(), member.sides.updated, trees[side].take())?;
         }
         Some(())
     }
@@ -309,7 +309,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// The edits that turn a resource of ours into this tree, or its deletion.
-    fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
+    fn item(&self, ours: NodeRef<'a>, theirs: Option<&Resource<'a>>, tree: Option<Tree<'a>>) -> Option<Item> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
         };
@@ -317,10 +317,23 @@ impl<'r, 'a> Merge<'r, 'a> {
         if edits.is_empty() {
             return Some(Item::Stays);
         }
-        // The comments around all resources are a part of their own.
+        // The comments around all resources are a part of their own, on both sides.
         let top = below_header(self.documents.dest.source());
-        edits.retain(|edit| edit.range.start >= top);
+        let first = self.documents.updated.roots().next();
+        let is_at_top = theirs.is_some_and(|theirs| first.is_some_and(|first| first.is(theirs.node())));
+        let gap = Place::of_first(ours).filter(|_| is_at_top && !self.has_no_top());
+        let gap = gap.and_then(|first| gap_above(&first, ours.document()));
+        edits.retain(|edit| {
+            let is_of_gap = gap.as_ref().is_some_and(|gap| gap.start <= edit.range.start && edit.range.end <= gap.end);
+            edit.range.start >= top && !is_of_gap
+        });
         Some(Item::Edited(self.possible(TextEdits::of(edits).map_err(Unwritable::from))?))
+    }
+
+    /// Whether ours begins with a `---`, with no comments of the file there: then theirs' comments come with their resource.
+    fn has_no_top(&self) -> bool {
+        let source = self.documents.dest.source();
+        below_header(source) == 0 && source.starts_with("---")
     }
 
     /// Builds the text in parts, and adds the messages about comments.
@@ -330,11 +343,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let body = margins.body();
         let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
         let mut inserted = self.inserted(&roots, &mut draft);
-        // Below a first `---`, theirs' comments come with the resource.
-        let above = match margins.top == 0 && source.starts_with("---") {
-            true => Vec::new(),
-            false => self.margin(|text, margins| &text[..margins.top]),
-        };
+        let above = if self.has_no_top() { Vec::new() } else { self.margin(|text, margins| &text[..margins.top]) };
         let below = self.margin(|text, margins| &text[margins.bottom..]);
         let is_followed = !draft.added.is_empty() || below.iter().any(Part::is_written);
         let mut edits: Sides<Vec<Edit>> = Sides::default();

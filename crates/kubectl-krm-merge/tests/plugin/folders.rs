@@ -1401,3 +1401,70 @@ fn an_ignore_file_that_cannot_be_compiled_names_the_line() {
         assert!(err.contains("sub/.krmignore: line 3: ") && err.contains(why), "{err}");
     }
 }
+
+#[test]
+fn what_a_file_begins_with_is_merged() {
+    let [a, b] = ["a", "b"].map(|name| map(name, &[("x", "'1'")]));
+    let own = |text: &str| text.replace("x: '1'", "x: mine");
+    let told = "the merge removes a comment";
+    for (original, updated, dest, want, warns) in [
+        // Above the first `---`: the text's.
+        (format!("# v1\n---\n{a}"), format!("# v2\n---\n{a}"), format!("# v1\n---\n{}", own(&a)), "# v2\n---\nA'", ""),
+        (format!("# v1\n---\n{a}"), a.clone(), format!("# v1\n---\n{}", own(&a)), "A'", ""),
+        (a.clone(), format!("# v1\n---\n{a}"), own(&a), "# v1\n---\nA'", ""),
+        (format!("# v1\n---\n{a}"), format!("# v1\n---\n{a}"), own(&a), "A'", ""),
+        (format!("# v1\n---\n{a}---\n{b}"), b.clone(), format!("# v1\n---\n{a}---\n{}", own(&b)), "B'", ""),
+        (
+            format!("# v1\r\n---\r\n{a}"),
+            format!("# v2\n---\n{a}"),
+            format!("# v1\n---\n{}", own(&a)),
+            "# v2\n---\nA'",
+            "",
+        ),
+        (
+            format!("# v1\n---\n{a}"),
+            format!("# v2\n---\n{a}"),
+            format!("# v0\n---\n{}", own(&a)),
+            "# v0\n---\nA'",
+            "both sides changed the comment: dest has \"# v0\", updated has \"# v2\", original had \"# v1\"; kept dest's",
+        ),
+        // Set apart above the first resource: that one's, as far as upstream knows it.
+        (
+            format!("---\n# of b\n\n{b}"),
+            format!("---\n# of a\n\n{a}\n---\n# of b\n\n{b}"),
+            format!("---\n# of b\n\n{}", own(&b)),
+            "---\n# of a\n\nA\n---\n# of b\n\nB'",
+            "",
+        ),
+        (
+            format!("# of b\n\n{b}"),
+            format!("# of a\n\n{a}---\n# of b\n\n{b}"),
+            format!("# of b\n\n{}", own(&b)),
+            "# of a\n\nA---\n# of b\n\nB'",
+            "",
+        ),
+        (
+            format!("# of a\n\n{a}---\n# of b\n\n{b}"),
+            format!("# of b\n\n{b}"),
+            format!("# of a\n\n{a}---\n# of b\n\n{}", own(&b)),
+            "# of b\n\nB'",
+            "",
+        ),
+        // A licence that upstream leaves at the top, and one that only dest has.
+        (format!("# l\n\n{b}"), format!("# l\n\n{a}---\n{b}"), format!("# l\n\n{}", own(&b)), "# l\n\nA---\nB'", ""),
+        (format!("# l\n\n{a}---\n{b}"), format!("# l\n\n{b}"), format!("# l\n\n{a}---\n{}", own(&b)), "# l\n\nB'", ""),
+        (format!("{a}---\n{b}"), b.clone(), format!("# mine\n\n{a}---\n{}", own(&b)), "# mine\n\nB'", ""),
+        (format!("{a}---\n{b}"), b.clone(), format!("# mine\n{a}---\n{}", own(&b)), "B'", told),
+        (b.clone(), format!("{a}---\n{b}"), format!("# mine\n\n{}", own(&b)), "# mine\n\nA---\nB'", ""),
+    ] {
+        let want =
+            want.replace("A'", &own(&a)).replace("B'", &own(&b)).replace('A', &a).replace("\nB", &format!("\n{b}"));
+        let folder = Folder::new();
+        for (side, text) in [("v1", &original), ("v2", &updated), ("here", &dest)] {
+            folder.write(&format!("{side}/x.yaml"), text.clone());
+        }
+        let [_, stderr] = upgraded(&folder, &[]);
+        assert_eq!(folder.read("here/x.yaml"), want, "{original} | {updated} | {dest}");
+        assert!(stderr.contains(warns) && stderr.is_empty() == warns.is_empty(), "{stderr}");
+    }
+}
