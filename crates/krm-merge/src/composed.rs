@@ -132,6 +132,17 @@ enum Mark {
     None,
 }
 
+/// What the `---` of a document says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MarkOf {
+    /// Nothing, or the document has none.
+    Bare,
+    /// It has a comment, or directives.
+    SaysMore,
+    /// Without it there is no such document, so nothing comes between the two.
+    Inside,
+}
+
 /// A run of bytes of a composed text.
 #[derive(Clone, Debug)]
 enum Chunk {
@@ -288,31 +299,47 @@ impl<'d> Composed<'d> {
     /// began with one, or if its `---` says more.
     fn top(&mut self, piece: &Piece, top: &Top) -> Mark {
         let (source, gap) = (self.source(), self.top_gap());
-        let is_bare = match piece {
-            // Without its `---`, a document of comments is none.
-            Piece::New(new) => new.mark.is_empty() && !holds_no_value(&new.body),
-            Piece::Own(number, _) => match &self.parts.documents[*number] {
-                own if own.root.is_absent() => false,
-                own if own.mark.is_empty() => !own.has_mark_in_body(source),
-                own => own.has_bare_mark(source),
-            },
-        };
+        let of_piece = self.mark_of(piece);
         let is_marked = top.opening.as_ref().map_or(self.parts.is_marked(source), |opening| opening.is_marked);
-        let mark = if is_marked || !is_bare { Mark::Needed } else { Mark::None };
+        let mark = if is_marked || of_piece != MarkOf::Bare { Mark::Needed } else { Mark::None };
         let is_top = has_words(&source[gap.clone()]) && !has_same_top(&self.body_of(piece), &source[gap.clone()]);
         if top.apart == Apart::Follows || !is_top || matches!(piece, Piece::Own(0, _)) {
             return mark;
         }
-        if is_marked && is_bare {
+        let is_below = is_marked && of_piece != MarkOf::Inside;
+        if is_below {
             let first = self.parts.documents.first().filter(|first| first.has_bare_mark(source));
-            match first.map(|first| first.mark.clone()) {
-                Some(mark) => self.chunks.push(Chunk::Kept(mark)),
-                None => self.new_lines("---\n"),
+            match (piece, first.map(|first| first.mark.clone())) {
+                (_, Some(mark)) if of_piece == MarkOf::Bare => self.chunks.push(Chunk::Kept(mark)),
+                (Piece::New(new), _) => self.new_mark(&new.mark),
+                (Piece::Own(number, own), _) => match self.parts.documents[*number].mark.clone() {
+                    mark if mark.is_empty() => self.new_mark(&own.mark),
+                    mark => self.keep(mark, &own.edits),
+                },
             }
         }
         self.chunks.push(Chunk::Kept(gap.clone()));
         self.top = Some(gap);
-        if is_bare { Mark::None } else { Mark::Needed }
+        if is_below { Mark::None } else { mark }
+    }
+
+    /// What the `---` of a piece says.
+    fn mark_of(&self, piece: &Piece) -> MarkOf {
+        let (source, says_more) =
+            (self.source(), |is_more: bool| if is_more { MarkOf::SaysMore } else { MarkOf::Bare });
+        match piece {
+            // Without its `---`, a document of comments is none.
+            Piece::New(new) if holds_no_value(&new.body) => MarkOf::Inside,
+            Piece::New(new) => says_more(!new.mark.is_empty()),
+            Piece::Own(number, own) => match &self.parts.documents[*number] {
+                parts if parts.root.is_absent() || parts.has_mark_in_body(source) => MarkOf::Inside,
+                parts if parts.mark.is_empty() => MarkOf::Bare,
+                parts => {
+                    let is_in = |edit: &Edit| parts.mark.start < edit.range.start && edit.range.start < parts.mark.end;
+                    says_more(!parts.has_bare_mark(source) || own.edits.iter().any(is_in))
+                }
+            },
+        }
     }
 
     /// Keeps bytes of the old text, with these edits.
@@ -485,6 +512,8 @@ mod tests {
             ("---\n# licence\n\na: 1\n---\nb: 2\n", &[Ok(1)], "---\n# licence\n\nb: 2\n", "---\nb: 2\n"),
             ("# licence\n\na: 1\n--- # b\nb: 2\n", &[Ok(1)], "# licence\n\n--- # b\nb: 2\n", "--- # b\nb: 2\n"),
             ("--- # a\n# licence\n\na: 1\n---\nb: 2\n", &[Ok(1)], "---\n# licence\n\nb: 2\n", "---\nb: 2\n"),
+            ("---\n# l\n\na: 1\n--- # b\nb: 2\n", &[Ok(1)], "--- # b\n# l\n\nb: 2\n", "--- # b\nb: 2\n"),
+            ("---\n# l\n\na: 1\n---\n# none\n", &[Ok(1)], "# l\n\n---\n# none\n", "---\n# none\n"),
             // A new document has its own, and they stand once.
             (
                 "# l\n\na: 1\n",

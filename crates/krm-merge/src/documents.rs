@@ -43,8 +43,10 @@ impl NewDocument {
     pub fn of_resource(tree: &Tree<'_>, budget: &Budget) -> Result<Self, Unwritable> {
         let own = tree.like().filter(|like| like.is_root()).map(DocumentParts::of);
         let source = own.as_ref().map_or("", |own| own.root.document().source());
-        // Directives and a value on the line of the `---` cannot be taken apart from it.
-        let Some(own) = own.filter(|own| !own.has_directives(source) && !own.has_mark_in_body(source)) else {
+        // Names of tags and a value on the line of the `---` cannot be taken apart from it.
+        let is_apart =
+            |own: &DocumentParts<'_>| !source[own.mark.clone()].contains("%TAG") && !own.has_mark_in_body(source);
+        let Some(own) = own.filter(is_apart) else {
             return Ok(Self { mark: String::new(), body: splice::standalone(tree, budget)? });
         };
         let edits = splice::edits(own.root, tree, budget)?;
