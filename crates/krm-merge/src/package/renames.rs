@@ -1,7 +1,8 @@
 //! Which resources are one that moved: to another version or group, to another place, to another name or namespace, or to another kind.
 //!
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
-//! pairs the same ones as the first. Only where both sides have other identities, the one that is known tells what the other may be. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
+//! pairs the same ones as the first. Only where both sides have other identities, the one that is known tells what the other may be. In doubt
+//! nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
 use std::cell::LazyCell;
 use std::hash::Hash;

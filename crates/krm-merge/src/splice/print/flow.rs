@@ -60,6 +60,13 @@ impl Flow {
     }
 }
 
+/// Whether a map or list is on one line, between brackets, and means the same elsewhere. It keeps its blanks and quotes then.
+fn is_on_one_line(node: NodeRef<'_>) -> bool {
+    let text = node.text();
+    let is_bracketed = node.style() == Style::Flow && text.starts_with(['{', '[']) && !text.contains(['\n', '\r']);
+    is_bracketed && !node.has_props_within()
+}
+
 impl HostLayout<'_> {
     /// A flow map or list on the line of its key: as it is written if possible.
     pub(super) fn flow_value(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize) -> String {
@@ -80,6 +87,10 @@ impl HostLayout<'_> {
             return String::new();
         }
         let node = match tree {
+            Tree::Node(node) if self.flow == Flow::Yaml && is_on_one_line(node.resolve()) => {
+                let text = node.resolve().text();
+                return self.budget.paid(text.len(), || text.to_owned());
+            }
             Tree::Node(node) => node.resolve(),
             Tree::Branch(branch) => branch.like.resolve(),
             Tree::Made(made) => return self.paid(self.made(made, Context::Flow)),
