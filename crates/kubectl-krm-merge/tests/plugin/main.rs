@@ -23,6 +23,7 @@ mod live;
 mod machines;
 mod mark;
 mod moves;
+mod pairs;
 mod people;
 mod presence;
 mod real;
