@@ -180,7 +180,7 @@ pub enum GapChange<'a> {
     /// It gets these. They are new there, or dest has those of original.
     Comes(&'a str),
     /// Both sides changed their comments, in different ways.
-    Contested(Sides<&'a str>),
+    Contested(NoteChange<'a>),
 }
 
 impl<'a> GapChange<'a> {

@@ -23,7 +23,7 @@ use crate::sides::Sides;
 use crate::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use comments::{all_contested, comments_of_sides, conflict_of, taken};
-pub(crate) use comments::{changed_upstream, contradiction, wanted};
+pub(crate) use comments::{changed_upstream, contested, contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered};
@@ -466,6 +466,7 @@ impl<'a> Walk<'a> {
         let before = was.1;
         let place = LazyCell::new(|| place_of(was, parent?));
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
+        let gap = || place.map_or("", |(place, value)| gap_of(&place, value.document()));
         // A `{}` or `[]` that gets children becomes a block.
         let has_room = || {
             before.is_some_and(is_empty_flow) || place.is_some_and(|(place, old)| can_end_with_comments(&place, old))
@@ -477,9 +478,8 @@ impl<'a> Walk<'a> {
             None => return,
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
-                let gap = place.map_or("", |(place, value)| gap_of(&place, value.document()));
                 let both = written().zip(child.node);
-                let of_sides = both.map(|(written, node)| comments_of_sides(written, gap, node, notes));
+                let of_sides = both.map(|(written, node)| comments_of_sides(written, gap(), node, notes));
                 let without_below = |comments: Comments<'a>| Comments { below: None, ..comments };
                 conflict.comments = if has_room() { of_sides } else { of_sides.map(|all| all.map(without_below)) };
                 CommentOf::Winner
@@ -501,7 +501,7 @@ impl<'a> Walk<'a> {
         // An empty block has no comments, but it has room for them.
         let own = Remarks { below: written.below.or(Some("")), ..written };
         let notes = Notes { below, opening: opening.filter(|_| own.opening.is_some()), ..notes };
-        let contested = all_contested(notes, own, asked);
+        let contested = all_contested(notes, own, asked, gap);
         // If the value is in conflict as a whole, its winner's comments come with it.
         if stays == CommentOf::Winner {
             for Sides { original, updated, dest } in

@@ -8,8 +8,9 @@ use krm_yaml::hashed::HashMap;
 use krm_yaml::{NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim};
 
 use super::placed::Placed;
-use crate::change::{Child, GapChange};
+use crate::change::{Child, GapChange, NoteChange};
 use crate::child::ChildId;
+use crate::merge::contested;
 use crate::sides::{Side, Sides};
 
 /// The text above a child that belongs to no child; `None` if the child begins on a line of another token.
@@ -24,18 +25,20 @@ pub(super) fn coming<'a>(is: Placed<'a>) -> Option<GapChange<'a>> {
 
 /// What becomes of the gap above a child that upstream changed: dest takes it, if it left it alone.
 pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<GapChange<'a>> {
-    let (original, updated, dest) = (text(was)?, text(is)?, text(there)?);
+    let (original, updated) = (text(was)?, text(is)?);
     if same_comment(original, updated) {
         return None;
     }
+    let dest = text(there)?;
     // After a first run, a comment of another column is in the column of the child, so it is one of the child.
     if has_same_words(there, is) && !has_same_words(was, is) {
         return None;
     }
     if !same_comment(original, dest) {
-        // Where only blank lines differ, nothing is lost.
-        let differ = !same_words(original, updated) && !same_words(original, dest) && !same_words(updated, dest);
-        return differ.then_some(GapChange::Contested(Sides { original, updated, dest }));
+        let note = NoteChange { expects: Some(original), wants: updated };
+        // Between fields, blank lines alone are no comment of dest's.
+        let is_contested = contested(Some(note), dest).is_some() && !same_words(original, dest);
+        return is_contested.then_some(GapChange::Contested(note));
     }
     // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.
     let own = |(place, value): Placed<'a>| comments_above(&place, value.document());

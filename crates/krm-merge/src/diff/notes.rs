@@ -21,17 +21,20 @@ pub(super) fn notes_of<'a, 'm>(
 where
     'a: 'm,
 {
+    if let (Some(was), Some(there)) = (was, there) {
+        return changed_remarks(was, there, is);
+    }
     // Mostly there are no comments.
     let moved = if gap::all_above(is).contains('#') { moved() } else { &Moved::default() };
     match (was, there) {
-        (Some(was), Some(there)) => changed_remarks(was, there, is),
-        (None, Some(there)) => {
+        (_, Some(there)) => {
             let new = remarks(is);
             notes_of_added(remarks(there), Remarks { above: moved.left_of(new.above), ..new })
         }
         (_, None) => {
             let notes = was.map(|was| Notes::between(remarks(was), remarks(is))).unwrap_or_default();
-            let (all, wants) = (remarks(is).above, moved.left_of(remarks(is).above));
+            let all = remarks(is).above;
+            let wants = moved.left_of(all);
             let above = (wants != all).then_some(NoteChange { expects: None, wants });
             let gap = gap::coming(is).filter(|gap| !gap.comes().is_some_and(|lines| moved.has_all(lines)));
             Notes { gap, above: above.or(notes.above), ..notes }

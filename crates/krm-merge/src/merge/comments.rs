@@ -20,7 +20,7 @@ pub(crate) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
 }
 
 /// The texts of a comment that both sides changed in different ways.
-fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n str>> {
+pub(crate) fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n str>> {
     let note = note?;
     // Where only blank lines differ, nothing is lost.
     let differs = |was: &&str| !same_comment(was, has) && !same_words(note.wants, has) && !same_words(note.wants, was);
@@ -29,14 +29,15 @@ fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides<&'n
 }
 
 /// The comments that both sides changed in different ways: set apart above a child, above it, on its line, at the end of its block, and behind
-/// its bracket.
+/// its bracket. `gap` gives the lines that dest has set apart above the child.
 pub(super) fn all_contested<'n>(
     notes: Notes<'n>,
     own: Remarks<'n>,
     asked: Comments<'n>,
+    gap: impl FnOnce() -> &'n str,
 ) -> [Option<Sides<&'n str>>; 5] {
     let gap = match notes.gap {
-        Some(GapChange::Contested(texts)) => Some(texts),
+        Some(GapChange::Contested(note)) => contested(Some(note), gap()),
         Some(GapChange::Comes(_)) | None => None,
     };
     let slots = [
