@@ -294,13 +294,13 @@ impl<'a> KeptMerges<'a> {
 }
 
 /// Whether two nodes say the same with the same aliases, whatever these stand for.
-pub fn are_written_alike(node: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+pub fn same_with_aliases(node: NodeRef<'_>, other: NodeRef<'_>) -> bool {
     let are_alike = |((key, value), (other_key, other)): ((Option<NodeRef<'_>>, _), (Option<NodeRef<'_>>, _))| {
         let is_key = match (key, other_key) {
-            (Some(key), Some(other)) => are_written_alike(key, other),
+            (Some(key), Some(other)) => same_with_aliases(key, other),
             (key, other) => key.is_none() && other.is_none(),
         };
-        is_key && are_written_alike(value, other)
+        is_key && same_with_aliases(value, other)
     };
     match (node.kind(), other.kind()) {
         (Kind::Alias, Kind::Alias) => node.text() == other.text(),

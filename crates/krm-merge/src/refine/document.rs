@@ -7,7 +7,7 @@ use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
 use super::{Depth, RefinedText, Sources, refined};
-use crate::alias::are_written_alike;
+use crate::alias::same_with_aliases;
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Walked, merge};
@@ -105,7 +105,7 @@ fn is_followed(merged: NodeRef<'_>, own: NodeRef<'_>, updated: NodeRef<'_>) -> b
     };
     let are_maps = || [merged, own, updated].into_iter().all(NodeRef::is_map);
     let have_fields = || merged.fields().count() == own.fields().count() && merged.fields().all(is_field);
-    same(merged, own) || updated.has_aliases() && (are_written_alike(own, updated) || are_maps() && have_fields())
+    same(merged, own) || updated.has_aliases() && (same_with_aliases(own, updated) || are_maps() && have_fields())
 }
 
 /// Whether something holds for the roots of texts, which are valid documents.

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use krm_merge::alias::are_written_alike;
+use krm_merge::alias::same_with_aliases;
 use krm_merge::child::Value as _;
 use krm_merge::package::Conflict;
 use krm_merge::refine::has_twins;
@@ -77,7 +77,7 @@ fn is_as_written(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
         Tree::Branch(branch) => !branch.has_conflicts() && View::Branch(branch).same(own),
         _ => matches!(tree, Tree::Node(_)),
     };
-    is_whole && are_written_alike(own, node)
+    is_whole && same_with_aliases(own, node)
 }
 
 fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
