@@ -9,7 +9,7 @@ use krm_merge::documents::{Item, NewDocument};
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::splice::Unwritable;
-use krm_yaml::{Document, Error, TextEdits};
+use krm_yaml::{Document, Error, TextEdits, TextParts};
 
 use crate::config::Config;
 use crate::function::{Job, Output, Texts, Verdict, Written};
@@ -74,8 +74,9 @@ fn write(doc: &Document<'_>, merged: Written<'_, '_>, budget: &Budget) -> Result
     for added in &merged.added {
         pieces.add(Some(added.spot), Piece::New(NewDocument { body: added.text(budget)?, ..NewDocument::default() }));
     }
-    let pieces = pieces.in_order(doc);
-    let composed = Composed::of(doc, &pieces, &Top::default());
+    let parts = TextParts::of(doc);
+    let pieces = pieces.in_order(&parts, doc.source());
+    let composed = Composed::of(doc, parts, &pieces, &Top::default());
     let text = composed.text();
     composed.check(&text)?;
     Ok(text)

@@ -61,16 +61,12 @@ impl<K: Ord> Pieces<K> {
     }
 
     /// The documents in the order of their keys. Directives cannot move, so a text that has some stays in its order.
-    pub fn in_order(self, old: &Document<'_>) -> Vec<Piece> {
+    pub fn in_order(self, old: &TextParts<'_>, text: &str) -> Vec<Piece> {
         let (keys, pieces): (Vec<Option<K>>, Vec<Piece>) = self.0.into_iter().unzip();
         let mut keys: Vec<Option<&K>> = keys.iter().map(Option::as_ref).collect();
-        let has_directives = || {
-            let parts = TextParts::of(old).documents;
-            let is_fixed =
-                |piece: &Piece| matches!(piece, Piece::Own(number, _) if parts[*number].has_directives(old.source()));
-            pieces.iter().any(is_fixed)
-        };
-        if keys.iter().flatten().is_sorted() || has_directives() {
+        let is_fixed =
+            |piece: &Piece| matches!(piece, Piece::Own(number, _) if old.documents[*number].has_directives(text));
+        if keys.iter().flatten().is_sorted() || pieces.iter().any(is_fixed) {
             return pieces;
         }
         for at in 1..keys.len() {
@@ -153,9 +149,8 @@ enum Chunk {
 }
 
 impl<'d> Composed<'d> {
-    /// Composes a text of pieces. A document that no piece names is removed.
-    pub fn of(document: &'d Document<'_>, pieces: &[Piece], top: &Top) -> Self {
-        let parts = TextParts::of(document);
+    /// Composes a text of pieces. A document that no piece names is removed. `parts` are those of the old text.
+    pub fn of(document: &'d Document<'_>, parts: TextParts<'d>, pieces: &[Piece], top: &Top) -> Self {
         let mut composed = Self { document, parts, chunks: Vec::new(), pieces: Vec::new(), top: None };
         let header = composed.parts.header.clone();
         match &top.opening {
@@ -219,10 +214,10 @@ impl<'d> Composed<'d> {
             let comments = alone.comments_in(0..alone.source().len()).map(|(from, to)| &alone.source()[from..to]);
             let from = if at == 0 { 0 } else { own.mark.start };
             let written = whole.comments_in(from..own.body.end).map(|(from, to)| &text[from..to]);
-            (same(meant.root, own.root) && comments.map(trim_end).eq(written.map(trim_end))).then_some(())
+            Some(same(meant.root, own.root) && comments.map(trim_end).eq(written.map(trim_end)))
         };
         let is_meant = parts.documents.len() == self.pieces.len()
-            && self.pieces.iter().enumerate().all(|piece| is_meant(piece).is_some());
+            && self.pieces.iter().enumerate().all(|piece| is_meant(piece) == Some(true));
         if is_meant { Ok(()) } else { Err(WriteFault::unreadable()) }
     }
 
@@ -430,7 +425,7 @@ pub fn left(document: &Document<'_>, fates: &[Item]) -> Result<TextEdits, Overla
         Some(Piece::Own(number, Own::from(edits)))
     };
     let pieces: Vec<Piece> = document.roots().enumerate().filter_map(&mut piece).collect();
-    Ok(Composed::of(document, &pieces, &Top::default()).edits()?.unwrap_or_default())
+    Ok(Composed::of(document, TextParts::of(document), &pieces, &Top::default()).edits()?.unwrap_or_default())
 }
 
 /// Whether comments at the top of a text, or blank lines, have words.
@@ -457,7 +452,7 @@ mod tests {
                 Err((mark, body)) => Piece::New(NewDocument { mark: (*mark).into(), body: (*body).into() }),
             })
             .collect();
-        let composed = Composed::of(&document, &pieces, &Top { apart, opening: None });
+        let composed = Composed::of(&document, TextParts::of(&document), &pieces, &Top { apart, opening: None });
         let new = composed.text();
         composed.check(&new).unwrap_or_else(|fault| panic!("{text:?} became {new:?}: {fault}"));
         if let Some(edits) = composed.edits().expect("disjoint") {

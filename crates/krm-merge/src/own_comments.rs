@@ -9,8 +9,8 @@ use std::ops::Range;
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     BlockScalar, Document, DocumentParts, Edit, NodeRef, Place, Style, below, below_all, comments_above,
-    comments_below, ends_line, extent, foot, gap_above, is_blank, is_in_rows, is_item, line_end, lines, same_comment,
-    trim, trim_end, trim_start, without_break,
+    comments_below, ends_line, extent, foot, gap_above, is_blank, is_in_rows, is_item, lines, same_comment, trim,
+    trim_end, trim_start, without_break,
 };
 
 use crate::change::NoteChange;
@@ -112,16 +112,8 @@ fn at_mark(resource: NodeRef<'_>) -> &str {
 
 /// The offset after the `---` above a document, if nothing but a comment is on its line.
 fn mark_of(resource: NodeRef<'_>) -> Option<usize> {
-    if !resource.is_root() {
-        return None;
-    }
-    let (doc, start) = (resource.document(), extent(resource).start);
-    let text = doc.source().get(start..resource.full_start())?;
-    let is_own_line = |before: &str| before.is_empty() || before.ends_with(['\n', '\r', '\u{feff}']);
-    let at = text.match_indices("---").map(|(at, _)| at).find(|at| is_own_line(&text[..*at]))?;
-    let mark = start + at + "---".len();
-    let is_alone = is_blank(&doc.source()[mark..line_end(doc.source(), mark)]);
-    (is_alone || doc.comment_behind(mark).is_some()).then_some(mark)
+    let parts = resource.is_root().then(|| DocumentParts::of(resource))?;
+    parts.behind_mark(resource.document().source())
 }
 
 fn edit_at_mark(resource: NodeRef<'_>, comment: &str, budget: &Budget) -> Option<Edit> {

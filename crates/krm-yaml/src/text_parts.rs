@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::blank::trim_end;
-use crate::line::{byte_order_mark, next_line};
+use crate::line::{byte_order_mark, line_start, next_line};
 use crate::node::{Document, NodeRef};
 use crate::place::extent;
 
@@ -80,10 +80,16 @@ impl<'d> DocumentParts<'d> {
         is_bare && self.root.is_absent() && text[self.body.clone()].trim().is_empty()
     }
 
+    /// The offset after its `---`; `None` if it has none, or a value on that line.
+    pub fn behind_mark(&self, text: &str) -> Option<usize> {
+        let mark = text[self.mark.clone()].trim_end();
+        let line = line_start(mark, mark.len());
+        mark[line..].starts_with("---").then_some(self.mark.start + line + "---".len())
+    }
+
     /// The comment on the line of its `---`; empty if there is none.
     pub fn comment_at_mark<'t>(&self, text: &'t str) -> &'t str {
-        let line = text[self.mark.clone()].lines().last().and_then(|line| line.strip_prefix("---"));
-        line.unwrap_or_default().trim()
+        self.behind_mark(text).map_or("", |from| text[from..self.mark.end].trim())
     }
 
     /// Whether it has directives, which need the `...` of the document before it.

@@ -64,7 +64,8 @@ pub fn edited(
     }
     let mut is_reordered = false;
     comments.behind(Behind::Nothing).for_each(|piece| pieces.add(None, piece));
-    for (number, (own, items)) in TextParts::of(document).documents.iter().zip(of_roots).enumerate() {
+    let parts = TextParts::of(document);
+    for (number, (own, items)) in parts.documents.iter().zip(of_roots).enumerate() {
         // An empty document parts nothing at the top.
         let is_over = number > 0 && pieces.is_empty() && own.is_empty(document.source());
         if !gone(own.root) && !is_over {
@@ -83,8 +84,8 @@ pub fn edited(
         pieces.add(Some(added.spot), Piece::New(added.document.clone()));
         comments.behind(Behind::New(number)).for_each(|piece| pieces.add(None, piece));
     }
-    let pieces = pieces.in_order(document);
-    let composed = Composed::of(document, &pieces, &comments.top);
+    let pieces = pieces.in_order(&parts, document.source());
+    let composed = Composed::of(document, parts, &pieces, &comments.top);
     let (text, edits) = (composed.text(), composed.edits()?.filter(|_| !is_reordered));
     if edits.is_none() {
         budget.take(text.len());
@@ -208,7 +209,7 @@ pub(super) fn created(added: &[NewResource], source: Option<&TextFile<'_>>) -> R
         return Ok(document.source().to_owned());
     }
     let pieces: Vec<Piece> = added.iter().map(|new| Piece::New(new.document.clone())).collect();
-    Ok(Composed::of(document, &pieces, &Top::default()).text())
+    Ok(Composed::of(document, TextParts::of(document), &pieces, &Top::default()).text())
 }
 
 #[cfg(test)]
