@@ -14,8 +14,8 @@ use krm_merge::resource::Identity;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{File, Outcome, Severity, counted};
 
-use crate::held::Held;
-use crate::side::{Root, Side};
+use krm_files::held::Held;
+use krm_files::side::{Root, Side};
 
 /// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {

@@ -34,14 +34,14 @@ use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 use krm_yaml::secret::Secret;
 
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::combine::Combiner;
-use crate::held::{AsText, Content, Held};
-use crate::line_end::LineEnd;
+use krm_files::held::{AsText, Content, Held};
+use krm_files::line_end::LineEnd;
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
-use crate::side::{Root, Side, paths};
-use crate::walk::Tree;
+use krm_files::side::{Root, Side, paths};
+use krm_files::walk::Tree;
 
 /// The result for the files that hold no resources.
 #[derive(Debug, Default)]

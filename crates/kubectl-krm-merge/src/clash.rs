@@ -6,7 +6,7 @@ use krm_yaml::shown::misleads;
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::told::counted;
+use krm_files::told::counted;
 
 /// The values of the sides at the place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use krm_merge::policy::{Policy, Treatment};
 use krm_merge::refine::{RefinedText, refine_text};
 use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
 
-use crate::held::{is_kustomization, text};
+use krm_files::held::{is_kustomization, text};
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {

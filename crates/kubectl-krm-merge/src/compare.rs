@@ -20,17 +20,17 @@ use krm_yaml::shown as escaped;
 use krm_yaml::{Document, NodeRef};
 
 use crate::End;
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::cli::{Compared, Diff};
 use crate::diff;
 use crate::difference::differences;
 use crate::given;
-use crate::held::{Held, parse};
+use krm_files::held::{Held, parse};
 use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::{Side, SidePart, paths};
+use krm_files::side::{Side, SidePart, paths};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.

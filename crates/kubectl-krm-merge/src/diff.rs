@@ -9,16 +9,16 @@ use krm_merge_function::results::{ORIGINAL, Outcome};
 use krm_yaml::{Document, shown};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::clash::{self, Line, Shown, Values};
-use crate::held::text;
+use krm_files::held::text;
 use crate::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
-use crate::side::Side;
+use krm_files::side::Side;
 use crate::spot::{Finder, Spot};
-use crate::told::counted;
-use crate::walk::c_quoted;
+use krm_files::told::counted;
+use krm_files::walk::c_quoted;
 
 /// How many lines around a change are shown.
 pub const CONTEXT: usize = 3;

@@ -15,7 +15,7 @@ use krm_yaml::{Document, NodeRef};
 use crate::End;
 use crate::cli::Explain;
 use crate::given;
-use crate::held::Held;
+use krm_files::held::Held;
 use crate::live;
 use crate::screen::{Page, Paint, Reader};
 use crate::setting;

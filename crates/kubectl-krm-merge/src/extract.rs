@@ -16,8 +16,8 @@ use crate::cli::{Extract, PatchMode};
 use crate::given;
 use crate::screen;
 use crate::setting;
-use crate::side::Side;
-use crate::told::counted;
+use krm_files::side::Side;
+use krm_files::told::counted;
 use left::Left;
 use patch::Patch;
 

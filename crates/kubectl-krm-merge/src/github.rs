@@ -9,8 +9,8 @@ use crate::End;
 use crate::cli::Output;
 use crate::place;
 use crate::screen::{Page, Reader};
-use crate::side::Side;
-use crate::told;
+use krm_files::side::Side;
+use krm_files::told;
 
 /// The results as commands, one on a line.
 pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {

@@ -10,12 +10,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cores;
-use crate::held::Held;
-use crate::regular;
+use krm_files::cores;
+use krm_files::held::Held;
+use krm_files::regular;
 use crate::release;
-use crate::side::{Root, Side};
-use crate::walk::{Tree, shown};
+use krm_files::side::{Root, Side};
+use krm_files::walk::{Tree, shown};
 
 /// The error for a user who names stdin twice.
 pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";

@@ -13,10 +13,10 @@ use krm_merge::schema::Types;
 use krm_merge_function::results::{Outcome, ResourceRef};
 use sha2::{Digest, Sha256};
 
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::markdown::headline;
-use crate::side::Side;
-use crate::told::{self, counted};
+use krm_files::side::Side;
+use krm_files::told::{self, counted};
 use card::{Card, Rank, cards};
 use markup::Markup;
 

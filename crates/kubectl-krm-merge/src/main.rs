@@ -3,27 +3,20 @@
 mod beside;
 mod brought;
 mod carry;
-mod change;
 mod clash;
 mod cli;
 mod combine;
 mod compare;
 mod complete;
-mod config_file;
-mod cores;
 mod credentials;
 mod diff;
 mod difference;
-mod disk;
 mod explain;
 mod extract;
-mod folder;
 mod git;
 mod github;
 mod given;
-mod held;
 mod html;
-mod line_end;
 mod live;
 mod manual;
 mod mark;
@@ -34,7 +27,6 @@ mod output;
 mod pairs;
 mod place;
 mod progress;
-mod regular;
 mod related;
 mod release;
 mod resolve;
@@ -42,13 +34,8 @@ mod run;
 mod sarif;
 mod screen;
 mod setting;
-mod side;
-mod signals;
 mod spot;
-mod temporary;
-mod told;
 mod upgrade;
-mod walk;
 
 use std::ffi::OsString;
 use std::io;
@@ -60,7 +47,7 @@ use krm_merge_function::config::Mode;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
-use signals::Stopped;
+use krm_files::signals::Stopped;
 
 /// How a run ends; the worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +80,7 @@ fn main() -> ExitCode {
         // If the reader of our output has closed it, nobody needs the rest, so this is no error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
-            screen::tell(&format!("error: {}", told::chain(&e)));
+            screen::tell(&format!("error: {}", krm_files::told::chain(&e)));
             End::of(&e)
         }
     };

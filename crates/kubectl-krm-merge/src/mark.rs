@@ -23,15 +23,15 @@ use krm_yaml::{
 };
 
 use crate::carry::is_unread;
-use crate::change::{Change, Made};
+use krm_files::change::{Change, Made};
 use crate::git::choices::{Lines, Parted, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
-use crate::held::{self, Content, Held};
+use krm_files::held::{self, Content, Held};
 use crate::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
-use crate::side::Side;
+use krm_files::side::Side;
 
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;

@@ -21,11 +21,11 @@ use krm_merge_function::results::{Outcome, ResourceRef, Severity};
 use krm_yaml::Document;
 
 use crate::End;
-use crate::change::{Change, Made};
-use crate::cores;
-use crate::held::{Content, Held, is_kustomization};
-use crate::line_end::LineEnd;
-use crate::side::{Root, Side, SidePart};
+use krm_files::change::{Change, Made};
+use krm_files::cores;
+use krm_files::held::{Content, Held, is_kustomization};
+use krm_files::line_end::LineEnd;
+use krm_files::side::{Root, Side, SidePart};
 use left_out::LeftOut;
 pub use open::{Open, Stop, drawn};
 use placed::path_of;

@@ -11,10 +11,10 @@ use krm_merge::splice::exact_json;
 use krm_merge_function::results::{Outcome, to_yaml};
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
 
-use crate::held::{Content, Held, holds, is_local};
+use krm_files::held::{Content, Held, holds, is_local};
 use crate::merge::Merge;
 use crate::place;
-use crate::side::{Root, Side};
+use krm_files::side::{Root, Side};
 
 /// Which resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::{Document, Position};
 
-use crate::held::Held;
-use crate::side::{Root, Side};
+use krm_files::held::Held;
+use krm_files::side::{Root, Side};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::credentials;
-use crate::held::Raw;
-use crate::side::Side;
-use crate::walk::{Unread, absent};
+use krm_files::held::Raw;
+use krm_files::side::Side;
+use krm_files::walk::{Unread, absent};
 use address::{FORM, ReleaseAddress};
 use found::AtPath;
 use refs::State;

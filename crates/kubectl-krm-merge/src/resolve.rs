@@ -25,12 +25,12 @@ use krm_yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::cli::{Color, Resolve, TakeSide};
-use crate::disk::{self, Replacement};
-use crate::regular;
+use krm_files::disk::{self, Replacement};
+use krm_files::regular;
 use crate::screen::{self, Page, Reader};
-use crate::signals::Signals;
-use crate::told::counted;
-use crate::walk::{shown, there};
+use krm_files::signals::Signals;
+use krm_files::told::counted;
+use krm_files::walk::{shown, there};
 
 use about::about;
 use answers::AnsweredPlace;

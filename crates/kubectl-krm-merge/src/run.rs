@@ -9,10 +9,10 @@ use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
 
 use crate::End;
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::cli::{Common, Output};
 use crate::diff;
-use crate::disk::{self, Replacement};
+use krm_files::disk::{self, Replacement};
 use crate::git::style;
 use crate::github::github;
 use crate::given;
@@ -28,9 +28,9 @@ use crate::resolve::marked::has_markers;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
-use crate::side::{Root, Side};
-use crate::signals::Signals;
-use crate::told;
+use krm_files::side::{Root, Side};
+use krm_files::signals::Signals;
+use krm_files::told;
 
 /// Runs a merge with the setting that the flags give. `dest` is the path of dest.
 ///

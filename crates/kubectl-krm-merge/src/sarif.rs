@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::clash::{Shown, Values, public_values};
 use crate::output::indented;
 use crate::place;
-use crate::side::Side;
+use krm_files::side::Side;
 
 /// The rules, each with its description and its default level.
 const RULES: [(&str, &str, &str); 5] = [

@@ -14,13 +14,13 @@ use krm_merge_function::target::Target;
 use krm_yaml::Document;
 
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
-use crate::config_file::ConfigFile;
+use krm_files::config_file::ConfigFile;
 use crate::given;
-use crate::held::{Held, parse};
+use krm_files::held::{Held, parse};
 use crate::merge::Conflicts;
-use crate::regular;
-use crate::side::{Root, Side};
-use crate::walk::{shown, there};
+use krm_files::regular;
+use krm_files::side::{Root, Side};
+use krm_files::walk::{shown, there};
 
 /// The setting of a merge, from its flags.
 #[derive(Debug)]

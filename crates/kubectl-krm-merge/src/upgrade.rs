@@ -21,9 +21,9 @@ use krm_merge_function::config::Role;
 use krm_yaml::shown;
 
 use crate::End;
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::cli::{Common, InConflict, Output, Upgrade};
-use crate::disk;
+use krm_files::disk;
 use crate::given;
 use crate::merge::{Conflicts, Merge};
 use crate::progress::Progress;
@@ -32,9 +32,9 @@ use crate::release::store::{Gone, Network};
 use crate::run::{self, Ended};
 use crate::screen::{self, Page, Reader};
 use crate::setting;
-use crate::side::Side;
-use crate::told::{self, counted};
-use crate::walk::{Tree, Unread};
+use krm_files::side::Side;
+use krm_files::told::{self, counted};
+use krm_files::walk::{Tree, Unread};
 use aim::Aim;
 pub use get::get;
 use package::{Package, new_packages};
@@ -86,7 +86,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
         };
         let (end, what) = done.unwrap_or_else(|e| {
             screen::tell(&format!("error: {}", in_package(name, &e)));
-            let stopped = e.downcast_ref::<crate::signals::Stopped>();
+            let stopped = e.downcast_ref::<krm_files::signals::Stopped>();
             (stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code())), Became::Failed)
         });
         ends.push(end);
@@ -142,7 +142,7 @@ fn check(args: &Upgrade) -> Result<()> {
 
 /// The message of an error, with the name of its package.
 fn in_package(name: &Path, error: &anyhow::Error) -> String {
-    let (name, told) = (crate::walk::shown(name), told::chain(error));
+    let (name, told) = (krm_files::walk::shown(name), told::chain(error));
     if told.starts_with(&name) { told } else { format!("{name}: {told}") }
 }
 

@@ -12,7 +12,7 @@ use crate::clash::{self, Line};
 use crate::difference::{Difference, What};
 use crate::markdown::escaped;
 use crate::screen::{Page, Paint};
-use crate::told::counted;
+use krm_files::told::counted;
 
 /// How a resource, field or file differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use krm_yaml::{Document, NodeRef, extent as lines_of, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};
-use crate::held::parse;
+use krm_files::held::parse;
 use crate::pairs::{Pair, pairs};
-use crate::side::{Side, SidePart};
+use krm_files::side::{Side, SidePart};
 use crate::spot::Finder;
 
 /// A remaining difference.

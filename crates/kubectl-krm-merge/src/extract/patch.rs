@@ -17,12 +17,12 @@ use krm_merge_function::results::Severity;
 use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
-use crate::held::Held;
+use krm_files::held::Held;
 use crate::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
-use crate::side::{Side, SidePart};
-use crate::told;
+use krm_files::side::{Side, SidePart};
+use krm_files::told;
 
 /// The name of the patch in messages.
 const NAME: &str = "the patch";

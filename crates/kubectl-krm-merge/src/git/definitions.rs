@@ -21,7 +21,7 @@ use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
 use krm_yaml::{Document, NodeRef};
 
-use crate::held::parse;
+use krm_files::held::parse;
 use crate::release::program::{In, git};
 
 /// The first line of the kept file.

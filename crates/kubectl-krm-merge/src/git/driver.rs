@@ -42,13 +42,13 @@ use super::part::{Choice, Grain, Part};
 use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
-use crate::disk;
-use crate::held::{is_kustomization, parse};
-use crate::line_end::LineEnd;
+use krm_files::disk;
+use krm_files::held::{is_kustomization, parse};
+use krm_files::line_end::LineEnd;
 use crate::release::program::{In, git};
 use crate::screen;
-use crate::told;
-use crate::walk;
+use krm_files::told;
+use krm_files::walk;
 
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.

@@ -11,12 +11,12 @@ use super::repository::CACHE;
 use crate::End;
 use crate::cli::{Color, GitInstall};
 use crate::credentials;
-use crate::disk::{self, Replacement};
-use crate::regular;
+use krm_files::disk::{self, Replacement};
+use krm_files::regular;
 use crate::release::program::{self, In};
 use crate::screen::{Page, Reader};
-use crate::signals::Signals;
-use crate::walk::{c_quoted, path_of, shown};
+use krm_files::signals::Signals;
+use krm_files::walk::{c_quoted, path_of, shown};
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";

@@ -15,12 +15,12 @@ use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_yaml::Document;
 
 use super::definitions::{Definitions, Index, definitions};
-use crate::config_file::ConfigFile;
-use crate::regular;
+use krm_files::config_file::ConfigFile;
+use krm_files::regular;
 use crate::release::program::{In, git};
 use crate::resolve::marked::has_markers;
-use crate::told;
-use crate::walk;
+use krm_files::told;
+use krm_files::walk;
 use krm_merge::file_path::RULES;
 
 /// The file in the git directory that keeps the list of definitions in the index.

@@ -9,11 +9,11 @@ use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
 
 use super::markup::Markup;
 use super::rows::{self, Block, Elsewhere, Fate, Piece, Row, blocks};
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::clash::{Line, Shown, Values, public_values};
 use crate::place;
-use crate::side::Side;
-use crate::told::counted;
+use krm_files::side::Side;
+use krm_files::told::counted;
 
 /// The most results of one kind that are shown together.
 pub const MOST: usize = 100;

@@ -16,9 +16,9 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Place, extent};
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::diff::{CONTEXT, aligned};
-use crate::held::text;
+use krm_files::held::text;
 use crate::spot::Finder;
 
 /// The most lines of a resource that are shown.

@@ -27,15 +27,15 @@ use super::spelling::Known;
 use super::{being_deleted, of_unknown_origin};
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
-use crate::config_file::ConfigFile;
-use crate::disk;
+use krm_files::config_file::ConfigFile;
+use krm_files::disk;
 use crate::merge::{Merge, merge};
 use crate::output::Printed;
 use crate::run::{self, report};
 use crate::screen::{Page, Reader};
 use crate::setting;
-use crate::side::{Root, Side};
-use crate::signals::Signals;
+use krm_files::side::{Root, Side};
+use krm_files::signals::Signals;
 
 /// The error for `--adopt` with a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";

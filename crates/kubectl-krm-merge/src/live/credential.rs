@@ -19,7 +19,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use crate::screen;
-use crate::walk;
+use krm_files::walk;
 
 /// The longest credential that is read, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -12,8 +12,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use super::credential;
 use crate::cli::Connection;
 use crate::credentials;
-use crate::told;
-use crate::walk::shown;
+use krm_files::told;
+use krm_files::walk::shown;
 
 /// A cluster, and how to reach it.
 pub struct Reached {

@@ -25,9 +25,9 @@ use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
 use super::unset::settled;
 use crate::cli::Live;
-use crate::held::is_local;
-use crate::side::{Side, SidePart};
-use crate::told::whereabouts;
+use krm_files::held::is_local;
+use krm_files::side::{Side, SidePart};
+use krm_files::told::whereabouts;
 
 /// The OpenAPI models of the types that are not built in, by name.
 pub type Models = Map<String, Value>;

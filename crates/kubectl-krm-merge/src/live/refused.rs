@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::local::Local;
 use super::text;
-use crate::change::Change;
+use krm_files::change::Change;
 
 /// The warnings for changed objects.
 ///

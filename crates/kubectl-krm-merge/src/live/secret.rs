@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::drift::Drift;
 use super::text;
-use crate::change::Change;
-use crate::side::Side;
+use krm_files::change::Change;
+use krm_files::side::Side;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
 /// The text that replaces a value.

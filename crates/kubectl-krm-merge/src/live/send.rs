@@ -17,7 +17,7 @@ use super::http::{all, all_that_begin, code, fields_of, may_be_done};
 use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use super::read_back;
-use crate::change::Change;
+use krm_files::change::Change;
 use crate::merge::Merge;
 
 /// How often to send an object again if someone changed only fields that the server populates.

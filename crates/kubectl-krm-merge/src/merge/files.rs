@@ -9,10 +9,10 @@ use krm_merge_function::config::Role;
 
 use super::placed::Placed;
 use super::{Change, Made};
-use crate::cores;
-use crate::held::Held;
-use crate::line_end::LineEnd;
-use crate::side::{Root, Side};
+use krm_files::cores;
+use krm_files::held::Held;
+use krm_files::line_end::LineEnd;
+use krm_files::side::{Root, Side};
 
 /// The texts of files that are not those of their documents, by their paths.
 type Texts = BTreeMap<String, String>;

@@ -21,8 +21,8 @@ use crate::beside;
 use crate::brought;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
-use crate::side::{Side, SidePart};
-use crate::told;
+use krm_files::side::{Side, SidePart};
+use krm_files::told;
 
 /// A merge of sides whose conflicts are open.
 pub struct Open<'m> {

@@ -9,7 +9,7 @@ use krm_merge_function::config::Role;
 use krm_yaml::shown;
 
 use super::is_original;
-use crate::side::{Root, Side};
+use krm_files::side::{Root, Side};
 
 /// New resources by their new file.
 pub(super) type Placed = BTreeMap<String, Vec<NewResource>>;

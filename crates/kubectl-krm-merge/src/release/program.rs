@@ -15,7 +15,7 @@ use krm_yaml::shown;
 
 use crate::credentials;
 use crate::screen;
-use crate::walk::path_of;
+use krm_files::walk::path_of;
 
 /// The repository that git works in.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ use super::found::AtPath;
 use super::objects::{GitObject, Objects};
 use super::program::{self, In, git};
 use super::refs::{RefKind, Refs, State, is_commit};
-use crate::walk::shown;
+use krm_files::walk::shown;
 
 /// Whether git may use the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

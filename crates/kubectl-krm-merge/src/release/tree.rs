@@ -13,8 +13,8 @@ use krm_yaml::shown;
 use super::found::{AtPath, Entry, EntryKind};
 use super::objects::GitObject;
 use super::store::Store;
-use crate::held::Raw;
-use crate::walk::{Tree, Unread, WhyUnread};
+use krm_files::held::Raw;
+use krm_files::walk::{Tree, Unread, WhyUnread};
 
 /// The largest file of a release, in bytes.
 const MOST: u64 = 1 << 26;

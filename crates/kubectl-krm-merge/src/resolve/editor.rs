@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 
 use super::marked::Marked;
 use crate::screen;
-use crate::signals::Signals;
-use crate::walk::shown;
+use krm_files::signals::Signals;
+use krm_files::walk::shown;
 
 /// A file that is removed when it is dropped.
 struct Temporary(PathBuf);

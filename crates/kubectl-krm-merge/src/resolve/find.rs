@@ -14,7 +14,7 @@ use krm_merge::sides::Sides;
 
 use crate::release::program::{In, git};
 use crate::upgrade::package::package_of;
-use crate::walk::{path_of, shown, there};
+use krm_files::walk::{path_of, shown, there};
 use krm_merge::file_path::RULES;
 
 /// Files to search for markers.

@@ -15,11 +15,11 @@ use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 use krm_yaml::{Document, NodeRef, plain_or_quoted, same};
 
-use crate::config_file::{ConfigFile, NEW};
-use crate::disk::Replacement;
-use crate::regular;
-use crate::told::counted;
-use crate::walk::{shown, there};
+use krm_files::config_file::{ConfigFile, NEW};
+use krm_files::disk::Replacement;
+use krm_files::regular;
+use krm_files::told::counted;
+use krm_files::walk::{shown, there};
 use krm_merge::file_path::RULES;
 
 /// The winner that a rule names.

@@ -7,7 +7,7 @@ use krm_yaml::shown;
 use super::changes::ChangedRow;
 use super::marked::Answer;
 use crate::screen::Paint;
-use crate::told::counted;
+use krm_files::told::counted;
 
 /// A conflict for display.
 #[derive(Debug)]

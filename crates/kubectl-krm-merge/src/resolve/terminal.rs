@@ -9,7 +9,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use super::marked::Answer;
 use super::session::{Case, KeyAction, Next, Scroll, Session, Size};
 use crate::screen;
-use crate::signals::{Signals, Stopped};
+use krm_files::signals::{Signals, Stopped};
 
 /// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -85,7 +85,7 @@ pub fn ask(
                 session.resize(size_now());
                 match edited {
                     Ok(text) => session.edited(text),
-                    Err(e) => session.tell(crate::told::chain(&e)),
+                    Err(e) => session.tell(krm_files::told::chain(&e)),
                 }
             }
         }

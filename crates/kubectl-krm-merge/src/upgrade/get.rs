@@ -13,15 +13,15 @@ use super::package::KPTFILE;
 use super::record::{Record, RecordDocument, as_in_dest, with_record};
 use crate::End;
 use crate::cli::{Color, Get};
-use crate::disk::{self, Replacement};
-use crate::held::Held;
+use krm_files::disk::{self, Replacement};
+use krm_files::held::Held;
 use crate::progress::Progress;
 use crate::release::{self, address::ReleaseAddress, store::Network, store::Store};
 use crate::screen::{self, Page, Reader};
-use crate::side::Side;
-use crate::signals::Signals;
-use crate::told::counted;
-use crate::walk::shown;
+use krm_files::side::Side;
+use krm_files::signals::Signals;
+use krm_files::told::counted;
+use krm_files::walk::shown;
 use krm_merge::file_path::{self, RULES};
 
 /// Copies a release into a new folder.

@@ -13,11 +13,11 @@ use krm_merge::schema::{Inference, Types};
 use krm_yaml::shown;
 
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
-use crate::held::is_local;
+use krm_files::held::is_local;
 use crate::pairs::{Pair, pairs};
 use crate::release::refs::State;
 use crate::release::store::Gone;
-use crate::side::{Side, SidePart};
+use krm_files::side::{Side, SidePart};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;

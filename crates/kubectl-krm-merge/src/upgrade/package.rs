@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
-use crate::change::Change;
-use crate::held::{Held, parse};
-use crate::regular;
-use crate::side::{Side, SidePart};
-use crate::walk::shown;
+use krm_files::change::Change;
+use krm_files::held::{Held, parse};
+use krm_files::regular;
+use krm_files::side::{Side, SidePart};
+use krm_files::walk::shown;
 use krm_merge::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};
 

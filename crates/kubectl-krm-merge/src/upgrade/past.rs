@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use krm_yaml::shown;
 
 use crate::release::program::{self, In, git};
-use crate::temporary::TemporaryFolder;
-use crate::walk;
+use krm_files::temporary::TemporaryFolder;
+use krm_files::walk;
 
 /// The files of a commit. They go with its end.
 #[derive(Debug)]

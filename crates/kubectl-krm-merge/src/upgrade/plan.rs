@@ -19,8 +19,8 @@ use crate::release::address::{ReleaseAddress, Repo, check_reference};
 use crate::release::refs::{self, RefKind, Refs, State};
 use crate::release::store::{Gone, Network, Store};
 use crate::release::{self, tree};
-use crate::side::Side;
-use crate::told;
+use krm_files::side::Side;
+use krm_files::told;
 
 /// The repositories of a run, each opened once.
 #[derive(Debug)]

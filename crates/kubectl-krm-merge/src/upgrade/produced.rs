@@ -25,8 +25,8 @@ use super::volatile::{Kept, Volatile};
 use crate::credentials;
 use crate::release::refs::State;
 use crate::release::store::{cache_folder, write};
-use crate::side::Side;
-use crate::told;
+use krm_files::side::Side;
+use krm_files::told;
 
 /// The largest output of a command, in bytes.
 const MOST: u64 = 1 << 28;

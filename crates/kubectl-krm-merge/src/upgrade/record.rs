@@ -15,7 +15,7 @@ use krm_merge::splice;
 use krm_merge::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
-use crate::config_file::NEW;
+use krm_files::config_file::NEW;
 use crate::release::address::{ReleaseAddress, Repo, check_reference};
 use crate::release::refs::{RefKind, State, is_commit};
 

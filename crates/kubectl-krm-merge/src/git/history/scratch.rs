@@ -15,8 +15,8 @@ use crate::git::install::{attribute, settings};
 use crate::release::objects::Objects;
 use crate::release::program::{In, git, output, run, words};
 use crate::resolve::marked::Marked;
-use crate::temporary::TemporaryFolder;
-use crate::walk::{path_of, shown};
+use krm_files::temporary::TemporaryFolder;
+use krm_files::walk::{path_of, shown};
 
 /// The largest file that is looked into, in bytes.
 const MOST: u64 = 1 << 28;

@@ -1,0 +1,31 @@
+//! The files of a package on disk: found, held open, read, and written all or none.
+//!
+//! A [`Side`](side::Side) is what a merge reads: the files of a folder, of a release or of a stream, each [`Held`](held::Held) with its text and
+//! its resources. A [`Change`](change::Change) is what a merge makes of a file, and [`disk::write`] is the one place that replaces files.
+//!
+//! It never leaves the folder that it was given, also if someone swaps a folder for a symbolic link meanwhile. It never leaves half of a
+//! package written: a run that fails or is stopped by a signal puts back what it replaced. It never follows a link to a file. It knows no git, no
+//! cluster and no terminal.
+//!
+//! The modules in reading order, from the whole down to the bytes:
+
+pub mod config_file;
+
+pub mod told;
+
+pub mod side;
+
+pub mod held;
+
+pub mod disk;
+
+pub mod change;
+pub mod folder;
+pub mod signals;
+pub mod temporary;
+
+pub mod walk;
+
+pub mod cores;
+pub mod line_end;
+pub mod regular;
