@@ -223,6 +223,10 @@ fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
     Some(YamlFault { place: format!("{name}:{position}"), why })
 }
 
+/// The documents of the bytes of a file.
+///
+/// # Errors
+/// They are no UTF-8, or no YAML.
 pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {
     let fault = |why: String| YamlFault { place: name.to_owned(), why };
     if let Some(encoding) = utf_16_or_32(&bytes) {

@@ -11,6 +11,7 @@
 
 pub mod config_file;
 
+pub mod credentials;
 pub mod told;
 
 pub mod side;

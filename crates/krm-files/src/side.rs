@@ -58,16 +58,23 @@ impl Side {
     /// A side with one file of a commit, which must hold resources.
     ///
     /// # Errors
-    /// The errors of [`crate::given::side`].
+    /// The file is no YAML, or not one of resources.
     pub fn of_file(name: String, bytes: Vec<u8>) -> Result<Self> {
         Self::one(Root::Stream, name, None, bytes)
     }
 
     /// A side with the resources of a text, which may have none.
+    ///
+    /// # Errors
+    /// The errors of [`Side::of_file`].
     pub fn of_text(name: &str, text: &str) -> Result<Self> {
         Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
     }
 
+    /// A side of one file with resources, which may have none. `disk` is its place on disk.
+    ///
+    /// # Errors
+    /// The file is no YAML, or a document is no map.
     pub fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use krm_files::cores;
 use krm_files::held::Held;
 use krm_files::regular;
-use crate::release;
+use krm_git::release;
 use krm_files::side::{Root, Side};
 use krm_files::walk::{Tree, shown};
 

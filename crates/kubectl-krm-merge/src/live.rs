@@ -42,7 +42,7 @@ use krm_yaml::Document;
 
 use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
-use crate::credentials;
+use krm_files::credentials;
 use crate::diff;
 use crate::github::github;
 use crate::given;

@@ -22,7 +22,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_yaml::{Document, NodeRef};
 
 use krm_files::held::parse;
-use crate::release::program::{In, git};
+use krm_git::program::{In, git};
 
 /// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 2";

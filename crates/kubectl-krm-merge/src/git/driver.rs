@@ -45,7 +45,7 @@ use crate::cli::GitDriver;
 use krm_files::disk;
 use krm_files::held::{is_kustomization, parse};
 use krm_files::line_end::LineEnd;
-use crate::release::program::{In, git};
+use krm_git::program::{In, git};
 use crate::screen;
 use krm_files::told;
 use krm_files::walk;

@@ -14,7 +14,7 @@ use anyhow::Result;
 use crate::End;
 use crate::cli::{Color, GitHistory, HistoryOutput};
 use crate::progress::Progress;
-use crate::release::objects::Objects;
+use krm_git::objects::Objects;
 use crate::screen::{self, Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::told;

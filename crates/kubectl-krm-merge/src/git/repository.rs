@@ -17,7 +17,7 @@ use krm_yaml::Document;
 use super::definitions::{Definitions, Index, definitions};
 use krm_files::config_file::ConfigFile;
 use krm_files::regular;
-use crate::release::program::{In, git};
+use krm_git::program::{In, git};
 use crate::resolve::marked::has_markers;
 use krm_files::told;
 use krm_files::walk;

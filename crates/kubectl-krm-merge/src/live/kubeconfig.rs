@@ -11,7 +11,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::credential;
 use crate::cli::Connection;
-use crate::credentials;
+use krm_files::credentials;
 use krm_files::told;
 use krm_files::walk::shown;
 

@@ -12,7 +12,7 @@ use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
-use crate::release::program::{In, git};
+use krm_git::program::{In, git};
 use crate::upgrade::package::package_of;
 use krm_files::walk::{path_of, shown, there};
 use krm_merge::file_path::RULES;

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 
-use crate::release::address::ReleaseAddress;
-use crate::release::refs::{self, RefKind, State};
-use crate::release::store::Store;
+use krm_git::address::ReleaseAddress;
+use krm_git::refs::{self, RefKind, State};
+use krm_git::store::Store;
 
 /// Why a package gets a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

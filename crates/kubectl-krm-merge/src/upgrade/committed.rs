@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_yaml::shown;
 
-use crate::release::program::{self, In, git};
+use krm_git::program::{self, In, git};
 use krm_files::walk::{path_of, shown};
 
 /// The files of a package that git ignores, so that it keeps no copy of them: their paths in the package. A folder ends with `/`.

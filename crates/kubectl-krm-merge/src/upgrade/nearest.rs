@@ -15,8 +15,8 @@ use krm_yaml::shown;
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
 use krm_files::held::is_local;
 use crate::pairs::{Pair, pairs};
-use crate::release::refs::State;
-use crate::release::store::Gone;
+use krm_git::refs::State;
+use krm_git::store::Gone;
 use krm_files::side::{Side, SidePart};
 
 /// How many releases are compared at most, the newest ones.

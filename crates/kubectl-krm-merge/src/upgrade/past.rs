@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use krm_yaml::shown;
 
-use crate::release::program::{self, In, git};
+use krm_git::program::{self, In, git};
 use krm_files::temporary::TemporaryFolder;
 use krm_files::walk;
 

@@ -15,10 +15,11 @@ use super::package::Package;
 use super::produced::Producer;
 use super::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
-use crate::release::address::{ReleaseAddress, Repo, check_reference};
-use crate::release::refs::{self, RefKind, Refs, State};
-use crate::release::store::{Gone, Network, Store};
-use crate::release::{self, tree};
+use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::refs::{self, RefKind, Refs, State};
+use krm_git::store::{Gone, Network, Store};
+use krm_git::release;
+use krm_git::tree;
 use krm_files::side::Side;
 use krm_files::told;
 

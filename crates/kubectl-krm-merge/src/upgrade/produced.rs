@@ -22,9 +22,9 @@ use super::package::Package;
 use super::past::Past;
 use super::record::Lock;
 use super::volatile::{Kept, Volatile};
-use crate::credentials;
-use crate::release::refs::State;
-use crate::release::store::{cache_folder, write};
+use krm_files::credentials;
+use krm_git::refs::State;
+use krm_git::store::{cache_folder, write};
 use krm_files::side::Side;
 use krm_files::told;
 

@@ -16,8 +16,8 @@ use krm_merge::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 use krm_files::config_file::NEW;
-use crate::release::address::{ReleaseAddress, Repo, check_reference};
-use crate::release::refs::{RefKind, State, is_commit};
+use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::refs::{RefKind, State, is_commit};
 
 /// Where a package comes from, and which release it has.
 #[derive(Clone, Debug, PartialEq, Eq)]

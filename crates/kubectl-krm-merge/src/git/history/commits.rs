@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 
 use crate::cli::GitHistory;
-use crate::release::program::{In, git, run};
+use krm_git::program::{In, git, run};
 
 /// How a commit came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,26 +1,20 @@
 //! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
 
-pub mod address;
-mod found;
-pub mod objects;
-pub mod program;
-pub mod refs;
-pub mod store;
-pub mod tree;
-
 use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::credentials;
+use krm_files::credentials;
 use krm_files::held::Raw;
 use krm_files::side::Side;
 use krm_files::walk::{Unread, absent};
-use address::{FORM, ReleaseAddress};
-use found::AtPath;
-use refs::State;
-use store::{Network, Store};
+use crate::address::{self, FORM, ReleaseAddress};
+use crate::found::AtPath;
+use crate::refs::State;
+use crate::program;
+use crate::store::{Network, Store};
+use crate::tree;
 
 /// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path.
 ///

@@ -18,11 +18,11 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
-use super::address::{ReleaseAddress, Repo};
-use super::found::AtPath;
-use super::objects::{GitObject, Objects};
-use super::program::{self, In, git};
-use super::refs::{RefKind, Refs, State, is_commit};
+use crate::address::{ReleaseAddress, Repo};
+use crate::found::AtPath;
+use crate::objects::{GitObject, Objects};
+use crate::program::{self, In, git};
+use crate::refs::{RefKind, Refs, State, is_commit};
 use krm_files::walk::shown;
 
 /// Whether git may use the network.

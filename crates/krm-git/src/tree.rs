@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use krm_merge::file_path;
 use krm_yaml::shown;
 
-use super::found::{AtPath, Entry, EntryKind};
-use super::objects::GitObject;
-use super::store::Store;
+use crate::found::{AtPath, Entry, EntryKind};
+use crate::objects::GitObject;
+use crate::store::Store;
 use krm_files::held::Raw;
 use krm_files::walk::{Tree, Unread, WhyUnread};
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::credentials;
+use krm_files::credentials;
 
 /// The form of an address, for messages.
 pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository that you stand in";

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use anyhow::{Result, bail};
 use semver::Version;
 
-use super::address::ReleaseAddress;
+use crate::address::ReleaseAddress;
 
 /// The tags and branches of a repository, each with its commit.
 #[derive(Debug, Default)]

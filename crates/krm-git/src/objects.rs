@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::program::MISSING;
+use crate::program::MISSING;
 
 /// A running `git cat-file --batch`.
 #[derive(Debug)]
