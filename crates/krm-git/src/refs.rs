@@ -36,8 +36,11 @@ pub struct State {
 /// What a name of a state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefKind {
+    /// A tag.
     Tag,
+    /// A branch.
     Branch,
+    /// A commit, by its hash.
     Commit,
 }
 

@@ -19,12 +19,12 @@ use krm_merge_function::results::to_yaml;
 use krm_yaml::shown as escaped;
 use krm_yaml::{Document, NodeRef};
 
-use crate::End;
+use krm_folders::end::End;
 use krm_files::change::Change;
 use crate::cli::{Compared, Diff};
 use crate::diff;
 use crate::difference::differences;
-use crate::given;
+use krm_folders::given;
 use krm_files::held::{Held, parse};
 use crate::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};

@@ -12,7 +12,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 use krm_files::change::Change;
 use crate::clash::{self, Line, Shown, Values};
 use krm_files::held::text;
-use crate::merge::Merge;
+use krm_folders::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
 use krm_files::side::Side;
@@ -361,7 +361,7 @@ mod tests {
     use krm_merge_function::results::Clash;
 
     use super::*;
-    use crate::merge::Conflicts;
+    use krm_folders::merge::Conflicts;
     use std::collections::BTreeMap;
 
     fn diffed(changes: &[Change], reader: Reader) -> Page {

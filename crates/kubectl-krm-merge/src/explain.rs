@@ -12,9 +12,9 @@ use krm_merge::schema::{Basis, Inference, ListKind, Types, atlas, builtin};
 use krm_merge_function::config::Mode;
 use krm_yaml::{Document, NodeRef};
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::Explain;
-use crate::given;
+use krm_folders::given;
 use krm_files::held::Held;
 use crate::live;
 use crate::screen::{Page, Paint, Reader};

@@ -11,9 +11,9 @@ use krm_merge::extract::Extent;
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Extract, PatchMode};
-use crate::given;
+use krm_folders::given;
 use crate::screen;
 use crate::setting;
 use krm_files::side::Side;

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::Output;
 use crate::place;
 use crate::screen::{Page, Reader};

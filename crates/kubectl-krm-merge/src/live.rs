@@ -40,15 +40,15 @@ use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_yaml::Document;
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
 use krm_files::credentials;
 use crate::diff;
 use crate::github::github;
-use crate::given;
+use krm_folders::given;
 use crate::html::html;
 use crate::markdown::markdown;
-use crate::merge::{Merge, merge};
+use krm_folders::merge::{Merge, merge};
 use crate::output::{self, Printed};
 use crate::progress::Progress;
 use crate::run::report;

@@ -1,11 +1,7 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
-mod beside;
-mod brought;
-mod carry;
 mod clash;
 mod cli;
-mod combine;
 mod compare;
 mod complete;
 mod diff;
@@ -14,19 +10,15 @@ mod explain;
 mod extract;
 mod git;
 mod github;
-mod given;
 mod html;
 mod live;
 mod manual;
 mod mark;
 mod markdown;
-mod merge;
-mod one_form;
 mod output;
 mod pairs;
 mod place;
 mod progress;
-mod related;
 mod resolve;
 mod run;
 mod sarif;
@@ -45,32 +37,7 @@ use krm_merge_function::config::Mode;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
-use krm_files::signals::Stopped;
-
-/// How a run ends; the worst comes last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    /// Exit 0.
-    Done,
-    /// Open conflicts, or differences if the user asked about them: exit 1.
-    Differs,
-    /// Bad usage or input: exit 2.
-    Bad,
-    /// A signal arrived before anything was written: exit with 128 plus its number.
-    Stopped(u8),
-    /// git must stop its merge: exit 255. git takes each code up to 128 for a conflict.
-    StopsGit,
-}
-
-impl End {
-    /// How a run with this error ends.
-    fn of(error: &anyhow::Error) -> Self {
-        match error.downcast_ref::<Stopped>() {
-            Some(stopped) => Self::Stopped(stopped.exit_code()),
-            None => Self::Bad,
-        }
-    }
-}
+use krm_folders::end::End;
 
 fn main() -> ExitCode {
     let end = match try_main() {

@@ -22,14 +22,14 @@ use krm_yaml::{
     starts_line,
 };
 
-use crate::carry::is_unread;
+use krm_folders::carry::is_unread;
 use krm_files::change::{Change, Made};
 use crate::git::choices::{Lines, Parted, parts};
 use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
 use krm_files::held::{self, Content, Held};
-use crate::merge::{self, Conflicts, Merge, Open, Stop};
+use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 use krm_files::side::Side;
 

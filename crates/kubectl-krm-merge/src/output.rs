@@ -12,7 +12,7 @@ use krm_merge_function::results::{Outcome, to_yaml};
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
 
 use krm_files::held::{Content, Held, holds, is_local};
-use crate::merge::Merge;
+use krm_folders::merge::Merge;
 use crate::place;
 use krm_files::side::{Root, Side};
 

@@ -23,7 +23,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::refine::names_document;
 use krm_yaml::{Document, NodeRef};
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Color, Resolve, TakeSide};
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;

@@ -8,22 +8,23 @@ use anyhow::{Context, Result, bail};
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
 
-use crate::End;
+use krm_folders::end::End;
 use krm_files::change::Change;
 use crate::cli::{Common, Output};
 use crate::diff;
 use krm_files::disk::{self, Replacement};
 use crate::git::style;
 use crate::github::github;
-use crate::given;
-use crate::given::STDIN_ONCE;
+use krm_folders::given;
+use krm_folders::given::STDIN_ONCE;
 use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
-use crate::merge::{Conflicts, Merge, merge};
-use crate::one_form;
+use krm_folders::merge::{Conflicts, Merge, merge};
+use krm_folders::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
+use krm_folders::replaced::{clean, replacements};
 use crate::resolve::marked::has_markers;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
@@ -138,42 +139,10 @@ pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progr
     Ok(Ended { end, open: None })
 }
 
-/// Removes the temporary files that killed runs left in the folders of a side.
-///
-/// # Errors
-/// The errors of [`disk::clean`].
-pub fn clean(dest: &Side) -> Result<()> {
-    match &dest.root {
-        Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
-        Root::File(file) => file.parent().map_or(Ok(()), |folder| disk::clean(folder, &disk::leftovers_in(folder))),
-        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
-    }
-}
-
 /// Calls `act` with the files of dest that the merge changes.
 fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement<'_>]) -> Result<()>) -> Result<()> {
     let Some((root, replacements)) = replacements(dest, &merge.changes)? else { return Ok(()) };
     act(&root, &replacements)
-}
-
-/// The files on disk that change, and the folder that contains all of them; `None` if dest has no files on disk.
-///
-/// # Errors
-/// A file has no folder.
-pub fn replacements<'c>(dest: &Side, changes: &'c [Change]) -> Result<Option<(PathBuf, Vec<Replacement<'c>>)>> {
-    let (root, file) = match &dest.root {
-        Root::Folder(tree) => (tree.root.clone(), None),
-        Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
-        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(None),
-    };
-    let replacements = changes.iter().map(|change| Replacement {
-        file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
-        old: change.old.as_deref().map(Cow::Borrowed),
-        new: change.new.as_deref().map(Cow::Borrowed),
-        executable: change.executable,
-    });
-    let replacements = replacements.collect();
-    Ok(Some((root, replacements)))
 }
 
 /// The message with the next step after a merge that left conflicts open. `marked` is the number of files that got markers, `config` the

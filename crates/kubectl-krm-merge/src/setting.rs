@@ -15,9 +15,9 @@ use krm_yaml::Document;
 
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
 use krm_files::config_file::ConfigFile;
-use crate::given;
+use krm_folders::given;
 use krm_files::held::{Held, parse};
-use crate::merge::Conflicts;
+use krm_folders::merge::Conflicts;
 use krm_files::regular;
 use krm_files::side::{Root, Side};
 use krm_files::walk::{shown, there};

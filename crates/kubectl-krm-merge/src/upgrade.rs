@@ -7,11 +7,9 @@ mod aim;
 mod committed;
 mod get;
 mod nearest;
-pub mod package;
 mod past;
 mod plan;
 mod produced;
-mod record;
 mod volatile;
 
 use std::path::{Path, PathBuf};
@@ -20,12 +18,12 @@ use anyhow::{Result, anyhow, bail};
 use krm_merge_function::config::Role;
 use krm_yaml::shown;
 
-use crate::End;
+use krm_folders::end::End;
 use krm_files::change::Change;
 use crate::cli::{Common, InConflict, Output, Upgrade};
 use krm_files::disk;
-use crate::given;
-use crate::merge::{Conflicts, Merge};
+use krm_folders::given;
+use krm_folders::merge::{Conflicts, Merge};
 use crate::progress::Progress;
 use krm_git::refs::State;
 use krm_git::store::{Gone, Network};
@@ -37,7 +35,7 @@ use krm_files::told::{self, counted};
 use krm_files::walk::{Tree, Unread};
 use aim::Aim;
 pub use get::get;
-use package::{Package, new_packages};
+use krm_folders::package::{Package, new_packages};
 use plan::{Plan, Stores};
 
 /// What became of a package.

@@ -18,7 +18,7 @@ use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
 use krm_files::held::Held;
-use crate::merge::merge;
+use krm_folders::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
 use krm_files::side::{Side, SidePart};

@@ -40,7 +40,7 @@ use super::marks::{Marks, Style};
 use super::merge::Merge;
 use super::part::{Choice, Grain, Part};
 use super::repository::{Repository, config_of, without_rules};
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::GitDriver;
 use krm_files::disk;
 use krm_files::held::{is_kustomization, parse};

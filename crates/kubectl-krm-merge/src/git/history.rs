@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Color, GitHistory, HistoryOutput};
 use crate::progress::Progress;
 use krm_git::objects::Objects;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use krm_yaml::shown::misleads;
 
 use super::repository::CACHE;
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Color, GitInstall};
 use krm_files::credentials;
 use krm_files::disk::{self, Replacement};

@@ -25,12 +25,13 @@ use super::openapi::Schema;
 use super::secret;
 use super::spelling::Known;
 use super::{being_deleted, of_unknown_origin};
-use crate::End;
+use krm_folders::end::End;
 use crate::cli::{Live, OnConflict, Output};
 use krm_files::config_file::ConfigFile;
 use krm_files::disk;
-use crate::merge::{Merge, merge};
+use krm_folders::merge::{Merge, merge};
 use crate::output::Printed;
+use krm_folders::replaced::{clean, replacements};
 use crate::run::{self, report};
 use crate::screen::{Page, Reader};
 use crate::setting;
@@ -100,7 +101,7 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
         bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");
     }
     if args.output.is_none() {
-        sides.iter().try_for_each(run::clean)?;
+        sides.iter().try_for_each(clean)?;
     }
     Ok(())
 }
@@ -246,7 +247,7 @@ fn write(merges: &[(&Side, Merge)]) -> Result<()> {
     let mut all = Vec::new();
     let mut root: Option<PathBuf> = None;
     for (dest, merge) in merges {
-        let Some((folder, replacements)) = run::replacements(dest, &merge.changes)? else { continue };
+        let Some((folder, replacements)) = replacements(dest, &merge.changes)? else { continue };
         root = Some(root.map_or_else(|| folder.clone(), |root| common(&root, &folder)));
         all.extend(replacements);
     }

@@ -18,7 +18,7 @@ use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use super::read_back;
 use krm_files::change::Change;
-use crate::merge::Merge;
+use krm_folders::merge::Merge;
 
 /// How often to send an object again if someone changed only fields that the server populates.
 const TRIES: u32 = 5;

@@ -13,7 +13,7 @@ use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
 use krm_git::program::{In, git};
-use crate::upgrade::package::package_of;
+use krm_folders::package::package_of;
 use krm_files::walk::{path_of, shown, there};
 use krm_merge::file_path::RULES;
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use krm_yaml::plain_or_quoted;
 
-use super::package::KPTFILE;
-use super::record::{Record, RecordDocument, as_in_dest, with_record};
-use crate::End;
+use krm_folders::package::KPTFILE;
+use krm_folders::record::{Record, RecordDocument, as_in_dest, with_record};
+use krm_folders::end::End;
 use crate::cli::{Color, Get};
 use krm_files::disk::{self, Replacement};
 use krm_files::held::Held;

@@ -11,9 +11,9 @@ use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
 use super::aim::{Aim, Came, DirectoryAt, next};
-use super::package::Package;
+use krm_folders::package::Package;
 use super::produced::Producer;
-use super::record::{Lock, Record, Upstream};
+use krm_folders::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{self, RefKind, Refs, State};

@@ -18,9 +18,9 @@ use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 use sha2::{Digest, Sha256};
 
-use super::package::Package;
+use krm_folders::package::Package;
 use super::past::Past;
-use super::record::Lock;
+use krm_folders::record::Lock;
 use super::volatile::{Kept, Volatile};
 use krm_files::credentials;
 use krm_git::refs::State;

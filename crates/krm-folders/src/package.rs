@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
+use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
 use krm_files::change::Change;
 use krm_files::held::{Held, parse};
 use krm_files::regular;

@@ -20,7 +20,7 @@ use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, ResourceRef, Severity};
 use krm_yaml::Document;
 
-use crate::End;
+use crate::end::End;
 use krm_files::change::{Change, Made};
 use krm_files::cores;
 use krm_files::held::{Content, Held, is_kustomization};

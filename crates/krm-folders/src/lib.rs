@@ -1,0 +1,28 @@
+//! The merge of packages that are files and folders.
+//!
+//! [`given::side`] reads what the user names: a file, a folder, a release in git, or stdin. [`merge::merge`] merges such sides into dest, and gives a
+//! [`Merge`](merge::Merge): the files that change, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
+//!
+//! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. It merges no resource
+//! by itself: that is the engine's, and files that hold none are carried over here.
+//!
+//! The modules in reading order, from the whole down to the bytes:
+
+pub mod given;
+
+pub mod package;
+pub mod record;
+
+pub mod merge;
+
+pub mod one_form;
+
+pub mod carry;
+
+pub mod beside;
+pub mod brought;
+pub mod combine;
+pub mod related;
+
+pub mod end;
+pub mod replaced;

@@ -1,0 +1,41 @@
+//! The files on disk that a merge replaces.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use krm_files::change::Change;
+use krm_files::disk::{self, Replacement};
+use krm_files::side::{Root, Side};
+
+/// The files on disk that change, and the folder that contains all of them; `None` if dest has no files on disk.
+///
+/// # Errors
+/// A file has no folder.
+pub fn replacements<'c>(dest: &Side, changes: &'c [Change]) -> Result<Option<(PathBuf, Vec<Replacement<'c>>)>> {
+    let (root, file) = match &dest.root {
+        Root::Folder(tree) => (tree.root.clone(), None),
+        Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
+        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(None),
+    };
+    let replacements = changes.iter().map(|change| Replacement {
+        file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
+        old: change.old.as_deref().map(Cow::Borrowed),
+        new: change.new.as_deref().map(Cow::Borrowed),
+        executable: change.executable,
+    });
+    let replacements = replacements.collect();
+    Ok(Some((root, replacements)))
+}
+
+/// Removes the temporary files that killed runs left in the folders of a side.
+///
+/// # Errors
+/// The errors of [`disk::clean`].
+pub fn clean(dest: &Side) -> Result<()> {
+    match &dest.root {
+        Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
+        Root::File(file) => file.parent().map_or(Ok(()), |folder| disk::clean(folder, &disk::leftovers_in(folder))),
+        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
+    }
+}
