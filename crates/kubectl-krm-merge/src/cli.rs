@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_merge::limit::Asked;
 use krm_merge::policy;
 
+use krm_show::args::{Color, Output};
 use crate::manual;
 
 /// The files that git merges by field, as patterns of `.gitattributes`.
@@ -347,40 +348,6 @@ pub enum NewElements {
     Append,
     /// Before dest's
     Prepend,
-}
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    /// The merged resources
-    Yaml,
-    /// The merged resources; several as a List
-    Json,
-    /// What changes, and the conflicts
-    Diff,
-    /// The resources that change
-    Name,
-    /// What the merge reports: conflicts, warnings, errors
-    Results,
-    /// The results as annotations of a GitHub Actions workflow, beside the lines of dest
-    Github,
-    /// The results as SARIF 2.1.0, for code scanning
-    Sarif,
-    /// The conflicts as a comment of a pull request
-    Markdown,
-    /// One HTML file for a review: what changes in each resource, and each conflict with the values of all sides
-    Html,
-}
-
-/// Whether the output has colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// Also if stdout is not a terminal
-    Always,
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Nowhere
-    Never,
 }
 
 /// The shells.

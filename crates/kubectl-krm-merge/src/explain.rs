@@ -17,7 +17,7 @@ use crate::cli::Explain;
 use krm_folders::given;
 use krm_files::held::Held;
 use crate::live;
-use crate::screen::{Page, Paint, Reader};
+use krm_show::screen::{Page, Paint, Reader};
 use crate::setting;
 
 /// An apiVersion and a kind.

@@ -14,7 +14,7 @@ use krm_merge::mode::Mode;
 use krm_folders::end::End;
 use crate::cli::{Extract, PatchMode};
 use krm_folders::given;
-use crate::screen;
+use krm_show::screen;
 use crate::setting;
 use krm_files::side::Side;
 use krm_files::told::counted;

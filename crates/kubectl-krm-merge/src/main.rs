@@ -1,30 +1,19 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
-mod clash;
 mod cli;
 mod compare;
 mod complete;
-mod diff;
 mod difference;
 mod explain;
 mod extract;
 mod git;
-mod github;
-mod html;
 mod live;
 mod manual;
 mod mark;
-mod markdown;
-mod output;
 mod pairs;
-mod place;
-mod progress;
 mod resolve;
 mod run;
-mod sarif;
-mod screen;
 mod setting;
-mod spot;
 mod upgrade;
 
 use std::ffi::OsString;
@@ -45,7 +34,7 @@ fn main() -> ExitCode {
         // If the reader of our output has closed it, nobody needs the rest, so this is no error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
-            screen::tell(&format!("error: {}", krm_files::told::chain(&e)));
+            krm_show::screen::tell(&format!("error: {}", krm_files::told::chain(&e)));
             End::of(&e)
         }
     };
@@ -71,19 +60,19 @@ fn try_main() -> Result<End> {
     match Cli::from_arg_matches(&matches)?.command {
         Command::TwoWay { source, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common));
-            github::shown(common.output, ended)
+            krm_show::github::shown(common.output, ended)
         }
         Command::Strategic { source, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::Strategic, &source, &common));
-            github::shown(common.output, ended)
+            krm_show::github::shown(common.output, ended)
         }
         Command::ThreeWay { releases, deciding, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_releases(&releases, &deciding, &common));
-            github::shown(common.output, ended)
+            krm_show::github::shown(common.output, ended)
         }
-        Command::Upgrade(args) => github::shown(args.common.output, upgrade::upgrade(&args)),
+        Command::Upgrade(args) => krm_show::github::shown(args.common.output, upgrade::upgrade(&args)),
         Command::Get(args) => upgrade::get(&args),
-        Command::Live(args) => github::shown(args.output, live::live(&args)),
+        Command::Live(args) => krm_show::github::shown(args.output, live::live(&args)),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),
@@ -107,7 +96,7 @@ fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     if !error.use_stderr() {
         return print(&text);
     }
-    screen::tell_lines(&text);
+    krm_show::screen::tell_lines(&text);
     Ok(End::Bad)
 }
 
@@ -132,6 +121,6 @@ fn man(name: Option<&str>) -> Result<String> {
 }
 
 fn print(text: &str) -> Result<End> {
-    screen::print(text)?;
+    krm_show::screen::print(text)?;
     Ok(End::Done)
 }

@@ -24,10 +24,11 @@ use krm_merge::refine::names_document;
 use krm_yaml::{Document, NodeRef};
 
 use krm_folders::end::End;
-use crate::cli::{Color, Resolve, TakeSide};
+use krm_show::args::Color;
+use crate::cli::{Resolve, TakeSide};
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
-use crate::screen::{self, Page, Reader};
+use krm_show::screen::{self, Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::told::counted;
 use krm_files::walk::{shown, there};

@@ -1,33 +1,29 @@
 //! `two-way`, `three-way` and `strategic`: reads the sides, merges them, and prints or writes the result.
 
-use std::borrow::Cow;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
 
 use krm_folders::end::End;
-use krm_files::change::Change;
-use crate::cli::{Common, Output};
-use crate::diff;
+use krm_show::args::Output;
+use crate::cli::Common;
+use krm_show::diff;
 use krm_files::disk::{self, Replacement};
 use crate::git::style;
-use crate::github::github;
 use krm_folders::given;
 use krm_folders::given::STDIN_ONCE;
-use crate::html::html;
 use crate::mark;
-use crate::markdown::markdown;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
-use crate::output::{self, Printed};
-use crate::progress::Progress;
+use krm_show::output::Printed;
+use krm_show::page::{self, report};
+use krm_show::progress::Progress;
 use krm_folders::replaced::{clean, replacements};
 use crate::resolve::marked::has_markers;
-use crate::sarif::sarif;
-use crate::screen::{self, Page, Reader};
+use krm_show::screen::{self, Page, Reader};
 use crate::setting::Setting;
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
@@ -186,18 +182,6 @@ pub fn format(common: &Common) -> Option<Output> {
     })
 }
 
-/// Prints errors and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff, and all in
-/// the commands for GitHub.
-pub fn report(results: &[Outcome], format: Option<Output>) {
-    let is_there = |r: &Outcome| match format {
-        Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict(),
-        Some(Output::Github) => true,
-        _ => false,
-    };
-    let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
-    told.for_each(|result| screen::tell(&told::line(result)));
-}
-
 /// The infos to print to stderr. With a diff, these are all infos, because a person reads a diff before anything is written. With other
 /// formats for resources, these are the rules that decided nothing, if there are conflicts. The remaining formats print infos themselves,
 /// or are for programs.
@@ -214,7 +198,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     let reader = Reader::of_stdout(common.color);
     let mut page = Page::new(reader);
     match format(common) {
-        None => written(merge, &mut page),
+        None => page::written(merge, &mut page),
         Some(Output::Diff) if common.stat => {
             if common.output.is_some() {
                 page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
@@ -222,46 +206,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
             page.append(diff::stat(&merge.changes, reader));
             page.append(diff::conflicts(dest, merge, reader));
         }
-        Some(output) => page.append(self::page(dest, merge, output, printed(common), reader)?),
+        Some(output) => page.append(page::of(dest, merge, output, printed(common), reader)?),
     }
     page.print()
-}
-
-/// The output for a merge in the format that the user chose.
-///
-/// # Errors
-/// The output would exceed the limit.
-pub fn page(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: Reader) -> Result<Page> {
-    let mut page = Page::new(reader);
-    match output {
-        // A failed merge has no resources to print.
-        Output::Yaml | Output::Json if merge.has_failed() => {}
-        Output::Yaml => page.data(&output::yaml(dest, merge, printed)?),
-        Output::Json => page.data(&output::json(dest, merge, printed)?),
-        Output::Name => output::names(merge)?.iter().for_each(|name| page.line(name)),
-        Output::Results => page.data(&output::results(dest, &merge.results, merge.limit)?),
-        Output::Github => page.append(github(dest, &merge.results, reader)),
-        Output::Sarif => page.data(&sarif(dest, &merge.results)),
-        Output::Markdown => page.data(&markdown(dest, &merge.results)),
-        Output::Html => page.data(&html(dest, &merge.changes, &merge.results, &merge.secrets, &merge.types(dest))),
-        Output::Diff => {
-            page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
-            page.append(diff::conflicts(dest, merge, reader));
-        }
-    }
-    Ok(page)
-}
-
-/// Adds the files that were written, one on a line, and a summary of the merge.
-pub fn written(merge: &Merge, page: &mut Page) {
-    for change in &merge.changes {
-        let did = match (&change.old, &change.new) {
-            (None, _) => "added",
-            (_, None) => "deleted",
-            _ => "changed",
-        };
-        page.line(&format!("{did} {}", shown::name(&change.path)));
-    }
-    let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
-    infos.for_each(|info| page.line(&told::line(info)));
 }

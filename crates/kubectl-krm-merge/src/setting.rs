@@ -13,7 +13,8 @@ use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use krm_yaml::Document;
 
-use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Output, Releases, Renames, Source};
+use krm_show::args::Output;
+use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Releases, Renames, Source};
 use krm_files::config_file::ConfigFile;
 use krm_folders::given;
 use krm_files::held::{Held, parse};

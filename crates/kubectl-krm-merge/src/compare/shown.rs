@@ -8,10 +8,10 @@ use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
 use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 
-use crate::clash::{self, Line};
+use krm_show::clash::{self, Line};
 use crate::difference::{Difference, What};
-use crate::markdown::escaped;
-use crate::screen::{Page, Paint};
+use krm_show::markdown::escaped;
+use krm_show::screen::{Page, Paint};
 use krm_files::told::counted;
 
 /// How a resource, field or file differs.

@@ -18,7 +18,7 @@ use crate::difference::{Difference, What, differences};
 use krm_files::held::parse;
 use crate::pairs::{Pair, pairs};
 use krm_files::side::{Side, SidePart};
-use crate::spot::Finder;
+use krm_show::spot::Finder;
 
 /// A remaining difference.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ use krm_files::disk;
 use krm_files::held::{is_kustomization, parse};
 use krm_files::line_end::LineEnd;
 use krm_git::program::{In, git};
-use crate::screen;
+use krm_show::screen;
 use krm_files::told;
 use krm_files::walk;
 

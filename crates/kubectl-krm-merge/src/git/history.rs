@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use krm_folders::end::End;
-use crate::cli::{Color, GitHistory, HistoryOutput};
-use crate::progress::Progress;
+use krm_show::args::Color;
+use crate::cli::{GitHistory, HistoryOutput};
+use krm_show::progress::Progress;
 use krm_git::objects::Objects;
-use crate::screen::{self, Page, Reader};
+use krm_show::screen::{self, Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::told;
 use commits::{Replay, Replays};

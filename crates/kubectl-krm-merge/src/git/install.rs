@@ -9,12 +9,13 @@ use krm_yaml::shown::misleads;
 
 use super::repository::CACHE;
 use krm_folders::end::End;
-use crate::cli::{Color, GitInstall};
+use krm_show::args::Color;
+use crate::cli::GitInstall;
 use krm_files::credentials;
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_git::program::{self, In};
-use crate::screen::{Page, Reader};
+use krm_show::screen::{Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::walk::{c_quoted, path_of, shown};
 

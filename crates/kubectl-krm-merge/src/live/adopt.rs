@@ -26,14 +26,15 @@ use super::secret;
 use super::spelling::Known;
 use super::{being_deleted, of_unknown_origin};
 use krm_folders::end::End;
-use crate::cli::{Live, OnConflict, Output};
+use krm_show::args::Output;
+use crate::cli::{Live, OnConflict};
 use krm_files::config_file::ConfigFile;
 use krm_files::disk;
 use krm_folders::merge::{Merge, merge};
-use crate::output::Printed;
+use krm_show::output::Printed;
 use krm_folders::replaced::{clean, replacements};
-use crate::run::{self, report};
-use crate::screen::{Page, Reader};
+use krm_show::page::{self, report};
+use krm_show::screen::{Page, Reader};
 use crate::setting;
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
@@ -275,13 +276,13 @@ fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Pag
         };
         match args.output {
             None if has_failed => {}
-            None => run::written(merge, &mut page),
-            Some(Output::Diff) => page.append(run::page(dest, &hidden(), Output::Diff, Printed::All, reader)?),
+            None => page::written(merge, &mut page),
+            Some(Output::Diff) => page.append(page::of(dest, &hidden(), Output::Diff, Printed::All, reader)?),
             // A program that reads the output needs the whole file. At a terminal, other people may see the screen.
             Some(format @ (Output::Yaml | Output::Json)) if reader != Reader::Program => {
-                page.append(run::page(&secret::hidden_side(dest)?, &hidden(), format, Printed::All, reader)?);
+                page.append(page::of(&secret::hidden_side(dest)?, &hidden(), format, Printed::All, reader)?);
             }
-            Some(format) => page.append(run::page(dest, merge, format, Printed::All, reader)?),
+            Some(format) => page.append(page::of(dest, merge, format, Printed::All, reader)?),
         }
     }
     Ok(page)

@@ -18,7 +18,7 @@ use kube::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use crate::screen;
+use krm_show::screen;
 use krm_files::walk;
 
 /// The longest credential that is read, in bytes.

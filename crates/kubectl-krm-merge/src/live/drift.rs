@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::object::{Object, value};
 use super::owners::Owners;
-use crate::screen::{Page, Paint};
+use krm_show::screen::{Page, Paint};
 
 /// A field that changed in the cluster.
 #[derive(Debug, PartialEq)]

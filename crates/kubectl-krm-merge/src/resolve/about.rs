@@ -6,7 +6,7 @@ use krm_merge::schema::{Inference, Types};
 use krm_yaml::Document;
 
 use super::marked::{Answer, Marked};
-use crate::spot::{Finder, Spot};
+use krm_show::spot::{Finder, Spot};
 
 /// The resource and field of each conflict of a text: `Deployment web spec.replicas`.
 ///

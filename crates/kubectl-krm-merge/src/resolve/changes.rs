@@ -3,7 +3,7 @@
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::marked::{Conflict, Half, Marked};
-use crate::screen::Paint;
+use krm_show::screen::Paint;
 
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;

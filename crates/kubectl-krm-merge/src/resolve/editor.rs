@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::marked::Marked;
-use crate::screen;
+use krm_show::screen;
 use krm_files::signals::Signals;
 use krm_files::walk::shown;
 

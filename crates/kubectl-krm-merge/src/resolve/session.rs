@@ -6,7 +6,7 @@ use krm_yaml::shown;
 
 use super::changes::ChangedRow;
 use super::marked::Answer;
-use crate::screen::Paint;
+use krm_show::screen::Paint;
 use krm_files::told::counted;
 
 /// A conflict for display.

@@ -8,7 +8,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use super::marked::Answer;
 use super::session::{Case, KeyAction, Next, Scroll, Session, Size};
-use crate::screen;
+use krm_show::screen;
 use krm_files::signals::{Signals, Stopped};
 
 /// How often to check for a signal while waiting for a key.

@@ -7,9 +7,9 @@ use krm_merge_function::results::counted;
 use serde_json::{Value, json};
 
 use super::commits::How;
-use crate::markdown::escaped;
-use crate::output::indented;
-use crate::screen::{Page, Paint};
+use krm_show::markdown::escaped;
+use krm_show::output::indented;
+use krm_show::screen::{Page, Paint};
 
 /// What came of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

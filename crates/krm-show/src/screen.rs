@@ -14,7 +14,7 @@ use crossterm::terminal::{
 };
 use krm_yaml::shown;
 
-use crate::cli::Color;
+use crate::args::Color;
 
 /// The reader of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 
 use krm_folders::end::End;
-use crate::cli::Output;
+use crate::args::Output;
 use crate::place;
 use crate::screen::{Page, Reader};
 use krm_files::side::Side;
