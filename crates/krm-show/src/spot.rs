@@ -43,6 +43,7 @@ struct Container<'d> {
 }
 
 impl<'d> Finder<'d> {
+    /// Finds places in a document, whose types say how lists tell their elements apart.
     pub fn new(document: &'d Document<'d>, types: &'d Types<'d>) -> Self {
         Self { document, types, roots: document.roots().collect(), known: RefCell::default() }
     }

@@ -6,12 +6,9 @@ mod complete;
 mod difference;
 mod explain;
 mod extract;
-mod git;
 mod live;
 mod manual;
-mod mark;
 mod pairs;
-mod resolve;
 mod run;
 mod setting;
 mod upgrade;
@@ -23,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
 use krm_merge_function::config::Mode;
+use krm_driver::{driver, history, install, resolve};
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
@@ -76,9 +74,9 @@ fn try_main() -> Result<End> {
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),
-        Command::GitInstall(args) => git::install(&args),
-        Command::GitHistory(args) => git::history(&args),
-        Command::GitDriver(args) => Ok(git::drive(&args)),
+        Command::GitInstall(args) => install::install(&args),
+        Command::GitHistory(args) => history::history(&args),
+        Command::GitDriver(args) => Ok(driver::drive(&args)),
         Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),

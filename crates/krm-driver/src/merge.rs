@@ -20,13 +20,13 @@ use krm_merge_function::results::{File, Outcome, at_comment, contradicting, foll
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, below_header, ends_line, gap_above};
 
-use super::choices::{Lines, parts};
-use super::comments::{Free, Margins, fresh};
-use super::gap::Gap;
-use super::halves::{AskedComment, Halves, WhyAsked};
-use super::hunks::by_line;
-use super::part::{Choice, Grain, Part};
-use super::versions::{Here, VersionsAt};
+use crate::choices::{Lines, parts};
+use crate::comments::{Free, Margins, fresh};
+use crate::gap::Gap;
+use crate::halves::{AskedComment, Halves, WhyAsked};
+use crate::hunks::by_line;
+use crate::part::{Choice, Grain, Part};
+use crate::versions::{Here, VersionsAt};
 
 /// A merged file.
 pub struct Merge<'r, 'a> {

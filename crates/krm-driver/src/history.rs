@@ -13,7 +13,7 @@ use anyhow::Result;
 
 use krm_folders::end::End;
 use krm_show::args::Color;
-use crate::cli::{GitHistory, HistoryOutput};
+use crate::args::{GitHistory, HistoryOutput};
 use krm_show::progress::Progress;
 use krm_git::objects::Objects;
 use krm_show::screen::{self, Page, Reader};

@@ -24,10 +24,10 @@ use krm_yaml::{
 
 use krm_folders::carry::is_unread;
 use krm_files::change::{Change, Made};
-use crate::git::choices::{Lines, Parted, parts};
-use crate::git::hunks::Finer;
-use crate::git::marks::{Marks, Style};
-use crate::git::part::{Choice, Grain, Part};
+use crate::choices::{Lines, Parted, parts};
+use crate::hunks::Finer;
+use crate::marks::{Marks, Style};
+use crate::part::{Choice, Grain, Part};
 use krm_files::held::{self, Content, Held};
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};

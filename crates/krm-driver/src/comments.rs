@@ -8,7 +8,7 @@ use krm_yaml::{
     Document, Edit, below_header, can_end_with_comments, ends_line, line_end, line_start, lines, next_line,
 };
 
-use super::versions::{ChildrenAt, Here, VersionsAt};
+use crate::versions::{ChildrenAt, Here, VersionsAt};
 
 /// The borders between the resources of a text and the comments around all of them.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use krm_merge::sides::{Side, Sides};
 use krm_yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::part::{Choice, Grain, Part};
+use crate::part::{Choice, Grain, Part};
 
 /// The form of conflict markers.
 #[derive(Clone, Copy, Debug)]

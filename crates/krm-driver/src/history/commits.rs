@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
-use crate::cli::GitHistory;
+use crate::args::GitHistory;
 use krm_git::program::{In, git, run};
 
 /// How a commit came to be.

@@ -14,7 +14,7 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_yaml::Document;
 
-use super::definitions::{Definitions, Index, definitions};
+use crate::definitions::{Definitions, Index, definitions};
 use krm_files::config_file::ConfigFile;
 use krm_files::regular;
 use krm_git::program::{In, git};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use krm_yaml::shown::misleads;
 
-use super::repository::CACHE;
+use crate::repository::CACHE;
 use krm_folders::end::End;
 use krm_show::args::Color;
-use crate::cli::GitInstall;
+use crate::args::GitInstall;
 use krm_files::credentials;
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;

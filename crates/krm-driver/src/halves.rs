@@ -11,11 +11,11 @@ use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
 use krm_yaml::{Edit, NodeRef, Place, Style, WrittenChild, same_comment};
 
-use super::choices::Lines;
-use super::comments::{Free, fresh};
-use super::hunks::{Finer, Meaning, Value, is_of_lines};
-use super::part::Grain;
-use super::versions::{ChildrenAt, Here, VersionsAt};
+use crate::choices::Lines;
+use crate::comments::{Free, fresh};
+use crate::hunks::{Finer, Meaning, Value, is_of_lines};
+use crate::part::Grain;
+use crate::versions::{ChildrenAt, Here, VersionsAt};
 
 /// A merged resource, for each side that may win.
 pub struct Halves<'a, 'd> {

@@ -10,8 +10,8 @@ use krm_merge::sides::{Side, Sides};
 use krm_yaml::{Edit, LineStarts, Overlap, TextEdits, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::hunks::{Finer, refined};
-use super::part::{Choice, Grain, Part};
+use crate::hunks::{Finer, refined};
+use crate::part::{Choice, Grain, Part};
 
 /// The lines of our text at a place in conflict.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::commits::Replay;
-use crate::cli::PATTERNS;
-use crate::git::install::{attribute, settings};
+use crate::args::PATTERNS;
+use crate::install::{attribute, settings};
 use krm_git::objects::Objects;
 use krm_git::program::{In, git, output, run, words};
 use crate::resolve::marked::Marked;

@@ -25,7 +25,7 @@ use krm_yaml::{Document, NodeRef};
 
 use krm_folders::end::End;
 use krm_show::args::Color;
-use crate::cli::{Resolve, TakeSide};
+use crate::args::{Resolve, TakeSide};
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_show::screen::{self, Page, Reader};

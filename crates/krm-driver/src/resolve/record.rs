@@ -26,7 +26,7 @@ use krm_yaml::{NodeRef, same};
 
 use super::marked::{Answer, Marked};
 use super::rule::{Rule, Take};
-use crate::git::hunks::is_of_lines;
+use crate::hunks::is_of_lines;
 use krm_files::held::Held;
 
 /// The rules for the answers in one text.

@@ -11,8 +11,8 @@ use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{self, Taking, Tree, View};
 use krm_yaml::{Document, NodeRef, whole_lines};
 
-use super::marks::Style;
-use super::part::{Choice, Grain, Part};
+use crate::marks::Style;
+use crate::part::{Choice, Grain, Part};
 
 /// Whether the lines of a place may be merged line by line, and which meaning the result must have.
 #[derive(Clone, Debug, Default)]
@@ -191,7 +191,7 @@ pub fn has_lines(view: View<'_, '_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::git::part::Grain;
+    use crate::part::Grain;
 
     /// The parts of lines of `a`, choices as `<ours|theirs>`; `want_…` are the meanings of the halves.
     fn parts_of([original, ours, theirs]: [&str; 3], [want_ours, want_theirs]: [&str; 2]) -> String {
