@@ -17,7 +17,7 @@ use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
 use crate::regular;
-use crate::walk::shown;
+use crate::walk::{shown, there};
 
 /// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
@@ -48,6 +48,15 @@ impl ConfigFile {
         });
         read.openapi = found.transpose()?;
         Ok(read)
+    }
+
+    /// Reads the functionConfig that `--config` names.
+    ///
+    /// # Errors
+    /// The errors of [`ConfigFile::read`].
+    pub fn of_flag(file: &Path) -> Result<Self> {
+        there("--config", "a file", file)?;
+        Self::read(shown(file), file)
     }
 
     /// Its name in messages.

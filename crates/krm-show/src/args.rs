@@ -1,6 +1,7 @@
-//! What the user may choose of the output, as values of flags.
+//! What the user may choose of the output, as flags and their values.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
+use krm_merge::limit::{Asked, Limit};
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,4 +35,29 @@ pub enum Color {
     Auto,
     /// Nowhere
     Never,
+}
+
+/// How much a run may write.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct MaxOutput {
+    /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_output: Option<Asked>,
+}
+
+impl MaxOutput {
+    /// Whether the user gave one.
+    pub fn is_given(self) -> bool {
+        self.max_output.is_some()
+    }
+
+    /// The limit, before the size of the input is known.
+    pub fn limit(self) -> Limit {
+        Limit::new(0, self.max_output, "--max-output")
+    }
+}
+
+/// A size, in the form of the functionConfig.
+fn size(text: &str) -> Result<Asked, &'static str> {
+    Asked::parse(text).ok_or("must be a number of bytes, as `64Mi`, `1Gi` or `1048576`")
 }

@@ -16,7 +16,6 @@ use krm_folders::end::End;
 use crate::cli::Explain;
 use krm_folders::given;
 use krm_files::held::Held;
-use crate::live;
 use krm_show::screen::{Page, Paint, Reader};
 use crate::setting;
 
@@ -43,8 +42,8 @@ pub fn explain(args: &Explain) -> Result<End> {
     let (api_version, kind) = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files))?;
     // For Kubernetes' own types, the cluster knows no more than the engine.
     let live =
-        if args.live && builtin::root(&api_version, &kind).is_none() {
-            let known = live::definitions(&args.connection, &api_version, &kind)?;
+        if args.cluster.is_meant() && builtin::root(&api_version, &kind).is_none() {
+            let known = args.cluster.definitions(&api_version, &kind)?;
             Some(known.with_context(|| {
                 format!("the cluster must know the kind `{kind}` of `{api_version}`, but it does not")
             })?)
@@ -75,7 +74,7 @@ pub fn explain(args: &Explain) -> Result<End> {
     let mut page = Page::new(Reader::of_stdout(args.color));
     page.painted(Paint::Bold, &format!("{api_version} {kind}"));
     let rows: Vec<[String; 3]> =
-        lists.iter().map(|list| row(list, of_patch.get(&list.path), args.live, instead)).collect();
+        lists.iter().map(|list| row(list, of_patch.get(&list.path), args.cluster.is_meant(), instead)).collect();
     let [first, second] = [0, 1].map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or_default());
     for [path, how, who] in &rows {
         page.line(&format!("{path:first$}  {how:second$}  {who}"));

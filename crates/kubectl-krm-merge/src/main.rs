@@ -6,8 +6,9 @@ mod complete;
 mod difference;
 mod explain;
 mod extract;
-mod live;
 mod manual;
+#[cfg(not(feature = "live"))]
+mod no_cluster;
 mod pairs;
 mod run;
 mod setting;
@@ -70,7 +71,8 @@ fn try_main() -> Result<End> {
         }
         Command::Upgrade(args) => krm_show::github::shown(args.common.output, upgrade::upgrade(&args)),
         Command::Get(args) => upgrade::get(&args),
-        Command::Live(args) => krm_show::github::shown(args.output, live::live(&args)),
+        #[cfg(feature = "live")]
+        Command::Live(args) => krm_show::github::shown(args.output, krm_live::live::live(&args)),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::limit::{Asked, Limit};
 use krm_merge::policy;
 use krm_merge_function::config::{
     Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
@@ -13,7 +12,7 @@ use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use krm_yaml::Document;
 
-use krm_show::args::Output;
+use krm_show::args::{MaxOutput, Output};
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Releases, Renames, Source};
 use krm_files::config_file::ConfigFile;
 use krm_folders::given;
@@ -55,7 +54,7 @@ struct Flags {
     /// The OpenAPI document, with the name of its file.
     openapi: Option<(String, Document<'static>)>,
     target: Option<Rc<Target>>,
-    max_output: Option<Asked>,
+    max_output: MaxOutput,
 }
 
 impl Setting {
@@ -176,13 +175,13 @@ impl Flags {
             Ok::<_, anyhow::Error>((Name::Flag { flag: "--openapi", value: name.clone() }, root))
         });
         let of_flags = of_flags.transpose()?;
-        let mut settings = Settings { limit: limit(self.max_output), ..Settings::default() };
+        let mut settings = Settings { limit: self.max_output.limit(), ..Settings::default() };
         let mut task = Task::of(mode);
         if let Some(rules) = rules {
             let config = rules.rules(policy::OnConflict::default())?;
             let of_rules = rules.settings(&config)?;
             settings =
-                Settings { limit: if self.max_output.is_some() { settings.limit } else { of_rules.limit }, ..of_rules };
+                Settings { limit: if self.max_output.is_given() { settings.limit } else { of_rules.limit }, ..of_rules };
             // Only a three-way merge has conflicts that rules decide.
             task = if mode == Mode::ThreeWay { config.task } else { task };
         }
@@ -221,20 +220,6 @@ pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
     let name = shown(file);
     let document = parse(&name, regular::read(file).with_context(|| name.clone())?)?;
     Ok((name, document))
-}
-
-/// The functionConfig that `--config` names.
-///
-/// # Errors
-/// The errors of [`ConfigFile::read`].
-pub fn config_file(file: &Path) -> Result<ConfigFile> {
-    there("--config", "a file", file)?;
-    ConfigFile::read(shown(file), file)
-}
-
-/// The limit on the output of a run, before the size of its input is known.
-pub fn limit(asked: Option<Asked>) -> Limit {
-    Limit::new(0, asked, "--max-output")
 }
 
 /// The setting of `two-way` and `strategic`.
@@ -317,7 +302,7 @@ pub fn of_upgrade(deciding: &Deciding, common: &Common) -> Result<Setting> {
 
 fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
     let config = match &common.config {
-        Some(file) => Said::File(Box::new(config_file(file)?)),
+        Some(file) => Said::File(Box::new(ConfigFile::of_flag(file)?)),
         None => Said::Flags(Box::new(flags), None),
     };
     Ok(Setting { config, given, conflicts: Conflicts::Settled, mode })

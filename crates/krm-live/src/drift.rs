@@ -16,8 +16,8 @@ use krm_merge_function::results::{ORIGINAL, Outcome};
 use krm_yaml::Document;
 use serde_json::Value;
 
-use super::object::{Object, value};
-use super::owners::Owners;
+use crate::object::{Object, value};
+use crate::owners::Owners;
 use krm_show::screen::{Page, Paint};
 
 /// A field that changed in the cluster.

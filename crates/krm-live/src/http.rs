@@ -17,7 +17,7 @@ use kube::client::Body;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::kubeconfig::{Reached, without_users};
+use crate::kubeconfig::{Reached, without_users};
 
 /// How often to try a request if the cluster is too busy to answer.
 const TRIES: u32 = 5;

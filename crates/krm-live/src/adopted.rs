@@ -13,10 +13,10 @@ use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::defaults::Field;
-use super::object::{Object, value};
-use super::owners::{HeldFields, Owners};
-use super::spelling::{Known, is_empty, paired};
+use crate::defaults::Field;
+use crate::object::{Object, value};
+use crate::owners::{HeldFields, Owners};
+use crate::spelling::{Known, is_empty, paired};
 
 /// The annotation of the pods that `kubectl rollout restart` sets. It is an event, and no state.
 pub const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";

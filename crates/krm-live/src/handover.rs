@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::object::{self, LAST_APPLIED};
+use crate::object::{self, LAST_APPLIED};
 
 /// The `managedFields` of a live object after its handover to a manager of server-side apply, which will apply a resource; `None` if there is
 /// nothing to hand over. The note goes, too: the server removes it with the next apply, because it would be out of date then.

@@ -7,8 +7,8 @@ use krm_merge::splice::exact_json;
 use krm_yaml::NodeRef;
 use serde_json::{Map, Value, json};
 
-use super::address::Address;
-use super::text;
+use crate::address::Address;
+use crate::text;
 
 /// The annotation in which `kubectl apply` keeps the applied state.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

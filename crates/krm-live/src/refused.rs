@@ -16,8 +16,8 @@ use krm_yaml::Document;
 
 use serde_json::json;
 
-use super::local::Local;
-use super::text;
+use crate::local::Local;
+use crate::text;
 use krm_files::change::Change;
 
 /// The warnings for changed objects.

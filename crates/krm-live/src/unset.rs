@@ -13,9 +13,9 @@ use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
 use krm_yaml::{Document, NodeRef, same};
 use serde_json::{Map, Value};
 
-use super::object::{Object, value};
-use super::owners::{HeldFields, Owners};
-use super::union;
+use crate::object::{Object, value};
+use crate::owners::{HeldFields, Owners};
+use crate::union;
 
 /// Original and updated, adjusted for values that nobody set.
 #[derive(Debug)]

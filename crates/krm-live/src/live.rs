@@ -4,32 +4,6 @@
 //! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
 //! without `--apply`.
 
-mod address;
-mod adopt;
-mod adopted;
-mod claim;
-mod cluster;
-mod credential;
-mod defaults;
-mod drift;
-mod fields;
-mod handover;
-mod http;
-mod kubeconfig;
-mod kubectl;
-mod local;
-mod object;
-mod openapi;
-mod owners;
-mod quantity;
-mod refused;
-mod secret;
-mod send;
-mod spelling;
-mod text;
-mod union;
-mod unset;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -42,7 +16,7 @@ use krm_yaml::Document;
 
 use krm_folders::end::End;
 use krm_show::args::Output;
-use crate::cli::{Connection, Live, OnConflict};
+use crate::args::{Ask, Live, OnConflict};
 use krm_files::credentials;
 use krm_show::diff;
 use krm_show::github::github;
@@ -55,30 +29,35 @@ use krm_show::progress::Progress;
 use krm_show::page::report;
 use krm_show::sarif::sarif;
 use krm_show::screen::{self, Page, Reader};
-use crate::setting;
 use krm_files::side::Side;
 use krm_files::told;
-use address::Address;
-use claim::Claim;
-use cluster::Cluster;
-use drift::Drift;
-use local::{Local, Models, config, document, read};
-use object::Object;
-use send::{Sender, Sending, Sent, applying, sending};
+use crate::address::Address;
+use crate::adopt;
+use crate::claim::{self, Claim};
+use crate::cluster::Cluster;
+use crate::drift::{self, Drift};
+use crate::local::{Local, Models, config, document, read};
+use crate::object::Object;
+use crate::{openapi, refused, secret};
+use crate::remarks::{being_deleted, of_unknown_origin};
+use crate::send::{Sender, Sending, Sent, applying, sending};
+use crate::text::read_back;
 
-/// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
-///
-/// # Errors
-/// The cluster does not answer, or refuses.
-pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Result<Option<Document<'static>>> {
-    let _progress = Progress::begin("asking the cluster");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut cluster = Cluster::connect(connection, None).await?;
-        cluster.learn(BTreeSet::from([api_version.to_owned()])).await?;
-        let models = cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind));
-        models.map(document).transpose()
-    })
+impl Ask {
+    /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
+    ///
+    /// # Errors
+    /// The cluster does not answer, or refuses.
+    pub fn definitions(&self, api_version: &str, kind: &str) -> Result<Option<Document<'static>>> {
+        let _progress = Progress::begin("asking the cluster");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let mut cluster = Cluster::connect(&self.connection, None).await?;
+            cluster.learn(BTreeSet::from([api_version.to_owned()])).await?;
+            let models = cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind));
+            models.map(document).transpose()
+        })
+    }
 }
 
 /// Shows what would change, and sends it with `--apply`.
@@ -87,7 +66,7 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
 /// The files cannot be read; or the cluster does not answer, or refuses. Then nothing is sent.
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
-    let limit = setting::limit(args.max_output);
+    let limit = args.max_output.limit();
     let sides = sides(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
@@ -228,23 +207,6 @@ fn kustomized(folder: &str) -> Result<Side> {
     Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }
 
-/// Reports that nobody knows which state was applied to an object.
-fn of_unknown_origin(local: &Local) -> Outcome {
-    let why = match local.live.as_ref().and_then(object::last_applied) {
-        None => "it was not applied by `kubectl apply`, so".to_owned(),
-        Some(_) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
-    };
-    let message = format!("{}: {why} nobody can tell what changed in it since", local.address);
-    Outcome::new(Severity::Warning, message)
-}
-
-/// Reports that an object is being deleted.
-fn being_deleted(local: &Local) -> Option<Outcome> {
-    let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
-    let message = format!("{}: it is being deleted since {since}, and changes to it are lost", local.address);
-    Some(Outcome::new(Severity::Warning, message))
-}
-
 /// Keeps only the conflicts that the user should see, and adds to each who set the live value.
 fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.server_side {
@@ -264,10 +226,6 @@ fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result
     }
     merged.results.iter_mut().for_each(secret::mask_fields);
     Ok(())
-}
-
-fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
-    serde_yaml::from_slice(text.as_deref()?).ok()
 }
 
 /// What others changed in the objects that `kubectl apply` made, with the address of each.
@@ -302,7 +260,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let keeps = args.on_conflict == Some(OnConflict::KeepDest);
     let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy();
     let said = document(models)?;
-    let config = |task| config(task, &said, setting::limit(args.max_output));
+    let config = |task| config(task, &said, args.max_output.limit());
     let conflict_level = ConflictLevel::Value;
     // Renames are ignored, because an object in a cluster cannot change its name.
     let renames = Renames::Ignore;
@@ -315,7 +273,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
     let refusals =
-        refused::refusals(&merged.changes, locals, &config_of_upgrade.types, setting::limit(args.max_output))?;
+        refused::refusals(&merged.changes, locals, &config_of_upgrade.types, args.max_output.limit())?;
     let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
     let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
     merged.results.extend(refusals);
@@ -324,7 +282,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         let types = config(Task::of(Mode::TwoWay))?.types;
-        merged.results.extend(refused::refusals(&more.changes, locals, &types, setting::limit(args.max_output))?);
+        merged.results.extend(refused::refusals(&more.changes, locals, &types, args.max_output.limit())?);
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         if !args.server_side {

@@ -16,18 +16,18 @@ use krm_merge_function::results::{self, Outcome, Severity};
 use krm_yaml::Document;
 use serde_json::Value;
 
-use super::adopted::{self, RESTARTED, adopted};
-use super::cluster::Cluster;
-use super::drift;
-use super::local::{Local, Models, config, document, models_of};
-use super::object::Object;
-use super::openapi::Schema;
-use super::secret;
-use super::spelling::Known;
-use super::{being_deleted, of_unknown_origin};
+use crate::adopted::{self, RESTARTED, adopted};
+use crate::cluster::Cluster;
+use crate::drift;
+use crate::local::{Local, Models, config, document, models_of};
+use crate::object::Object;
+use crate::openapi::Schema;
+use crate::secret;
+use crate::spelling::Known;
+use crate::remarks::{being_deleted, of_unknown_origin};
 use krm_folders::end::End;
 use krm_show::args::Output;
-use crate::cli::{Live, OnConflict};
+use crate::args::{Live, OnConflict};
 use krm_files::config_file::ConfigFile;
 use krm_files::disk;
 use krm_folders::merge::{Merge, merge};
@@ -35,7 +35,6 @@ use krm_show::output::Printed;
 use krm_folders::replaced::{clean, replacements};
 use krm_show::page::{self, report};
 use krm_show::screen::{Page, Reader};
-use crate::setting;
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
 
@@ -56,8 +55,8 @@ struct AppliedAndLive<'l> {
 pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], models: &Models) -> Result<End> {
     let said = document(models)?;
     let states = states(cluster, locals, &said)?;
-    let rules = args.config.as_deref().map(setting::config_file).transpose()?;
-    let limit = setting::limit(args.max_output);
+    let rules = args.config.as_deref().map(ConfigFile::of_flag).transpose()?;
+    let limit = args.max_output.limit();
     let (mut merges, mut results) = (Vec::new(), Vec::new());
     for (number, dest) in sides.iter().enumerate() {
         let of_side: Vec<&AppliedAndLive<'_>> = states.iter().filter(|s| s.local.place.side == number).collect();

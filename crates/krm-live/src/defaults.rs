@@ -10,8 +10,8 @@ use krm_merge::schema::{Cursor, Types, builtin};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::object::{Object, value};
-use super::spelling::{Known, paired};
+use crate::object::{Object, value};
+use crate::spelling::{Known, paired};
 
 /// A field of an object.
 #[derive(Clone, Copy)]

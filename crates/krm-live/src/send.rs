@@ -9,14 +9,14 @@ use krm_yaml::Document;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::address::Address;
-use super::claim::{Claim, is_taken};
-use super::cluster::{Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others};
-use super::handover::handed_over;
-use super::http::{all, all_that_begin, code, fields_of, may_be_done};
-use super::local::{DEFINITION, Local};
-use super::object::{self, Object};
-use super::read_back;
+use crate::address::Address;
+use crate::claim::{Claim, is_taken};
+use crate::cluster::{Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others};
+use crate::handover::handed_over;
+use crate::http::{all, all_that_begin, code, fields_of, may_be_done};
+use crate::local::{DEFINITION, Local};
+use crate::object::{self, Object};
+use crate::text::read_back;
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
 

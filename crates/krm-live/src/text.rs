@@ -97,6 +97,11 @@ fn is_text(text: &str) -> bool {
     text.contains('\n') && !text.starts_with(char::is_whitespace) && text.chars().all(is_bare)
 }
 
+/// The JSON value of a text that this program wrote; `None` if it is none.
+pub fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
+    serde_yaml::from_slice(text.as_deref()?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

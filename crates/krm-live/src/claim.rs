@@ -8,12 +8,12 @@ use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
-use super::address::Address;
-use super::cluster::{Cluster, Takes};
-use super::fields::refused;
-use super::local::Local;
-use super::openapi::Schema;
-use crate::cli::Live;
+use crate::address::Address;
+use crate::cluster::{Cluster, Takes};
+use crate::fields::refused;
+use crate::local::Local;
+use crate::openapi::Schema;
+use crate::args::Live;
 
 /// The fields that a manager would claim in an object.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::owners::Owners;
+    use crate::owners::Owners;
     use serde_json::json;
 
     #[test]

@@ -11,9 +11,9 @@ use krm_merge::path::PathPattern;
 use krm_yaml::{NodeRef, shown};
 use serde_json::{Value, json};
 
-use super::object::{self, LAST_APPLIED};
-use super::openapi::Schema;
-use super::spelling::is_empty;
+use crate::object::{self, LAST_APPLIED};
+use crate::openapi::Schema;
+use crate::spelling::is_empty;
 
 /// The name of the manager with which kubectl applies.
 const KUBECTL: &str = "kubectl-client-side-apply";

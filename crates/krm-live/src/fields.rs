@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::openapi::Schema;
-use super::owners::{HeldFields, Owner};
+use crate::openapi::Schema;
+use crate::owners::{HeldFields, Owner};
 
 /// Fields that nobody owns, because the server leaves them out. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
 const IDENTITY: [&str; 6] =
@@ -117,7 +117,7 @@ fn key_of(element: &Value, keys: &[(String, Value)]) -> (String, Map<String, Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::owners::Owners;
+    use crate::owners::Owners;
     use serde_json::json;
 
     #[test]

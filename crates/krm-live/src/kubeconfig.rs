@@ -9,8 +9,8 @@ use krm_yaml::shown as names;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
-use super::credential;
-use crate::cli::Connection;
+use crate::credential;
+use crate::args::Connection;
 use krm_files::credentials;
 use krm_files::told;
 use krm_files::walk::shown;

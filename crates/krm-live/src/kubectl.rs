@@ -61,7 +61,7 @@ pub fn note(object: &Value) -> String {
             *annotations = json!({});
         }
         if let Some(annotations) = annotations.as_object_mut() {
-            annotations.shift_remove(super::object::LAST_APPLIED);
+            annotations.shift_remove(crate::object::LAST_APPLIED);
         }
     }
     let mut out = String::new();
@@ -162,7 +162,7 @@ mod tests {
             ),
             (json!({"metadata": {"name": "a"}}), "{\"metadata\":{\"annotations\":{},\"name\":\"a\"}}\n"),
             (
-                json!({"metadata": {"annotations": {super::super::object::LAST_APPLIED: "x", "b": ""}}, "status": {}}),
+                json!({"metadata": {"annotations": {crate::super::object::LAST_APPLIED: "x", "b": ""}}, "status": {}}),
                 "{\"metadata\":{\"annotations\":{\"b\":\"\"}},\"status\":{}}\n",
             ),
         ] {

@@ -13,9 +13,9 @@ use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::object::{Object, value};
-use super::openapi::{Child, Form, Schema};
-use super::quantity::nanos;
+use crate::object::{Object, value};
+use crate::openapi::{Child, Form, Schema};
+use crate::quantity::nanos;
 
 /// Numbers and booleans of the built-in types that mean the same as a missing field if they are 0 or false. Most servers then omit them.
 /// Fields with another default, such as `replicas`, are left out. So are fields where 0 or false has a meaning of its own, such as

@@ -9,8 +9,8 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, TextEdits, same};
 use serde_json::{Value, json};
 
-use super::drift::Drift;
-use super::text;
+use crate::drift::Drift;
+use crate::text;
 use krm_files::change::Change;
 use krm_files::side::Side;
 

@@ -1,0 +1,137 @@
+//! The flags of `live`, and those that say which cluster is asked.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use krm_merge::policy;
+use krm_show::args::{Color, MaxOutput, Output};
+
+/// What is merged into a cluster.
+#[derive(Debug, Args)]
+pub struct Live {
+    /// The resources: a file, a folder with all below it, or `-` for stdin; may be given several times
+    #[arg(long, short = 'f', value_name = "PATH", required_unless_present = "kustomize")]
+    pub filename: Vec<String>,
+    /// The resources that `kubectl kustomize` builds from a folder
+    #[arg(long, short = 'k', value_name = "DIR", conflicts_with = "filename")]
+    pub kustomize: Option<String>,
+    /// Read a folder with all below it. This is the default; the flag exists because scripts for kubectl may pass it
+    #[arg(long, short = 'R', num_args = 0)]
+    pub recursive: bool,
+    /// Only the resources whose labels match this selector, such as `app=web,tier in (a, b)`
+    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    pub selector: Option<String>,
+    #[command(flatten)]
+    pub connection: Connection,
+    /// The namespace of resources that name none; a resource that names another one is an error
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Who wins if the files and the cluster both changed something; each case is reported [default: take-updated, the files]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub on_conflict: Option<OnConflict>,
+    #[command(flatten)]
+    pub max_output: MaxOutput,
+    /// Send the changes, after the server has checked them in a dry run
+    #[arg(long)]
+    pub apply: bool,
+    /// Write what someone changed in the cluster into the files, which keep their comments and layout. With `-o`, show it and write nothing.
+    /// The cluster is updated then, and the files are dest
+    #[arg(long, conflicts_with_all = ["apply", "take"])]
+    pub adopt: bool,
+    /// With `--adopt`: a file with a functionConfig, whose rules say who wins where, instead of `--on-conflict`
+    #[arg(long, value_name = "FILE", requires = "adopt", conflicts_with_all = ["on_conflict", "max_output"])]
+    pub config: Option<PathBuf>,
+    /// Use server-side apply, which leaves each field to its owner. Fields that the server will refuse are reported before anything is sent
+    #[arg(long, conflicts_with = "on_conflict")]
+    pub server_side: bool,
+    /// Take over a field that someone else owns, such as `.spec.replicas`, with all below it; may be given several times
+    #[arg(long, value_name = "FIELD", requires = "server_side")]
+    pub take: Vec<String>,
+    /// The name under which the cluster records who set the fields
+    #[arg(long, value_name = "NAME", default_value = "krm-merge")]
+    pub field_manager: String,
+    /// What is printed [default: diff; with --apply, what was sent; with --adopt, what was written]
+    #[arg(long, short = 'o', value_enum)]
+    pub output: Option<Output>,
+    /// Exit with 1 if anything differs
+    #[arg(long)]
+    pub exit_code: bool,
+    /// After everything is done, exit with 1 if anything was in conflict, whoever won
+    #[arg(long)]
+    pub conflicts_exit_code: bool,
+    /// Whether the output has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// Which cluster is asked, and how long it may take to answer.
+#[derive(Debug, Args)]
+pub struct Connection {
+    /// The context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The kubeconfig, instead of that of `KUBECONFIG` or ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The cluster of the kubeconfig, instead of that of the context
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// The user of the kubeconfig, instead of that of the context
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// The address of the API server, instead of that of the kubeconfig
+    #[arg(long, short = 's', value_name = "URL")]
+    pub server: Option<String>,
+    /// Act as this user, if the user of the kubeconfig may do so
+    #[arg(long = "as", value_name = "NAME")]
+    pub as_user: Option<String>,
+    /// Act as a member of this group; may be given several times
+    #[arg(long, value_name = "NAME", requires = "as_user")]
+    pub as_group: Vec<String>,
+    /// How many seconds the cluster may take for an answer, including the time that it asks to wait if it is too busy; at most 31536000, a
+    /// year. The user's `exec` or `tokenFile` may take as long
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub timeout: u64,
+}
+
+/// Who wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnConflict {
+    /// Updated's value is taken
+    #[value(aliases = ["TakeUpdated", "updated", "Updated"])]
+    TakeUpdated,
+    /// Dest's value stays
+    #[value(aliases = ["KeepDest", "dest", "Dest"])]
+    KeepDest,
+    /// Nothing is merged; exit 1
+    #[value(alias = "Fail")]
+    Fail,
+}
+
+impl OnConflict {
+    /// The policy that this flag value means.
+    pub fn policy(self) -> policy::OnConflict {
+        match self {
+            Self::TakeUpdated => policy::OnConflict::TakeUpdated,
+            Self::KeepDest => policy::OnConflict::KeepDest,
+            Self::Fail => policy::OnConflict::Fail,
+        }
+    }
+}
+
+/// Whether a cluster is asked for a definition, and which.
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// Ask the cluster for the definition of the type
+    #[arg(long, conflicts_with = "openapi")]
+    live: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+impl Ask {
+    /// Whether the user wants it.
+    pub fn is_meant(&self) -> bool {
+        self.live
+    }
+}

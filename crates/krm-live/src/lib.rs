@@ -1,0 +1,47 @@
+//! The three-way merge against a cluster. Original is the last applied state, updated is the files, dest is the live objects.
+//!
+//! [`live::live`] reads the objects of the cluster, shows what applying the files would change, and sends it with `--apply`. A `Local` is one
+//! object with its three states. [`Ask`](args::Ask) gets the definition of a type.
+//!
+//! It is the only crate with a client, TLS and an executor. It never sends anything without `--apply` or a dry run by the server, and
+//! never shows a value of a Secret to a person.
+//!
+//! The modules in reading order, from the whole down to the bytes:
+
+pub mod live;
+
+mod adopt;
+mod adopted;
+mod claim;
+mod send;
+
+mod drift;
+mod fields;
+mod refused;
+mod remarks;
+mod secret;
+
+mod local;
+
+mod defaults;
+mod handover;
+mod kubectl;
+mod owners;
+mod spelling;
+mod unset;
+
+mod cluster;
+
+mod credential;
+mod http;
+mod kubeconfig;
+
+mod object;
+
+mod address;
+mod openapi;
+mod quantity;
+mod text;
+mod union;
+
+pub mod args;
