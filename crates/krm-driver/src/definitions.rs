@@ -17,12 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use krm_files::held::parse;
+use krm_git::program::{In, git};
 use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
 use krm_yaml::{Document, NodeRef};
-
-use krm_files::held::parse;
-use krm_git::program::{In, git};
 
 /// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 2";

@@ -18,6 +18,13 @@ use std::path::Path;
 use std::process::Output;
 
 use anyhow::{Context, Result};
+use krm_files::disk;
+use krm_files::held::{is_kustomization, parse};
+use krm_files::line_end::LineEnd;
+use krm_files::told;
+use krm_files::walk;
+use krm_folders::end::End;
+use krm_git::program::{In, git};
 use krm_merge::alias;
 use krm_merge::file_path;
 use krm_merge::limit::Budget;
@@ -31,8 +38,10 @@ use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::sides::{Side, Sides};
 use krm_merge_function::config::Config;
 use krm_merge_function::decision::Decisions;
+use krm_show::screen;
 use krm_yaml::{Document, NodeRef, shown};
 
+use crate::args::GitDriver;
 use crate::comments::is_any_lost;
 use crate::definitions::nodes;
 use crate::lines::{agrees, are_of_lines};
@@ -40,15 +49,6 @@ use crate::marks::{Marks, Style};
 use crate::merge::Merge;
 use crate::part::{Choice, Grain, Part};
 use crate::repository::{Repository, config_of, without_rules};
-use krm_folders::end::End;
-use crate::args::GitDriver;
-use krm_files::disk;
-use krm_files::held::{is_kustomization, parse};
-use krm_files::line_end::LineEnd;
-use krm_git::program::{In, git};
-use krm_show::screen;
-use krm_files::told;
-use krm_files::walk;
 
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.

@@ -1,6 +1,7 @@
 //! A gap between the documents of a text, or before the first document: the place where a missing document is inserted.
 
 use krm_yaml::{NodeRef, extent};
+
 /// A gap between documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {

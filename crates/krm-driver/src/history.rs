@@ -10,15 +10,15 @@ mod scratch;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-
-use krm_folders::end::End;
-use krm_show::args::Color;
-use crate::args::{GitHistory, HistoryOutput};
-use krm_show::progress::Progress;
-use krm_git::objects::Objects;
-use krm_show::screen::{self, Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::told;
+use krm_folders::end::End;
+use krm_git::objects::Objects;
+use krm_show::args::Color;
+use krm_show::progress::Progress;
+use krm_show::screen::{self, Page, Reader};
+
+use crate::args::{GitHistory, HistoryOutput};
 use commits::{Replay, Replays};
 use counts::{Counts, Outcome, ReplayedFile};
 use scratch::{GitMerged, Merger, Scratch, lines_in_conflict};

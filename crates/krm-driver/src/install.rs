@@ -5,19 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_yaml::shown::misleads;
-
-use crate::repository::CACHE;
-use krm_folders::end::End;
-use krm_show::args::Color;
-use crate::args::GitInstall;
 use krm_files::credentials;
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
-use krm_git::program::{self, In};
-use krm_show::screen::{Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::walk::{c_quoted, path_of, shown};
+use krm_folders::end::End;
+use krm_git::program::{self, In};
+use krm_show::args::Color;
+use krm_show::screen::{Page, Reader};
+use krm_yaml::shown::misleads;
+
+use crate::args::GitInstall;
+use crate::repository::CACHE;
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";

@@ -10,6 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use anyhow::{Result, bail};
+use krm_files::change::{Change, Made};
+use krm_files::held::{self, Content, Held};
+use krm_files::side::Side;
+use krm_folders::carry::is_unread;
+use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::sides::{Side as Version, Sides};
@@ -22,16 +27,11 @@ use krm_yaml::{
     starts_line,
 };
 
-use krm_folders::carry::is_unread;
-use krm_files::change::{Change, Made};
 use crate::choices::{Lines, Parted, parts};
 use crate::hunks::Finer;
 use crate::marks::{Marks, Style};
 use crate::part::{Choice, Grain, Part};
-use krm_files::held::{self, Content, Held};
-use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
-use krm_files::side::Side;
 
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;

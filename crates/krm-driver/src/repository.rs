@@ -8,6 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
+use krm_files::config_file::ConfigFile;
+use krm_files::regular;
+use krm_files::told;
+use krm_files::walk;
+use krm_git::program::{In, git};
+use krm_merge::file_path::RULES;
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Inference, Types};
@@ -15,13 +21,7 @@ use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_yaml::Document;
 
 use crate::definitions::{Definitions, Index, definitions};
-use krm_files::config_file::ConfigFile;
-use krm_files::regular;
-use krm_git::program::{In, git};
 use crate::resolve::marked::has_markers;
-use krm_files::told;
-use krm_files::walk;
-use krm_merge::file_path::RULES;
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";

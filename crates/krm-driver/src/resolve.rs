@@ -20,19 +20,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::refine::names_document;
-use krm_yaml::{Document, NodeRef};
-
-use krm_folders::end::End;
-use krm_show::args::Color;
-use crate::args::{Resolve, TakeSide};
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
-use krm_show::screen::{self, Page, Reader};
 use krm_files::signals::Signals;
 use krm_files::told::counted;
 use krm_files::walk::{shown, there};
+use krm_folders::end::End;
+use krm_merge::refine::names_document;
+use krm_show::args::Color;
+use krm_show::screen::{self, Page, Reader};
+use krm_yaml::{Document, NodeRef};
 
+use crate::args::{Resolve, TakeSide};
 use about::about;
 use answers::AnsweredPlace;
 use changes::changes;

@@ -1,6 +1,7 @@
 //! [`Change`]: the change of one file of dest.
 
 use krm_yaml::TextEdits;
+
 /// The change of one file.
 #[derive(Clone, Debug)]
 pub struct Change {

@@ -21,12 +21,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
+use krm_merge::file_path::RULES;
 
 use crate::cores;
 use crate::folder::root::FolderRoot;
 use crate::folder::{Folder, most_open};
 use crate::walk::{is_leftover, shown};
-use krm_merge::file_path::RULES;
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;

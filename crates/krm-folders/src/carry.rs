@@ -26,6 +26,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::Result;
+use krm_files::change::Change;
+use krm_files::held::{AsText, Content, Held};
+use krm_files::line_end::LineEnd;
+use krm_files::side::{Root, Side, paths};
+use krm_files::walk::Tree;
 use krm_merge::policy::{OnConflict, Settled, Treatment};
 use krm_merge::refine::RefinedText;
 use krm_merge::sides::{Side as Version, Sides};
@@ -34,14 +39,9 @@ use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 use krm_yaml::secret::Secret;
 
-use krm_files::change::Change;
 use crate::combine::Combiner;
-use krm_files::held::{AsText, Content, Held};
-use krm_files::line_end::LineEnd;
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
-use krm_files::side::{Root, Side, paths};
-use krm_files::walk::Tree;
 
 /// The result for the files that hold no resources.
 #[derive(Debug, Default)]

@@ -8,6 +8,11 @@ mod placed;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anyhow::{Result, bail};
+use krm_files::change::{Change, Made};
+use krm_files::cores;
+use krm_files::held::{Content, Held, is_kustomization};
+use krm_files::line_end::LineEnd;
+use krm_files::side::{Root, Side, SidePart};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, NewResource, one_by_one};
@@ -21,11 +26,6 @@ use krm_merge_function::results::{Outcome, ResourceRef, Severity};
 use krm_yaml::Document;
 
 use crate::end::End;
-use krm_files::change::{Change, Made};
-use krm_files::cores;
-use krm_files::held::{Content, Held, is_kustomization};
-use krm_files::line_end::LineEnd;
-use krm_files::side::{Root, Side, SidePart};
 use left_out::LeftOut;
 pub use open::{Open, Stop, drawn};
 use placed::path_of;

@@ -9,15 +9,13 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
+use krm_files::cores;
+use krm_files::held::{AsText, Content, Held};
+use krm_files::side::Side;
 use krm_merge::refine::has_twins;
 use krm_merge::resource::Identity;
 use krm_merge_function::config::Role;
 use krm_yaml::{Document, NodeRef};
-
-use krm_files::cores;
-use krm_files::held::{AsText, Content, Held};
-
-use krm_files::side::Side;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
 /// A file that has a duplicate key on a side does not count as a file of resources. A file becomes text on all sides, whoever changed it, if

@@ -5,8 +5,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-
-use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
 use krm_files::change::Change;
 use krm_files::held::{Held, parse};
 use krm_files::regular;
@@ -14,6 +12,8 @@ use krm_files::side::{Side, SidePart};
 use krm_files::walk::shown;
 use krm_merge::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};
+
+use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
 
 /// The name of the file in which kpt records the upstream of a package.
 pub const KPTFILE: &str = "Kptfile";

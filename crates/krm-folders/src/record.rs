@@ -4,6 +4,9 @@
 //! `.krm-merge.yaml`, in `spec`. It is written by edits of the text, so comments and everything else stay.
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::config_file::NEW;
+use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::refs::{RefKind, State, is_commit};
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merging;
 use krm_merge::mode::Mode;
@@ -14,10 +17,6 @@ use krm_merge::schema::{Inference, Types};
 use krm_merge::splice;
 use krm_merge::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
-
-use krm_files::config_file::NEW;
-use krm_git::address::{ReleaseAddress, Repo, check_reference};
-use krm_git::refs::{RefKind, State, is_commit};
 
 /// Where a package comes from, and which release it has.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,9 @@
 
 use std::collections::HashSet;
 
+use krm_files::held::text;
 use krm_merge::refine::names_document;
 use krm_yaml::{Document, Kind, NodeRef};
-
-use krm_files::held::text;
 
 /// One in so many lines of the shorter text must be in the other one.
 const ONE_IN: usize = 10;

@@ -8,7 +8,6 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-
 use krm_files::credentials;
 
 /// The form of an address, for messages.

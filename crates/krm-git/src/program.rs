@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
-use krm_yaml::shown;
-
 use krm_files::credentials;
 use krm_files::walk::path_of;
+use krm_yaml::shown;
 
 /// The repository that git works in.
 #[derive(Clone, Copy, Debug)]

@@ -4,15 +4,15 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-
 use krm_files::credentials;
 use krm_files::held::Raw;
 use krm_files::side::Side;
 use krm_files::walk::{Unread, absent};
+
 use crate::address::{self, FORM, ReleaseAddress};
 use crate::found::AtPath;
-use crate::refs::State;
 use crate::program;
+use crate::refs::State;
 use crate::store::{Network, Store};
 use crate::tree;
 

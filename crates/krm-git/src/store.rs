@@ -16,6 +16,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::walk::shown;
 use sha2::{Digest, Sha256};
 
 use crate::address::{ReleaseAddress, Repo};
@@ -23,7 +24,6 @@ use crate::found::AtPath;
 use crate::objects::{GitObject, Objects};
 use crate::program::{self, In, git};
 use crate::refs::{RefKind, Refs, State, is_commit};
-use krm_files::walk::shown;
 
 /// Whether git may use the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

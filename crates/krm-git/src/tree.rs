@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
+use krm_files::held::Raw;
+use krm_files::walk::{Tree, Unread, WhyUnread};
 use krm_merge::file_path;
 use krm_yaml::shown;
 
 use crate::found::{AtPath, Entry, EntryKind};
 use crate::objects::GitObject;
 use crate::store::Store;
-use krm_files::held::Raw;
-use krm_files::walk::{Tree, Unread, WhyUnread};
 
 /// The largest file of a release, in bytes.
 const MOST: u64 = 1 << 26;

@@ -9,34 +9,34 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
+use krm_files::config_file::ConfigFile;
+use krm_files::disk;
+use krm_files::side::{Root, Side};
+use krm_files::signals::Signals;
+use krm_folders::end::End;
+use krm_folders::merge::{Merge, merge};
+use krm_folders::replaced::{clean, replacements};
 use krm_merge::limit::Limit;
 use krm_merge::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_show::args::Output;
+use krm_show::output::Printed;
+use krm_show::page::{self, report};
+use krm_show::screen::{Page, Reader};
 use krm_yaml::Document;
 use serde_json::Value;
 
 use crate::adopted::{self, RESTARTED, adopted};
+use crate::args::{Live, OnConflict};
 use crate::cluster::Cluster;
 use crate::drift;
 use crate::local::{Local, Models, config, document, models_of};
 use crate::object::Object;
 use crate::openapi::Schema;
+use crate::remarks::{being_deleted, of_unknown_origin};
 use crate::secret;
 use crate::spelling::Known;
-use crate::remarks::{being_deleted, of_unknown_origin};
-use krm_folders::end::End;
-use krm_show::args::Output;
-use crate::args::{Live, OnConflict};
-use krm_files::config_file::ConfigFile;
-use krm_files::disk;
-use krm_folders::merge::{Merge, merge};
-use krm_show::output::Printed;
-use krm_folders::replaced::{clean, replacements};
-use krm_show::page::{self, report};
-use krm_show::screen::{Page, Reader};
-use krm_files::side::{Root, Side};
-use krm_files::signals::Signals;
 
 /// The error for `--adopt` with a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";

@@ -21,6 +21,7 @@ pub struct Live {
     /// Only the resources whose labels match this selector, such as `app=web,tier in (a, b)`
     #[arg(long, short = 'l', value_name = "SELECTOR")]
     pub selector: Option<String>,
+    /// The cluster.
     #[command(flatten)]
     pub connection: Connection,
     /// The namespace of resources that name none; a resource that names another one is an error
@@ -29,6 +30,7 @@ pub struct Live {
     /// Who wins if the files and the cluster both changed something; each case is reported [default: take-updated, the files]
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<OnConflict>,
+    /// The limit on the output.
     #[command(flatten)]
     pub max_output: MaxOutput,
     /// Send the changes, after the server has checked them in a dry run

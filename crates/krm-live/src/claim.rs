@@ -9,11 +9,11 @@ use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::args::Live;
 use crate::cluster::{Cluster, Takes};
 use crate::fields::refused;
 use crate::local::Local;
 use crate::openapi::Schema;
-use crate::args::Live;
 
 /// The fields that a manager would claim in an object.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::address::Address;
+use crate::args::Connection;
 use crate::http::{Http, OtherAnswer, all, code, fields_of, found, without_words};
 use crate::kubeconfig;
 use crate::object::Object;
-use crate::args::Connection;
 
 /// How long to wait before asking the cluster again for a type that it should serve soon.
 pub const POLL: Duration = Duration::from_millis(200);

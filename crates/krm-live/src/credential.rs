@@ -13,13 +13,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use http::HeaderValue;
 use k8s_openapi::ByteString;
+use krm_files::walk;
+use krm_show::screen;
 use krm_yaml::shown;
 use kube::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
-
-use krm_show::screen;
-use krm_files::walk;
 
 /// The longest credential that is read, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -13,12 +13,12 @@ use krm_merge::policy::Renames;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_show::screen::{Page, Paint};
 use krm_yaml::Document;
 use serde_json::Value;
 
 use crate::object::{Object, value};
 use crate::owners::Owners;
-use krm_show::screen::{Page, Paint};
 
 /// A field that changed in the cluster.
 #[derive(Debug, PartialEq)]

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::{HeaderName, HeaderValue};
+use krm_files::credentials;
+use krm_files::told;
+use krm_files::walk::shown;
 use krm_yaml::shown as names;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
-use crate::credential;
 use crate::args::Connection;
-use krm_files::credentials;
-use krm_files::told;
-use krm_files::walk::shown;
+use crate::credential;
 
 /// A cluster, and how to reach it.
 pub struct Reached {

@@ -8,40 +8,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use krm_files::credentials;
+use krm_files::side::Side;
+use krm_files::told;
+use krm_folders::end::End;
+use krm_folders::given;
+use krm_folders::merge::{Merge, merge};
 use krm_merge::policy::{ConflictLevel, Renames};
 use krm_merge::schema::Types;
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
-use krm_yaml::Document;
-
-use krm_folders::end::End;
 use krm_show::args::Output;
-use crate::args::{Ask, Live, OnConflict};
-use krm_files::credentials;
 use krm_show::diff;
 use krm_show::github::github;
-use krm_folders::given;
 use krm_show::html::html;
 use krm_show::markdown::markdown;
-use krm_folders::merge::{Merge, merge};
 use krm_show::output::{self, Printed};
-use krm_show::progress::Progress;
 use krm_show::page::report;
+use krm_show::progress::Progress;
 use krm_show::sarif::sarif;
 use krm_show::screen::{self, Page, Reader};
-use krm_files::side::Side;
-use krm_files::told;
+use krm_yaml::Document;
+
 use crate::address::Address;
 use crate::adopt;
+use crate::args::{Ask, Live, OnConflict};
 use crate::claim::{self, Claim};
 use crate::cluster::Cluster;
 use crate::drift::{self, Drift};
 use crate::local::{Local, Models, config, document, read};
 use crate::object::Object;
-use crate::{openapi, refused, secret};
 use crate::remarks::{being_deleted, of_unknown_origin};
 use crate::send::{Sender, Sending, Sent, applying, sending};
 use crate::text::read_back;
+use crate::{openapi, refused, secret};
 
 impl Ask {
     /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
@@ -272,8 +272,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
-    let refusals =
-        refused::refusals(&merged.changes, locals, &config_of_upgrade.types, args.max_output.limit())?;
+    let refusals = refused::refusals(&merged.changes, locals, &config_of_upgrade.types, args.max_output.limit())?;
     let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
     let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
     merged.results.extend(refusals);

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::held::is_local;
+use krm_files::side::{Side, SidePart};
+use krm_files::told::whereabouts;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Types, builtin};
@@ -13,6 +16,7 @@ use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value, json};
 
 use crate::address::Address;
+use crate::args::Live;
 use crate::cluster::Cluster;
 use crate::defaults::completed;
 use crate::handover::handed_over;
@@ -24,10 +28,6 @@ use crate::owners::Owners;
 use crate::spelling::{Known, Like, spelled, without_nulls};
 use crate::text;
 use crate::unset::settled;
-use crate::args::Live;
-use krm_files::held::is_local;
-use krm_files::side::{Side, SidePart};
-use krm_files::told::whereabouts;
 
 /// The OpenAPI models of the types that are not built in, by name.
 pub type Models = Map<String, Value>;

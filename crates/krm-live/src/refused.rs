@@ -4,6 +4,7 @@
 //! which decides some: a claim may grow as soon as it is bound.
 
 use anyhow::Result;
+use krm_files::change::Change;
 use krm_merge::immutable::refused;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::mode::Mode;
@@ -13,12 +14,10 @@ use krm_merge::tree::Tree;
 use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::Outcome;
 use krm_yaml::Document;
-
 use serde_json::json;
 
 use crate::local::Local;
 use crate::text;
-use krm_files::change::Change;
 
 /// The warnings for changed objects.
 ///

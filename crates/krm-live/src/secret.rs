@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use krm_files::change::Change;
+use krm_files::side::Side;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use krm_yaml::secret::Secret;
@@ -11,8 +13,6 @@ use serde_json::{Value, json};
 
 use crate::drift::Drift;
 use crate::text;
-use krm_files::change::Change;
-use krm_files::side::Side;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
 /// The text that replaces a value.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use krm_files::change::Change;
+use krm_folders::merge::Merge;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::Document;
 use serde_json::{Value, json};
@@ -17,8 +19,6 @@ use crate::http::{all, all_that_begin, code, fields_of, may_be_done};
 use crate::local::{DEFINITION, Local};
 use crate::object::{self, Object};
 use crate::text::read_back;
-use krm_files::change::Change;
-use krm_folders::merge::Merge;
 
 /// How often to send an object again if someone changed only fields that the server populates.
 const TRIES: u32 = 5;

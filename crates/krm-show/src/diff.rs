@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use krm_files::change::Change;
+use krm_files::held::text;
+use krm_files::side::Side;
+use krm_files::told::counted;
+use krm_files::walk::c_quoted;
+use krm_folders::merge::Merge;
 use krm_merge::path::cut;
 use krm_merge::schema::Types;
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use krm_yaml::{Document, shown};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
-use krm_files::change::Change;
 use crate::clash::{self, Line, Shown, Values};
-use krm_files::held::text;
-use krm_folders::merge::Merge;
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
-use krm_files::side::Side;
 use crate::spot::{Finder, Spot};
-use krm_files::told::counted;
-use krm_files::walk::c_quoted;
 
 /// How many lines around a change are shown.
 pub const CONTEXT: usize = 3;

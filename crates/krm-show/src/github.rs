@@ -3,14 +3,14 @@
 //! Source: GitHub's "Workflow commands", and `escapeData` and `escapeProperty` of its toolkit.
 
 use anyhow::Result;
+use krm_files::side::Side;
+use krm_files::told;
+use krm_folders::end::End;
 use krm_merge_function::results::{Outcome, Severity};
 
-use krm_folders::end::End;
 use crate::args::Output;
 use crate::place;
 use crate::screen::{Page, Reader};
-use krm_files::side::Side;
-use krm_files::told;
 
 /// The results as commands, one on a line.
 pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {

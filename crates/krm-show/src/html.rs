@@ -9,14 +9,14 @@ mod rows;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use krm_files::change::Change;
+use krm_files::side::Side;
+use krm_files::told::{self, counted};
 use krm_merge::schema::Types;
 use krm_merge_function::results::{Outcome, ResourceRef};
 use sha2::{Digest, Sha256};
 
-use krm_files::change::Change;
 use crate::markdown::headline;
-use krm_files::side::Side;
-use krm_files::told::{self, counted};
 use card::{Card, Rank, cards};
 use markup::Markup;
 

@@ -2,13 +2,13 @@
 //!
 //! All text from the user is escaped HTML, as code. So it cannot act as Markdown, mention a person, or become a link.
 
+use krm_files::side::Side;
+use krm_files::told;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
 use crate::place;
-use krm_files::side::Side;
-use krm_files::told;
 
 /// The longest comment to write, in bytes. GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -122,7 +122,8 @@ mod tests {
         let clash = Clash { place: "data.<b>".to_owned(), what, settled: Settled::Dest, more: String::new() };
         let file = Some(File { path: "a&b.yaml".into(), index: None });
         let result = Outcome { file, ..Outcome::conflict(Severity::Warning, clash) };
-        let dest = Side { root: krm_files::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
+        let dest =
+            Side { root: krm_files::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
         let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>`x` was &lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)</pre>\n\n</details>\n";
         assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s<", "'s<"));
         assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
+use krm_files::held::{Content, Held, holds, is_local};
+use krm_files::side::{Root, Side};
+use krm_folders::merge::Merge;
 use krm_merge::documents::{Item, ended};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
@@ -11,10 +14,7 @@ use krm_merge::splice::exact_json;
 use krm_merge_function::results::{Outcome, to_yaml};
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
 
-use krm_files::held::{Content, Held, holds, is_local};
-use krm_folders::merge::Merge;
 use crate::place;
-use krm_files::side::{Root, Side};
 
 /// Which resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,10 @@
 
 use std::path::{Component, Path};
 
-use krm_merge_function::results::{Outcome, Severity};
-use krm_yaml::{Document, Position};
-
 use krm_files::held::Held;
 use krm_files::side::{Root, Side};
+use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::{Document, Position};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
+use krm_files::side::Side;
 use krm_merge_function::results::{Outcome, REASON, Severity};
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};
 use crate::output::indented;
 use crate::place;
-use krm_files::side::Side;
 
 /// The rules, each with its description and its default level.
 const RULES: [(&str, &str, &str); 5] = [

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use krm_merge::policy;
-
-use krm_show::args::{Color, MaxOutput, Output};
 use krm_driver::args::{GitDriver, GitHistory, GitInstall, Resolve};
 #[cfg(feature = "live")]
 use krm_live::args::{Ask, Live};
+use krm_merge::policy;
+use krm_show::args::{Color, MaxOutput, Output};
+
 use crate::manual;
 #[cfg(not(feature = "live"))]
 use crate::no_cluster::Ask;
@@ -421,4 +421,3 @@ pub enum PatchMode {
     #[value(alias = "Strategic")]
     Strategic,
 }
-

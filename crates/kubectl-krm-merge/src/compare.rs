@@ -8,6 +8,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
+use krm_files::change::Change;
+use krm_files::held::{Held, parse};
+use krm_files::side::{Side, SidePart, paths};
+use krm_folders::end::End;
+use krm_folders::given;
 use krm_merge::diff::diff as change_between;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::mode::Mode;
@@ -16,21 +21,16 @@ use krm_merge::refine::names_document;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge_function::results::to_yaml;
+use krm_show::diff;
+use krm_show::output::{indented, name_of};
+use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown as escaped;
 use krm_yaml::{Document, NodeRef};
 
-use krm_folders::end::End;
-use krm_files::change::Change;
 use crate::cli::{Compared, Diff};
-use krm_show::diff;
 use crate::difference::differences;
-use krm_folders::given;
-use krm_files::held::{Held, parse};
-use krm_show::output::{indented, name_of};
 use crate::pairs::{Pair, pairs};
-use krm_show::screen::{self, Page, Reader};
 use crate::setting;
-use krm_files::side::{Side, SidePart, paths};
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.

@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::held::Held;
+use krm_folders::end::End;
+use krm_folders::given;
 use krm_merge::resource::Resource;
 use krm_merge::schema::explain::Explained;
 use krm_merge::schema::{Basis, Inference, ListKind, Types, atlas, builtin};
 use krm_merge_function::config::Mode;
+use krm_show::screen::{Page, Paint, Reader};
 use krm_yaml::{Document, NodeRef};
 
-use krm_folders::end::End;
 use crate::cli::Explain;
-use krm_folders::given;
-use krm_files::held::Held;
-use krm_show::screen::{Page, Paint, Reader};
 use crate::setting;
 
 /// An apiVersion and a kind.

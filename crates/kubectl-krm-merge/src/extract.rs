@@ -7,17 +7,17 @@ mod left;
 mod patch;
 
 use anyhow::{Result, bail};
+use krm_files::side::Side;
+use krm_files::told::counted;
+use krm_folders::end::End;
+use krm_folders::given;
 use krm_merge::extract::Extent;
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
-
-use krm_folders::end::End;
-use crate::cli::{Extract, PatchMode};
-use krm_folders::given;
 use krm_show::screen;
+
+use crate::cli::{Extract, PatchMode};
 use crate::setting;
-use krm_files::side::Side;
-use krm_files::told::counted;
 use left::Left;
 use patch::Patch;
 

@@ -20,12 +20,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
-use krm_merge_function::config::Mode;
 use krm_driver::{driver, history, install, resolve};
+use krm_folders::end::End;
+use krm_merge_function::config::Mode;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
-use krm_folders::end::End;
 
 fn main() -> ExitCode {
     let end = match try_main() {

@@ -4,30 +4,30 @@ use std::cell::Cell;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use krm_merge_function::results::{Outcome, Severity};
-use krm_yaml::shown;
-
-use krm_folders::end::End;
-use krm_show::args::Output;
-use crate::cli::Common;
-use krm_show::diff;
-use krm_files::disk::{self, Replacement};
 use krm_driver::driver::style;
-use krm_folders::given;
-use krm_folders::given::STDIN_ONCE;
 use krm_driver::mark;
-use krm_folders::merge::{Conflicts, Merge, merge};
-use krm_folders::one_form;
-use krm_show::output::Printed;
-use krm_show::page::{self, report};
-use krm_show::progress::Progress;
-use krm_folders::replaced::{clean, replacements};
 use krm_driver::resolve::marked::has_markers;
-use krm_show::screen::{self, Page, Reader};
-use crate::setting::Setting;
+use krm_files::disk::{self, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
 use krm_files::told;
+use krm_folders::end::End;
+use krm_folders::given;
+use krm_folders::given::STDIN_ONCE;
+use krm_folders::merge::{Conflicts, Merge, merge};
+use krm_folders::one_form;
+use krm_folders::replaced::{clean, replacements};
+use krm_merge_function::results::{Outcome, Severity};
+use krm_show::args::Output;
+use krm_show::diff;
+use krm_show::output::Printed;
+use krm_show::page::{self, report};
+use krm_show::progress::Progress;
+use krm_show::screen::{self, Page, Reader};
+use krm_yaml::shown;
+
+use crate::cli::Common;
+use crate::setting::Setting;
 
 /// Runs a merge with the setting that the flags give. `dest` is the path of dest.
 ///

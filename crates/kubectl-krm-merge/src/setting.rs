@@ -4,23 +4,23 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::config_file::ConfigFile;
+use krm_files::held::{Held, parse};
+use krm_files::regular;
+use krm_files::side::{Root, Side};
+use krm_files::walk::{shown, there};
+use krm_folders::given;
+use krm_folders::merge::Conflicts;
 use krm_merge::policy;
 use krm_merge_function::config::{
     Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
 };
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
+use krm_show::args::{MaxOutput, Output};
 use krm_yaml::Document;
 
-use krm_show::args::{MaxOutput, Output};
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Releases, Renames, Source};
-use krm_files::config_file::ConfigFile;
-use krm_folders::given;
-use krm_files::held::{Held, parse};
-use krm_folders::merge::Conflicts;
-use krm_files::regular;
-use krm_files::side::{Root, Side};
-use krm_files::walk::{shown, there};
 
 /// The setting of a merge, from its flags.
 #[derive(Debug)]
@@ -180,8 +180,10 @@ impl Flags {
         if let Some(rules) = rules {
             let config = rules.rules(policy::OnConflict::default())?;
             let of_rules = rules.settings(&config)?;
-            settings =
-                Settings { limit: if self.max_output.is_given() { settings.limit } else { of_rules.limit }, ..of_rules };
+            settings = Settings {
+                limit: if self.max_output.is_given() { settings.limit } else { of_rules.limit },
+                ..of_rules
+            };
             // Only a three-way merge has conflicts that rules decide.
             task = if mode == Mode::ThreeWay { config.task } else { task };
         }

@@ -15,28 +15,28 @@ mod volatile;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use krm_merge_function::config::Role;
-use krm_yaml::shown;
-
-use krm_folders::end::End;
 use krm_files::change::Change;
-use krm_show::args::Output;
-use crate::cli::{Common, InConflict, Upgrade};
 use krm_files::disk;
-use krm_folders::given;
-use krm_folders::merge::{Conflicts, Merge};
-use krm_show::progress::Progress;
-use krm_git::refs::State;
-use krm_git::store::{Gone, Network};
-use crate::run::{self, Ended};
-use krm_show::screen::{self, Page, Reader};
-use crate::setting;
 use krm_files::side::Side;
 use krm_files::told::{self, counted};
 use krm_files::walk::{Tree, Unread};
+use krm_folders::end::End;
+use krm_folders::given;
+use krm_folders::merge::{Conflicts, Merge};
+use krm_folders::package::{Package, new_packages};
+use krm_git::refs::State;
+use krm_git::store::{Gone, Network};
+use krm_merge_function::config::Role;
+use krm_show::args::Output;
+use krm_show::progress::Progress;
+use krm_show::screen::{self, Page, Reader};
+use krm_yaml::shown;
+
+use crate::cli::{Common, InConflict, Upgrade};
+use crate::run::{self, Ended};
+use crate::setting;
 use aim::Aim;
 pub use get::get;
-use krm_folders::package::{Package, new_packages};
 use plan::{Plan, Stores};
 
 /// What became of a package.

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
+use krm_git::program::{In, git, run};
 
 use crate::args::GitHistory;
-use krm_git::program::{In, git, run};
 
 /// How a commit came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use krm_merge_function::results::counted;
-use serde_json::{Value, json};
-
-use super::commits::How;
 use krm_show::markdown::escaped;
 use krm_show::output::indented;
 use krm_show::screen::{Page, Paint};
+use serde_json::{Value, json};
+
+use super::commits::How;
 
 /// What came of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,15 +8,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use krm_files::temporary::TemporaryFolder;
+use krm_files::walk::{path_of, shown};
+use krm_git::objects::Objects;
+use krm_git::program::{In, git, output, run, words};
 
 use super::commits::Replay;
 use crate::args::PATTERNS;
 use crate::install::{attribute, settings};
-use krm_git::objects::Objects;
-use krm_git::program::{In, git, output, run, words};
 use crate::resolve::marked::Marked;
-use krm_files::temporary::TemporaryFolder;
-use krm_files::walk::{path_of, shown};
 
 /// The largest file that is looked into, in bytes.
 const MOST: u64 = 1 << 28;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use krm_merge::schema::{Inference, Types};
+use krm_show::spot::{Finder, Spot};
 use krm_yaml::Document;
 
 use super::marked::{Answer, Marked};
-use krm_show::spot::{Finder, Spot};
 
 /// The resource and field of each conflict of a text: `Deployment web spec.replicas`.
 ///

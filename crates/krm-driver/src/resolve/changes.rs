@@ -1,9 +1,9 @@
 //! Shows the changes of each side in a conflict as rows of a small diff.
 
+use krm_show::screen::Paint;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use super::marked::{Conflict, Half, Marked};
-use krm_show::screen::Paint;
 
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;

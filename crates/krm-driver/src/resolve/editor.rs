@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-
-use super::marked::Marked;
-use krm_show::screen;
 use krm_files::signals::Signals;
 use krm_files::walk::shown;
+use krm_show::screen;
+
+use super::marked::Marked;
 
 /// A file that is removed when it is dropped.
 struct Temporary(PathBuf);

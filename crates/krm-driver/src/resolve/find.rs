@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use ignore::WalkBuilder;
-use krm_merge::file_path;
-use krm_merge::sides::Sides;
-
-use krm_git::program::{In, git};
-use krm_folders::package::package_of;
 use krm_files::walk::{path_of, shown, there};
+use krm_folders::package::package_of;
+use krm_git::program::{In, git};
+use krm_merge::file_path;
 use krm_merge::file_path::RULES;
+use krm_merge::sides::Sides;
 
 /// Files to search for markers.
 #[derive(Debug)]

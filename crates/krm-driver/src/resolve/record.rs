@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use krm_files::held::Held;
 use krm_merge::child::find;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::mode::Mode;
@@ -27,7 +28,6 @@ use krm_yaml::{NodeRef, same};
 use super::marked::{Answer, Marked};
 use super::rule::{Rule, Take};
 use crate::hunks::is_of_lines;
-use krm_files::held::Held;
 
 /// The rules for the answers in one text.
 #[derive(Debug, Default)]

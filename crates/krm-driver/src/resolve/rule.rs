@@ -6,7 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::config_file::{ConfigFile, NEW};
+use krm_files::disk::Replacement;
+use krm_files::regular;
+use krm_files::told::counted;
+use krm_files::walk::{shown, there};
 use krm_merge::child::By;
+use krm_merge::file_path::RULES;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Identity;
 use krm_merge::sides::{Side, Sides};
@@ -14,13 +20,6 @@ use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 use krm_yaml::{Document, NodeRef, plain_or_quoted, same};
-
-use krm_files::config_file::{ConfigFile, NEW};
-use krm_files::disk::Replacement;
-use krm_files::regular;
-use krm_files::told::counted;
-use krm_files::walk::{shown, there};
-use krm_merge::file_path::RULES;
 
 /// The winner that a rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,12 +2,12 @@
 //!
 //! It uses neither a terminal nor files: it gets keys and sizes, and returns rows and answers.
 
+use krm_files::told::counted;
+use krm_show::screen::Paint;
 use krm_yaml::shown;
 
 use super::changes::ChangedRow;
 use super::marked::Answer;
-use krm_show::screen::Paint;
-use krm_files::told::counted;
 
 /// A conflict for display.
 #[derive(Debug)]

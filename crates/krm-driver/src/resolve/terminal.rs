@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use krm_files::signals::{Signals, Stopped};
+use krm_show::screen;
 
 use super::marked::Answer;
 use super::session::{Case, KeyAction, Next, Scroll, Session, Size};
-use krm_show::screen;
-use krm_files::signals::{Signals, Stopped};
 
 /// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Error, Result};
+use krm_files::cores;
+use krm_files::held::Held;
+use krm_files::line_end::LineEnd;
+use krm_files::side::{Root, Side};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
 use krm_merge::sides::Sides;
 use krm_merge_function::config::Role;
 
 use super::placed::Placed;
 use super::{Change, Made};
-use krm_files::cores;
-use krm_files::held::Held;
-use krm_files::line_end::LineEnd;
-use krm_files::side::{Root, Side};
 
 /// The texts of files that are not those of their documents, by their paths.
 type Texts = BTreeMap<String, String>;

@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
+use krm_files::held::Held;
+use krm_files::side::{Root, Side, SidePart};
 use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
@@ -14,8 +16,6 @@ use krm_yaml::Document;
 use super::is_original;
 use super::placed::path_of;
 use crate::carry::{is_unread, not_added, not_read, unread};
-use krm_files::held::Held;
-use krm_files::side::{Root, Side, SidePart};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
 #[derive(Clone, Default)]

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::{Error, Result, bail};
+use krm_files::side::{Side, SidePart};
+use krm_files::told;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge::policy::{OnConflict, Policy, Treatment};
@@ -21,8 +23,6 @@ use crate::beside;
 use crate::brought;
 use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
-use krm_files::side::{Side, SidePart};
-use krm_files::told;
 
 /// A merge of sides whose conflicts are open.
 pub struct Open<'m> {

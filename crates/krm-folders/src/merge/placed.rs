@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow, bail};
+use krm_files::side::{Root, Side};
 use krm_merge::file_path;
 use krm_merge::package::NewResource;
 use krm_merge_function::config::Role;
 use krm_yaml::shown;
 
 use super::is_original;
-use krm_files::side::{Root, Side};
 
 /// New resources by their new file.
 pub(super) type Placed = BTreeMap<String, Vec<NewResource>>;

@@ -2,6 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use krm_files::change::Change;
+use krm_files::side::Side;
+use krm_files::told::counted;
 use krm_merge::policy::Settled;
 use krm_merge::schema::Types;
 use krm_merge::sides::Side as Version;
@@ -9,11 +12,8 @@ use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
 
 use super::markup::Markup;
 use super::rows::{self, Block, Elsewhere, Fate, Piece, Row, blocks};
-use krm_files::change::Change;
 use crate::clash::{Line, Shown, Values, public_values};
 use crate::place;
-use krm_files::side::Side;
-use krm_files::told::counted;
 
 /// The most results of one kind that are shown together.
 pub const MOST: usize = 100;

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use krm_files::change::Change;
+use krm_files::held::text;
 use krm_merge::list;
 use krm_merge::path::cut;
 use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
@@ -16,9 +18,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Place, extent};
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
-use krm_files::change::Change;
 use crate::diff::{CONTEXT, aligned};
-use krm_files::held::text;
 use crate::spot::Finder;
 
 /// The most lines of a resource that are shown.

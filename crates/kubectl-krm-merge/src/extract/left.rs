@@ -5,20 +5,20 @@ use std::fmt;
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
+use krm_files::held::parse;
+use krm_files::side::{Side, SidePart};
 use krm_merge::diff::diff;
 use krm_merge::extract::Extent;
 use krm_merge::mode::Mode;
 use krm_merge::policy::Renames;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::schema::Types;
+use krm_show::spot::Finder;
 use krm_yaml::{Document, NodeRef, extent as lines_of, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};
-use krm_files::held::parse;
 use crate::pairs::{Pair, pairs};
-use krm_files::side::{Side, SidePart};
-use krm_show::spot::Finder;
 
 /// A remaining difference.
 #[derive(Clone, Debug, PartialEq, Eq)]

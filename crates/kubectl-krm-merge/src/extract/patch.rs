@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
 use anyhow::{Result, anyhow};
+use krm_files::held::Held;
+use krm_files::side::{Side, SidePart};
+use krm_files::told;
+use krm_folders::merge::merge;
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
@@ -17,12 +21,8 @@ use krm_merge_function::results::Severity;
 use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
-use krm_files::held::Held;
-use krm_folders::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
-use krm_files::side::{Side, SidePart};
-use krm_files::told;
 
 /// The name of the patch in messages.
 const NAME: &str = "the patch";

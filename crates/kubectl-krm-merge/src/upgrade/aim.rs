@@ -7,7 +7,6 @@
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-
 use krm_git::address::ReleaseAddress;
 use krm_git::refs::{self, RefKind, State};
 use krm_git::store::Store;

@@ -8,11 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use krm_files::walk::{path_of, shown};
+use krm_git::program::{self, In, git};
 use krm_merge::file_path;
 use krm_yaml::shown;
-
-use krm_git::program::{self, In, git};
-use krm_files::walk::{path_of, shown};
 
 /// The files of a package that git ignores, so that it keeps no copy of them: their paths in the package. A folder ends with `/`.
 #[derive(Debug, Default)]

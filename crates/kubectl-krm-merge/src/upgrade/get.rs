@@ -7,25 +7,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_yaml::plain_or_quoted;
-
-use krm_folders::package::KPTFILE;
-use krm_folders::record::{Record, RecordDocument, as_in_dest, with_record};
-use krm_folders::end::End;
-use krm_show::args::Color;
-use crate::cli::Get;
 use krm_files::disk::{self, Replacement};
 use krm_files::held::Held;
-use krm_show::progress::Progress;
-use krm_git::address::ReleaseAddress;
-use krm_git::release;
-use krm_git::store::{Network, Store};
-use krm_show::screen::{self, Page, Reader};
 use krm_files::side::Side;
 use krm_files::signals::Signals;
 use krm_files::told::counted;
 use krm_files::walk::shown;
+use krm_folders::end::End;
+use krm_folders::package::KPTFILE;
+use krm_folders::record::{Record, RecordDocument, as_in_dest, with_record};
+use krm_git::address::ReleaseAddress;
+use krm_git::release;
+use krm_git::store::{Network, Store};
 use krm_merge::file_path::{self, RULES};
+use krm_show::args::Color;
+use krm_show::progress::Progress;
+use krm_show::screen::{self, Page, Reader};
+use krm_yaml::plain_or_quoted;
+
+use crate::cli::Get;
 
 /// Copies a release into a new folder.
 ///

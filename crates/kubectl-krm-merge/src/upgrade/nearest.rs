@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result, anyhow};
+use krm_files::held::is_local;
+use krm_files::side::{Side, SidePart};
+use krm_git::refs::State;
+use krm_git::store::Gone;
 use krm_merge::file_path;
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
@@ -13,11 +17,7 @@ use krm_merge::schema::{Inference, Types};
 use krm_yaml::shown;
 
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
-use krm_files::held::is_local;
 use crate::pairs::{Pair, pairs};
-use krm_git::refs::State;
-use krm_git::store::Gone;
-use krm_files::side::{Side, SidePart};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;

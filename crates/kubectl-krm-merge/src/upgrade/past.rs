@@ -7,11 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use krm_yaml::shown;
-
-use krm_git::program::{self, In, git};
 use krm_files::temporary::TemporaryFolder;
 use krm_files::walk;
+use krm_git::program::{self, In, git};
+use krm_yaml::shown;
 
 /// The files of a commit. They go with its end.
 #[derive(Debug)]

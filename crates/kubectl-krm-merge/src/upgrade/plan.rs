@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
+use krm_files::side::Side;
+use krm_files::told;
+use krm_folders::package::Package;
+use krm_folders::record::{Lock, Record, Upstream};
+use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::refs::{self, RefKind, Refs, State};
+use krm_git::release;
+use krm_git::store::{Gone, Network, Store};
+use krm_git::tree;
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
 use super::aim::{Aim, Came, DirectoryAt, next};
-use krm_folders::package::Package;
 use super::produced::Producer;
-use krm_folders::record::{Lock, Record, Upstream};
 use crate::cli::Upgrade;
-use krm_git::address::{ReleaseAddress, Repo, check_reference};
-use krm_git::refs::{self, RefKind, Refs, State};
-use krm_git::store::{Gone, Network, Store};
-use krm_git::release;
-use krm_git::tree;
-use krm_files::side::Side;
-use krm_files::told;
 
 /// The repositories of a run, each opened once.
 #[derive(Debug)]

@@ -14,19 +14,19 @@ use std::process::{self, Stdio};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::credentials;
+use krm_files::side::Side;
+use krm_files::told;
+use krm_folders::package::Package;
+use krm_folders::record::Lock;
+use krm_git::refs::State;
+use krm_git::store::{cache_folder, write};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 use sha2::{Digest, Sha256};
 
-use krm_folders::package::Package;
 use super::past::Past;
-use krm_folders::record::Lock;
 use super::volatile::{Kept, Volatile};
-use krm_files::credentials;
-use krm_git::refs::State;
-use krm_git::store::{cache_folder, write};
-use krm_files::side::Side;
-use krm_files::told;
 
 /// The largest output of a command, in bytes.
 const MOST: u64 = 1 << 28;
