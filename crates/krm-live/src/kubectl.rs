@@ -162,7 +162,7 @@ mod tests {
             ),
             (json!({"metadata": {"name": "a"}}), "{\"metadata\":{\"annotations\":{},\"name\":\"a\"}}\n"),
             (
-                json!({"metadata": {"annotations": {crate::super::object::LAST_APPLIED: "x", "b": ""}}, "status": {}}),
+                json!({"metadata": {"annotations": {crate::object::LAST_APPLIED: "x", "b": ""}}, "status": {}}),
                 "{\"metadata\":{\"annotations\":{\"b\":\"\"}},\"status\":{}}\n",
             ),
         ] {
