@@ -29,20 +29,9 @@ pub fn image() -> bool {
         return false;
     }
     let _alone = alone();
-    build_static_binary();
+    run(&mut in_root("image/build")).passes();
     run(in_root("docker").args(["build", "--target", "local", "--tag", IMAGE, "."])).passes();
     true
-}
-
-/// Builds the static binary, and reads it.
-pub fn static_binary() -> Vec<u8> {
-    let _alone = alone();
-    build_static_binary();
-    fs::read(root().join("dist/krm-merge")).expect("a binary")
-}
-
-fn build_static_binary() {
-    run(&mut in_root("image/build")).passes();
 }
 
 /// Several tests, in several programs, want the image and the binary, which lie in one place.

@@ -19,7 +19,21 @@ use crate::hex;
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 4] = ["krm-yaml", "krm-merge", "krm-merge-function", "kubectl-krm-merge"];
+const CRATES: [&str; 13] = [
+    "krm-yaml",
+    "krm-tree",
+    "krm-schema",
+    "krm-merge-core",
+    "krm-merge",
+    "krm-merge-function",
+    "krm-files",
+    "krm-git",
+    "krm-folders",
+    "krm-show",
+    "krm-driver",
+    "krm-live",
+    "kubectl-krm-merge",
+];
 
 /// The programs that a release has, each with its package.
 const PROGRAMS: [(&str, &str); 2] = [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];

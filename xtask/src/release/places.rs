@@ -3,19 +3,13 @@
 //! A file may contain the same digits for another reason, such as an address or the version of something else. So each place is known by
 //! its words, and a release stops at a place that it does not know.
 
+use super::CRATES;
+
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
-const PLACES: [(&str, &str); 22] = [
+const PLACES: [(&str, &str); 13] = [
     ("Cargo.toml", "[workspace.package]\nversion = \""),
-    ("Cargo.toml", "krm-merge = { path = \"crates/krm-merge\", version = \""),
-    ("Cargo.toml", "krm-merge-function = { path = \".\", version = \""),
-    ("Cargo.toml", "krm-yaml = { path = \"crates/krm-yaml\", version = \""),
-    ("Cargo.lock", "name = \"krm-merge\"\nversion = \""),
-    ("Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
-    ("Cargo.lock", "name = \"krm-yaml\"\nversion = \""),
-    ("Cargo.lock", "name = \"kubectl-krm-merge\"\nversion = \""),
-    ("fuzz/Cargo.lock", "name = \"krm-merge\"\nversion = \""),
-    ("fuzz/Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
-    ("fuzz/Cargo.lock", "name = \"krm-yaml\"\nversion = \""),
+    // Each crate of this repository that another one needs.
+    ("Cargo.toml", "\", version = \""),
     ("Dockerfile", "org.opencontainers.image.version=\""),
     ("plugin.yaml", "\n  version: v"),
     ("plugin.yaml", "/releases/download/v"),
@@ -28,6 +22,13 @@ const PLACES: [(&str, &str); 22] = [
     (".github/workflows/release.yml", "a tag such as v"),
     ("CHANGELOG.md", "\n## "),
 ];
+
+/// All places: those above, and each crate where cargo locks it.
+fn places() -> impl Iterator<Item = (&'static str, String)> {
+    let locked =
+        |name| ["Cargo.lock", "fuzz/Cargo.lock"].map(|file| (file, format!("name = \"{name}\"\nversion = \"")));
+    PLACES.iter().map(|(file, before)| (*file, (*before).to_owned())).chain(CRATES.into_iter().flat_map(locked))
+}
 
 /// The folders in which the same digits belong to other things: data of tests, and the history.
 const OTHERS: [&str; 4] =
@@ -45,7 +46,7 @@ pub fn bumped(path: &str, text: &str, old: &str, new: &str) -> (String, Vec<usiz
     if path.starts_with(OWN) {
         return (text.to_owned(), Vec::new());
     }
-    let before: Vec<&str> = PLACES.iter().filter(|(file, _)| is_in(path, file)).map(|(_, before)| *before).collect();
+    let before: Vec<String> = places().filter(|(file, _)| is_in(path, file)).map(|(_, before)| before).collect();
     let (mut out, mut unknown, mut copied) = (String::with_capacity(text.len()), Vec::new(), 0);
     for (at, _) in text.match_indices(old).filter(|(at, _)| is_alone(text, *at, old)) {
         if before.iter().any(|before| text[..at].ends_with(before)) {
@@ -75,8 +76,9 @@ fn is_alone(text: &str, at: usize, number: &str) -> bool {
 /// The places that a repository must have and lacks, as `FILE: WORDS`. `read` returns the text of one of its files.
 pub fn missing(version: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let has = |file: &str, before: &str| read(file).is_some_and(|text| text.contains(&format!("{before}{version}")));
-    let must =
-        PLACES.iter().filter(|(file, _)| !file.starts_with('*') && !file.starts_with('.') && *file != "CHANGELOG.md");
+    // The fuzz targets need some of the crates.
+    let must = places()
+        .filter(|(file, _)| !file.starts_with(['*', '.']) && !["CHANGELOG.md", "fuzz/Cargo.lock"].contains(file));
     let lacks = must.filter(|(file, before)| !has(file, before));
     lacks.map(|(file, before)| format!("{file}: {:?}", format!("{before}{version}"))).collect()
 }
