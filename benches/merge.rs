@@ -12,10 +12,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
-use granit_parser::Parser;
 use krm_merge_function::{Verdict, edited, run};
 use krm_yaml::Document;
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
+use granit_parser::Parser;
 use workload::Workload;
 
 /// How many resources there are.

@@ -13,20 +13,21 @@ mod written;
 
 use std::rc::Rc;
 
+use krm_merge::file_path;
+use krm_merge::resource::Resource;
+use krm_merge::rules::Rules;
+use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
+pub use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, ListRule, NoTypes, Types};
+use krm_tree::limit::{Asked, Budget, Kind, Limit};
+use krm_yaml::{Error, NodeRef};
+
 use crate::decision::{Decision, Decisions};
 use crate::name::Name;
 use crate::target::Target;
 pub use checked::{Wrong, target};
 pub use definition::definition;
 pub(crate) use deserialize::one_of;
-use krm_merge::file_path;
-use krm_merge::limit::{Asked, Budget, Kind, Limit};
-pub use krm_merge::mode::Mode;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
-use krm_merge::resource::Resource;
-use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, ListRule, NoTypes, Types};
-use krm_yaml::{Error, NodeRef};
 pub use written::{Merge, WrittenRule, WrittenTarget, openapi_schema};
 
 /// The group and version of the functionConfig.

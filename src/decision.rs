@@ -1,14 +1,14 @@
 //! [`Decisions`]: who wins each conflict, by the `rules` of the functionConfig, and by `onConflict` if no rule fits.
 
-use krm_merge::child::{Value as _, find};
 use krm_merge::package::Conflict;
-use krm_merge::parts::Composed;
-use krm_merge::path::{FieldPath, PathPattern};
-use krm_merge::policy::{OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::{Rules, Unmergeable};
-use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{self, Taking, Tree, View};
+use krm_merge_core::parts::Composed;
+use krm_merge_core::policy::{OnConflict, Treatment};
+use krm_tree::child::{Value as _, find};
+use krm_tree::path::{FieldPath, PathPattern};
+use krm_tree::sides::{Side, Sides};
+use krm_tree::tree::{self, Taking, Tree, View};
 use krm_yaml::{Kind, NodeRef};
 
 use crate::name::Name;
@@ -255,9 +255,9 @@ impl<'a> Decisions<'a> {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::path::Step;
     use krm_merge::resource::Origin;
-    use krm_merge::tree::Pick;
+    use krm_tree::path::Step;
+    use krm_tree::tree::Pick;
     use krm_yaml::Document;
 
     use super::*;

@@ -6,9 +6,9 @@
 
 use krm_merge::composed::{Composed, Own, Piece, Pieces, Top};
 use krm_merge::documents::{Item, NewDocument};
-use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::splice::Unwritable;
+use krm_tree::limit::Budget;
+use krm_tree::splice::Unwritable;
 use krm_yaml::{Document, Error, TextEdits, TextParts};
 
 use crate::config::Config;

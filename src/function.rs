@@ -12,13 +12,16 @@ mod sources;
 mod three_way;
 mod two_way;
 
+pub use krm_merge::documents::Item;
 use krm_merge::documents::sorted;
-use krm_merge::limit::{Budget, Limit};
+pub use krm_merge::package::Spot;
+pub use krm_merge::package::{Added, Written};
 use krm_merge::package::{Decisions, MergeAll, Merged, one_by_one};
-use krm_merge::policy::Treatment;
 use krm_merge::resource::{Resource, paths_in_sub_packages};
-use krm_merge::sides::Side;
-use krm_merge::tree::Tree;
+use krm_merge_core::policy::Treatment;
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::sides::Side;
+use krm_tree::tree::Tree;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
@@ -27,10 +30,6 @@ use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, ResourceRef, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
-
-pub use krm_merge::documents::Item;
-pub use krm_merge::package::Spot;
-pub use krm_merge::package::{Added, Written};
 use output::verdict;
 pub use output::{Output, Verdict};
 use run::Run;
@@ -309,7 +308,7 @@ impl<'a> Open<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::splice::{Unwritable, WriteFault};
+    use krm_tree::splice::{Unwritable, WriteFault};
 
     #[test]
     fn a_fault_of_ours_keeps_the_items_and_fails() {

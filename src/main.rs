@@ -51,7 +51,7 @@ fn try_main() -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ["-V" | "--version"] => {
-            let types = krm_merge::schema::builtin::VERSIONS;
+            let types = krm_schema::schema::builtin::VERSIONS;
             print([&*format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION"))])?;
             return Ok(ExitCode::SUCCESS);
         }

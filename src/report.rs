@@ -5,14 +5,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_merge::grounds::Ground;
-use krm_merge::immutable::Refused;
 use krm_merge::package;
-use krm_merge::reference::{NamedResource, Reference};
 use krm_merge::resource::{Identity, Resource};
-use krm_merge::schema::Inference;
-use krm_merge::tree::Conflict;
-use krm_merge::warning::Warning;
+use krm_merge_core::warning::Warning;
+use krm_schema::grounds::Ground;
+use krm_schema::immutable::Refused;
+use krm_schema::reference::{NamedResource, Reference};
+use krm_schema::schema::Inference;
+use krm_tree::tree::Conflict;
 use krm_yaml::secret::Secret;
 
 use crate::config::{NamedRule, Role};

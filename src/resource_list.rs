@@ -3,13 +3,13 @@
 //! Keys may come in any order, and unknown fields stay. Output is the input text with edits: only the changes to the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use krm_merge::child::By;
-use krm_merge::host::is_transport;
-use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, ListPart, Listed};
 use krm_merge::resource::{Located, Origin, Resource};
-use krm_merge::splice::{self, Unwritable};
-use krm_merge::tree::{Branch, Entry, Key, Layout, Tree};
+use krm_merge_core::host::is_transport;
+use krm_tree::child::By;
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::splice::{self, Unwritable};
+use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Error, NodeRef, Place, Position, Style, TextEdits};
 
 use crate::results::{self, Outcome};

@@ -6,16 +6,16 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use krm_merge::child::Value as _;
 use krm_merge::file_path;
-use krm_merge::limit::{Budget, Exceeded, Kind as Written};
 use krm_merge::package::{Fault, Why};
-use krm_merge::path::cut;
-use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Unmergeable;
-use krm_merge::splice::Unwritable;
-use krm_merge::tree::View;
+use krm_merge_core::policy::Settled;
+use krm_tree::child::Value as _;
+use krm_tree::limit::{Budget, Exceeded, Kind as Written};
+use krm_tree::path::cut;
+use krm_tree::splice::Unwritable;
+use krm_tree::tree::View;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
 use serde::Serialize;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use krm_merge::alias;
-use krm_merge::host::ROLE;
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, mark_as_secret, why_no_resource};
-use krm_merge::sides::Sides;
+use krm_merge_core::host::ROLE;
+use krm_tree::alias;
+use krm_tree::sides::Sides;
 use krm_yaml::{Document, NodeRef};
 
 use crate::config::{Config, From, Input, Keep, Mode, Role};

@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 use krm_merge::resource::{Identity, Resource};
 use krm_yaml::NodeRef;
-use regex_lite::Regex;
 
 use crate::name::Name;
+use regex_lite::Regex;
 use selector::Selector;
 
 /// A `target`, ready to select.

@@ -15,10 +15,10 @@ mod support;
 
 use std::thread;
 
-use krm_merge::child::By;
-use krm_merge::limit::Budget;
-use krm_merge::splice::{closed_end, edits};
-use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_tree::child::By;
+use krm_tree::limit::Budget;
+use krm_tree::splice::{closed_end, edits};
+use krm_tree::tree::{Branch, Entry, Key, Tree};
 use krm_yaml::{Document, NodeRef};
 use serde::Deserialize;
 use serde_json::Value;

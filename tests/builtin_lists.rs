@@ -13,8 +13,8 @@ mod support;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use krm_yaml::Document;
-
 use serde_json::{Map, Value, json};
+
 use support::{resource_list, value_of};
 
 const TEXT: &str = include_str!("../crates/krm-merge/src/schema/builtin.txt");

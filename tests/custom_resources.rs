@@ -5,9 +5,10 @@
 mod custom_resources;
 mod support;
 
-use custom_resources::{CASES, Case};
 use krm_yaml::Document;
 use serde_json::Value;
+
+use custom_resources::{CASES, Case};
 use support::{items, items_of, passes, resource_list, results, side, value_of};
 
 /// The spec of the only item, as a value.

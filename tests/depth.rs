@@ -6,6 +6,7 @@ use std::thread;
 
 use krm_merge_function::{Verdict, run};
 use krm_yaml::Document;
+
 use support::{indent, items, resource_list};
 
 /// The stack of a thread, for whichever build the tests are of.

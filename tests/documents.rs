@@ -1,10 +1,10 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
-use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{Item, Job, Texts};
 use krm_merge_function::results::Outcome;
+use krm_tree::limit::Budget;
 use krm_yaml::{Document, TextEdits};
 
 fn resources<'a>(files: &'a [(&'a str, Document<'a>)], is_package: bool) -> Vec<Resource<'a>> {

@@ -3,6 +3,7 @@
 mod support;
 
 use krm_yaml::Document;
+
 use support::{items_of, passes, resource_list, results};
 
 /// A ResourceList in the order in which kpt writes it, functionConfig last.

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use krm_yaml::Document;
+use serde_json::Value;
 
 use hosts::{BINARY, Run, has, image, root, run, run_with, scratch};
-use serde_json::Value;
 
 fn examples() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =

@@ -2,9 +2,9 @@
 
 mod support;
 
-use krm_merge::limit::Budget;
-use krm_merge::splice::to_json;
 use krm_merge_function::{Verdict, exec_plugin};
+use krm_tree::limit::Budget;
+use krm_tree::splice::to_json;
 use krm_yaml::Document;
 use proptest::prelude::*;
 

@@ -11,6 +11,7 @@ mod support;
 use krm_yaml::{Document, Style};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
 use support::{indent, items, items_of, passes, resource, resource_list, sample, value_of};
 
 /// RFC 7396, section 2, word for word.

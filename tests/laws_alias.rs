@@ -9,11 +9,12 @@ mod generate;
 mod render;
 mod support;
 
-use generate::{env, keyed, map_of};
 use krm_merge_function::{Output, Verdict, run};
 use krm_yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
+use generate::{env, keyed, map_of};
 use support::{items, items_of, passes, resource_list, side, value_of};
 
 /// Choices, again and again the same ones.

@@ -6,11 +6,12 @@ mod generate;
 mod render;
 mod support;
 
-use generate::{env, keyed, map_of};
 use krm_merge_function::Verdict;
 use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use generate::{env, keyed, map_of};
 use support::{items, items_of, passes, resource_list, side};
 
 fn scalar() -> impl Strategy<Value = Value> {

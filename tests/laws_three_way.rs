@@ -10,6 +10,7 @@ use krm_merge_function::{Verdict, run};
 use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
 use support::{indent, items, items_of, outside_of_lists, passes, resource, resource_list, sample, side, value_of};
 
 /// The specs of one resource on three sides.

@@ -11,14 +11,15 @@ mod typed;
 
 use std::cell::Cell;
 
-use krm_merge::mode::Mode;
-use krm_merge::schema::{Cursor, Inference, Types};
-use krm_merge::tree::Pick;
 use krm_merge::{Merge, Package};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, Inference, Types};
+use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
+
 use support::{items, items_of, passes, resource_list, side, value_of};
 
 /// The choices of which a resource is made.

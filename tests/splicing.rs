@@ -5,10 +5,10 @@
 mod render;
 mod support;
 
-use krm_merge::child::By;
-use krm_merge::limit::Budget;
-use krm_merge::splice::edits;
-use krm_merge::tree::{Branch, Comments, Entry, Key, Layout, Tree};
+use krm_tree::child::By;
+use krm_tree::limit::Budget;
+use krm_tree::splice::edits;
+use krm_tree::tree::{Branch, Comments, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};

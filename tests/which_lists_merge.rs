@@ -5,6 +5,7 @@ mod support;
 
 use krm_yaml::Document;
 use serde_json::{Value, json};
+
 use support::{passes, resource_list, value_of};
 
 /// In their order, with the key that each gives the list `hostAliases` of a Deployment's pods. Inference would take `mountPath` before `ip`.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use krm_merge::tree::Taking;
 use krm_merge::{Conflict, Merge, MergedPackage, Package, Pick};
 use krm_merge_function::{Verdict, run};
+use krm_tree::tree::Taking;
 use krm_yaml::{Document, Kind, Style::Block};
 use serde_json::{Map, Value, json};
 

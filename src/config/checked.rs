@@ -1,6 +1,6 @@
 //! Parts that users write in the functionConfig and in flags alike, checked: targets, and rules for lists.
 
-use krm_merge::schema::{ListKind, ListRule};
+use krm_schema::schema::{ListKind, ListRule};
 use krm_yaml::NodeRef;
 
 use super::NamedRule;

@@ -1,7 +1,7 @@
 //! The functionConfig in a ConfigMap: all values are strings, for `kpt fn eval -- mode=…`.
 
-use krm_merge::limit::Asked;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
+use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Renames};
+use krm_tree::limit::Asked;
 use krm_yaml::{Error, NodeRef};
 
 use super::written::SIZE;

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use krm_merge::path::PathPattern;
-use krm_merge::sides::{Side, Sides};
+use krm_tree::path::PathPattern;
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Error, NodeRef};
 
 use super::checked::{Wrong, shown_fields, target};

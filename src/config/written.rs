@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use krm_merge::limit::Asked;
-use krm_merge::mode::Mode;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
-use schemars::JsonSchema;
+use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Renames};
+use krm_schema::mode::Mode;
+use krm_tree::limit::Asked;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{API_VERSION, KIND};
+use schemars::JsonSchema;
 
 /// Merges Kubernetes resources: a source into dest, the change from original to updated into dest, or a strategic merge patch.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,8 +3,8 @@
 //! This is not an error, because a folder of a package holds such files and kpt sends them as items. But if upstream changed one, the user
 //! must learn that dest does not get the change. If dest misses nothing, the result is an `info`.
 
-use krm_merge::limit::Budget;
 use krm_merge::resource::Resource;
+use krm_tree::limit::Budget;
 
 use crate::config::{Config, Mode, Role};
 use crate::report::{Missed, Report, Stays};

@@ -12,12 +12,12 @@ mod review;
 mod unknown;
 
 use krm_merge::documents::Item;
-use krm_merge::mode::Mode;
 use krm_merge::package::{After, Disputed, Effect, MergedList, MergedResource};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::sides::Sides;
-use krm_merge::tree::Tree;
+use krm_schema::mode::Mode;
+use krm_tree::sides::Sides;
+use krm_tree::tree::Tree;
 
 use super::output::Verdict;
 use crate::config::Config;

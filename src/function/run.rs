@@ -1,12 +1,12 @@
 //! One run over the merge of a package: says what happened, asks the user's rules who wins, and writes it.
 
 use krm_merge::documents::Item;
-use krm_merge::limit::Budget;
 use krm_merge::package::{self, Conflict, Merged, Note, Written};
-use krm_merge::policy::Treatment;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::splice;
+use krm_merge_core::policy::Treatment;
+use krm_tree::limit::Budget;
+use krm_tree::splice;
 
 use super::lints::{self, Package, Subject};
 use super::output::Verdict;

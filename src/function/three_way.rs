@@ -3,7 +3,7 @@
 use krm_merge::package::{Becomes, Happened, MergeAll, Merged, Written, members};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::sides::Sides;
+use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
 use crate::config::Role;

@@ -3,21 +3,21 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_merge::child::{Value as _, find, nearest};
-use krm_merge::grounds::Ground;
-use krm_merge::immutable::{Refused, Refuser};
-use krm_merge::limit::Budget;
-use krm_merge::parts::Composed;
-use krm_merge::path::{FieldPath, Step, cut};
-use krm_merge::policy::{OnConflict, Settled, Treatment};
-use krm_merge::reference::{NamedResource, Reference};
-use krm_merge::refine::{lines_apart, source_lines};
 use krm_merge::resource::{Identity, Resource};
-use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
-use krm_merge::sides::{Side, Sides};
-use krm_merge::splice::{json_of, to_json};
-use krm_merge::tree::{Conflict, Taking, Tree, View};
-use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
+use krm_merge_core::parts::Composed;
+use krm_merge_core::policy::{OnConflict, Settled, Treatment};
+use krm_merge_core::refine::{lines_apart, source_lines};
+use krm_merge_core::warning::{Combined, CommentOf, Notice, Warning};
+use krm_schema::grounds::Ground;
+use krm_schema::immutable::{Refused, Refuser};
+use krm_schema::reference::{NamedResource, Reference};
+use krm_schema::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
+use krm_tree::child::{Value as _, find, nearest};
+use krm_tree::limit::Budget;
+use krm_tree::path::{FieldPath, Step, cut};
+use krm_tree::sides::{Side, Sides};
+use krm_tree::splice::{json_of, to_json};
+use krm_tree::tree::{Conflict, Taking, Tree, View};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Kind, NodeRef};
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_merge::schema::builtin::{self, FieldRef, Merges, Strategy, TypeRef};
+use krm_schema::schema::builtin::{self, FieldRef, Merges, Strategy, TypeRef};
 use serde_json::{Map, Value, json};
 
 use crate::equal;

@@ -1,6 +1,6 @@
 //! When two results say the same: the order of fields is free, and so is that of a list that merges, unless the patch sets it.
 
-use krm_merge::schema::builtin::{self, FieldRef, Merges, TypeRef};
+use krm_schema::schema::builtin::{self, FieldRef, Merges, TypeRef};
 use serde_json::Value;
 
 /// Where two results of one patch differ first, and in what; `None` where they say the same.

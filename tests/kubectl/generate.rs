@@ -3,7 +3,7 @@
 //! A place is a node that a patch can address: through fields, and through the elements of lists that merge by keys. All choices are
 //! drawn from one seed, so that every run tries the same patches.
 
-use krm_merge::schema::builtin::{self, FieldRef, Merges, TypeRef};
+use krm_schema::schema::builtin::{self, FieldRef, Merges, TypeRef};
 use serde_json::{Map, Value, json};
 
 /// SplitMix64: small, and every seed is as good as any other.

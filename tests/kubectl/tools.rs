@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use crate::generate::Random;
 use crate::render::Style;
 use crate::support::{indent, resource_list, side, value_of};
-
 use skip::{has, skipped};
 
 /// What became of one dest.

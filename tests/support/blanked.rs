@@ -1,6 +1,7 @@
 //! No byte of content lies outside of the tree.
 
 use krm_yaml::{Document, Kind, NodeRef};
+
 /// Checks that only indicators are left of a text once the span of each node and of each comment is blank.
 pub fn check(text: &str) {
     let doc = Document::parse(text).expect("valid");

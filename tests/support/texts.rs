@@ -1,6 +1,6 @@
 //! ResourceLists from readable pieces, and what is in the texts that come back.
 
-use krm_merge::limit::Budget;
+use krm_tree::limit::Budget;
 use krm_yaml::{Document, Kind, NodeRef, quoted_json};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use krm_merge::sides::{Side, Sides};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Edit, LineStarts, Overlap, TextEdits, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

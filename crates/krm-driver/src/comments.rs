@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use krm_merge::sides::{Side, Sides};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{
     Document, Edit, below_header, can_end_with_comments, ends_line, line_end, line_start, lines, next_line,
 };

@@ -7,8 +7,8 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
+use krm_tree::sides::{Side, Sides};
+use krm_tree::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
 use krm_yaml::{Edit, NodeRef, Place, Style, WrittenChild, same_comment};
 
 use crate::choices::Lines;

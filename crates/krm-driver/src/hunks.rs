@@ -3,12 +3,12 @@
 //! git knows nothing of values. So lines with values are merged this way only if each half then means the same as the merge of the
 //! resources. In a list without keys, git may find smaller conflicts than that merge, so there it is enough that each half is such a list.
 
-use krm_merge::child::Value as _;
-use krm_merge::path::Step;
-use krm_merge::refine::has_twins;
-use krm_merge::refine::three::{Changed, Part as Aligned, matches_of_lines, numbered, parts};
-use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{self, Taking, Tree, View};
+use krm_merge_core::refine::has_twins;
+use krm_merge_core::refine::three::{Changed, Part as Aligned, matches_of_lines, numbered, parts};
+use krm_tree::child::Value as _;
+use krm_tree::path::Step;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::tree::{self, Taking, Tree, View};
 use krm_yaml::{Document, NodeRef, whole_lines};
 
 use crate::marks::Style;

@@ -6,13 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use krm_merge::alias::same_with_aliases;
-use krm_merge::child::Value as _;
 use krm_merge::package::Conflict;
-use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource};
-use krm_merge::sides::Sides;
-use krm_merge::tree::{Branch, Tree, View};
+use krm_merge_core::refine::has_twins;
+use krm_tree::alias::same_with_aliases;
+use krm_tree::child::Value as _;
+use krm_tree::sides::Sides;
+use krm_tree::tree::{Branch, Tree, View};
 use krm_yaml::{NodeRef, same};
 
 use crate::hunks::{has_lines, is_of_lines, is_untold};

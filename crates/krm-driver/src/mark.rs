@@ -15,12 +15,12 @@ use krm_files::held::{self, Content, Held};
 use krm_files::side::Side;
 use krm_folders::carry::is_unread;
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
-use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::sides::{Side as Version, Sides};
-use krm_merge::tree::Pick;
+use krm_merge_core::policy::Settled;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, ResourceRef, Severity};
+use krm_tree::sides::{Side as Version, Sides};
+use krm_tree::tree::Pick;
 use krm_yaml::secret::Secret;
 use krm_yaml::{
     Document, Edit, NodeRef, RESOLVE, Style as Written, TextEdits, has_source_lines, line_start, next_line, shown,

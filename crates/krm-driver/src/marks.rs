@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_merge::sides::{Side, Sides};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

@@ -6,17 +6,17 @@ use std::ops::Range;
 
 use krm_merge::composed::left;
 use krm_merge::documents::{Item, ended};
-use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
-use krm_merge::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::sides::{Side, Sides};
-use krm_merge::splice::{self, Unwritable, WriteFault};
-use krm_merge::tree::{Pick, Taking, Tree};
+use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_function::decision::{ConflictView, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
+use krm_tree::limit::Kind;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::splice::{self, Unwritable, WriteFault};
+use krm_tree::tree::{Pick, Taking, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, below_header, ends_line, gap_above};
 

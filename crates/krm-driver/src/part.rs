@@ -1,6 +1,6 @@
 //! A part of a merged text: either it is the same whichever side wins, or a person must choose.
 
-use krm_merge::sides::Sides;
+use krm_tree::sides::Sides;
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

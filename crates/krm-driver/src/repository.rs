@@ -14,10 +14,10 @@ use krm_files::told;
 use krm_files::walk;
 use krm_git::program::{In, git};
 use krm_merge::file_path::RULES;
-use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
-use krm_merge::schema::{Inference, Types};
+use krm_merge_core::policy::OnConflict;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
+use krm_schema::schema::{Inference, Types};
 use krm_yaml::Document;
 
 use crate::definitions::{Definitions, Index, definitions};

@@ -26,7 +26,7 @@ use krm_files::signals::Signals;
 use krm_files::told::counted;
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
-use krm_merge::refine::names_document;
+use krm_merge_core::refine::names_document;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::{Document, NodeRef};

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use krm_merge::child::{By, ChildId, ChildIndex};
-use krm_merge::diff::renamed;
-use krm_merge::path::FieldPath;
-use krm_merge::policy::Renames;
-use krm_merge::schema::{Cursor, list_kind};
-use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
+use krm_merge_core::diff::renamed;
+use krm_merge_core::policy::Renames;
+use krm_schema::schema::{Cursor, list_kind};
+use krm_tree::child::{By, ChildId, ChildIndex};
+use krm_tree::path::FieldPath;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::tree::{Comments, Entry, Key, Layout, Tree};
 use krm_yaml::{
     Edit, Kind, NodeRef, Place, Style, WrittenChild, comment_of, comment_text, comments_above, extent, gap_above,
     has_source_lines, line_start, lines, next_line, whole_lines,
@@ -119,7 +119,7 @@ impl<'a> VersionsAt<'a> {
             Kind::Map if !self.cursor.is_replaced() => By::Field,
             Kind::List => {
                 let lists: Vec<Vec<NodeRef<'a>>> = values.iter().map(|value| value.elements().collect()).collect();
-                By::list(list_kind(self.cursor, &lists).ok()?)
+                By::from(list_kind(self.cursor, &lists).ok()?)
             }
             _ => return None,
         };

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path::{self, RULES};
-use krm_merge::policy::OnConflict;
-use krm_merge::schema::{Inference, NoTypes, Types};
+use krm_merge_core::policy::OnConflict;
 use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
 use krm_merge_function::name::Name;
+use krm_schema::schema::{Inference, NoTypes, Types};
 use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use krm_merge::package::TextFile;
-use krm_merge::refine::names_document;
 use krm_merge::resource::{Identity, Origin, Resource, are_in};
+use krm_merge_core::refine::names_document;
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::walk::shown;

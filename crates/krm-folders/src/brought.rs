@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use krm_files::change::Change;
 use krm_files::side::{Side, SidePart};
 use krm_merge::file_path;
-use krm_merge::host::ROLE;
 use krm_merge::resource::{Identity, Resource};
+use krm_merge_core::host::ROLE;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{File, Outcome, Severity};
 

@@ -31,12 +31,12 @@ use krm_files::held::{AsText, Content, Held};
 use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side, paths};
 use krm_files::walk::Tree;
-use krm_merge::policy::{OnConflict, Settled, Treatment};
-use krm_merge::refine::RefinedText;
-use krm_merge::sides::{Side as Version, Sides};
-use krm_merge::tree::{Pick, Taking};
+use krm_merge_core::policy::{OnConflict, Settled, Treatment};
+use krm_merge_core::refine::RefinedText;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
+use krm_tree::sides::{Side as Version, Sides};
+use krm_tree::tree::{Pick, Taking};
 use krm_yaml::secret::Secret;
 
 use crate::combine::Combiner;

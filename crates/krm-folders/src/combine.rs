@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use krm_files::held::{is_kustomization, text};
-use krm_merge::limit::Budget;
-use krm_merge::mode::Mode;
-use krm_merge::policy::{Policy, Treatment};
-use krm_merge::refine::{RefinedText, refine_text};
-use krm_merge::schema::{Cursor, KUSTOMIZATION, Types};
+use krm_merge_core::policy::{Policy, Treatment};
+use krm_merge_core::refine::{RefinedText, refine_text};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, KUSTOMIZATION, Types};
+use krm_tree::limit::Budget;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {

@@ -13,16 +13,16 @@ use krm_files::cores;
 use krm_files::held::{Content, Held, is_kustomization};
 use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side, SidePart};
-use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, ResourceRef, Severity};
+use krm_schema::schema::{Inference, KUSTOMIZATION, ListRule, Types};
+use krm_tree::limit::{Budget, Limit};
 use krm_yaml::Document;
 
 use crate::end::End;

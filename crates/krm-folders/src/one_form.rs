@@ -12,8 +12,8 @@ use anyhow::Result;
 use krm_files::cores;
 use krm_files::held::{AsText, Content, Held};
 use krm_files::side::Side;
-use krm_merge::refine::has_twins;
 use krm_merge::resource::Identity;
+use krm_merge_core::refine::has_twins;
 use krm_merge_function::config::Role;
 use krm_yaml::{Document, NodeRef};
 

@@ -7,15 +7,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_files::config_file::NEW;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{RefKind, State, is_commit};
-use krm_merge::limit::Budget;
-use krm_merge::merge::Merging;
-use krm_merge::mode::Mode;
-use krm_merge::policy::Policy;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, Types};
-use krm_merge::splice;
-use krm_merge::tree::Tree;
+use krm_merge_core::merge::Merging;
+use krm_merge_core::policy::Policy;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, Types};
+use krm_tree::limit::Budget;
+use krm_tree::splice;
+use krm_tree::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
 /// Where a package comes from, and which release it has.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use krm_files::held::text;
-use krm_merge::refine::names_document;
+use krm_merge_core::refine::names_document;
 use krm_yaml::{Document, Kind, NodeRef};
 
 /// One in so many lines of the shorter text must be in the other one.

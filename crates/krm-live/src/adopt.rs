@@ -16,14 +16,14 @@ use krm_files::signals::Signals;
 use krm_folders::end::End;
 use krm_folders::merge::{Merge, merge};
 use krm_folders::replaced::{clean, replacements};
-use krm_merge::limit::Limit;
-use krm_merge::policy::{ConflictLevel, Renames};
+use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_show::args::Output;
 use krm_show::output::Printed;
 use krm_show::page::{self, report};
 use krm_show::screen::{Page, Reader};
+use krm_tree::limit::Limit;
 use krm_yaml::Document;
 use serde_json::Value;
 

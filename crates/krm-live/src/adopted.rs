@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use krm_merge::child::{MergeKey, by_keys, element_key};
-use krm_merge::mode::Mode;
-use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_tree::child::{MergeKey, by_keys, element_key};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 

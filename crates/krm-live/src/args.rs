@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use krm_merge::policy;
+use krm_merge_core::policy;
 use krm_show::args::{Color, MaxOutput, Output};
 
 /// What is merged into a cluster.

@@ -5,8 +5,8 @@
 //! schema. Source: the `SetDefaults_…` functions of kubernetes/pkg/apis, by the names of the fields.
 
 use anyhow::Result;
-use krm_merge::mode::Mode;
-use krm_merge::schema::{Cursor, Types, builtin};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, Types, builtin};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
@@ -255,7 +255,7 @@ fn is_latest(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::schema::Inference;
+    use krm_schema::schema::Inference;
     use serde_json::json;
 
     #[test]

@@ -5,15 +5,15 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
-use krm_merge::change::{Change, Expects, Wants};
-use krm_merge::diff::diff;
-use krm_merge::mode::Mode;
-use krm_merge::path::FieldPath;
-use krm_merge::policy::Renames;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::Types;
+use krm_merge_core::change::{Change, Expects, Wants};
+use krm_merge_core::diff::diff;
+use krm_merge_core::policy::Renames;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_schema::mode::Mode;
+use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
+use krm_tree::path::FieldPath;
 use krm_yaml::Document;
 use serde_json::Value;
 
@@ -187,7 +187,7 @@ pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::schema::Inference;
+    use krm_schema::schema::Inference;
 
     #[test]
     fn places_touch_what_they_hold_and_what_holds_them() {

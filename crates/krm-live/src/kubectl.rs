@@ -4,8 +4,8 @@
 //! text. So the note must equal kubectl's byte for byte: sorted keys, and the escapes of Go's `encoding/json`.
 
 use anyhow::Result;
-use krm_merge::limit::Budget;
-use krm_merge::splice::exact_json;
+use krm_tree::limit::Budget;
+use krm_tree::splice::exact_json;
 use krm_yaml::{NodeRef, Style};
 use serde_json::{Map, Value, json};
 

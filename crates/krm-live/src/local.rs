@@ -6,12 +6,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_files::held::is_local;
 use krm_files::side::{Side, SidePart};
 use krm_files::told::whereabouts;
-use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::Resource;
-use krm_merge::schema::{Types, builtin};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
+use krm_schema::schema::{Types, builtin};
+use krm_tree::limit::{Budget, Limit};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value, json};
 

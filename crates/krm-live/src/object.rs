@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
-use krm_merge::limit::{Budget, Limit};
-use krm_merge::splice::exact_json;
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::splice::exact_json;
 use krm_yaml::NodeRef;
 use serde_json::{Map, Value, json};
 

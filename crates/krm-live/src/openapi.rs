@@ -1,7 +1,7 @@
 //! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms in
 //! which the server writes values.
 
-use krm_merge::schema::builtin;
+use krm_schema::schema::builtin;
 use serde_json::{Map, Value};
 
 /// How many references may be followed to a schema; more of them mean a cycle.

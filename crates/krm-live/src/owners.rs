@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use krm_merge::path::PathPattern;
+use krm_tree::path::PathPattern;
 use krm_yaml::{NodeRef, shown};
 use serde_json::{Value, json};
 

@@ -5,14 +5,14 @@
 
 use anyhow::Result;
 use krm_files::change::Change;
-use krm_merge::immutable::refused;
-use krm_merge::limit::{Budget, Limit};
-use krm_merge::mode::Mode;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::Types;
-use krm_merge::tree::Tree;
 use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::Outcome;
+use krm_schema::immutable::refused;
+use krm_schema::mode::Mode;
+use krm_schema::schema::Types;
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::tree::Tree;
 use krm_yaml::Document;
 use serde_json::json;
 

@@ -7,9 +7,9 @@
 use anyhow::Result;
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
-use krm_merge::child::{by_keys, element_key};
-use krm_merge::mode::Mode;
-use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, ListKind, Types, list_kind};
+use krm_tree::child::{by_keys, element_key};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 

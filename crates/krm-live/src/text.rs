@@ -105,8 +105,8 @@ pub fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::limit::Budget;
-    use krm_merge::splice::to_json;
+    use krm_tree::limit::Budget;
+    use krm_tree::splice::to_json;
     use krm_yaml::Document;
     use serde_json::json;
 

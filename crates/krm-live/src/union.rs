@@ -4,7 +4,7 @@
 //! The API server refuses or drops the fields of a member that is not chosen, even if it set them itself. For some types, the patch
 //! strategy `retainKeys` says so; for the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
 
-use krm_merge::schema::{Cursor, Members};
+use krm_schema::schema::{Cursor, Members};
 use krm_yaml::NodeRef;
 
 /// Groups of fields. Only one field of a group may be set in a map with one of these names.

@@ -7,9 +7,9 @@
 //! someone else set it, that is a conflict.
 
 use anyhow::Result;
-use krm_merge::child::{MergeKey, by_keys, element_key};
-use krm_merge::mode::Mode;
-use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_tree::child::{MergeKey, by_keys, element_key};
 use krm_yaml::{Document, NodeRef, same};
 use serde_json::{Map, Value};
 

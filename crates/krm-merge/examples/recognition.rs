@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Read;
 
-use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, list_basis, list_kind};
 use krm_merge::{Document, ListKind, NodeRef, Types};
+use krm_schema::schema::{ASSOCIATIVE_KEYS, Basis, Inference, list_basis, list_kind};
 use serde_json::{Map, Value, json};
 
 /// What must be reached.
@@ -143,7 +143,7 @@ fn schema(path: &str, lists: &BTreeMap<String, List>) -> Value {
 
 /// How a list merges by its shape.
 fn recognised(types: &Types<'_>, api_version: &str, kind: &str, path: &str) -> Option<ListKind<String>> {
-    let root = types.root(api_version, kind, krm_merge::mode::Mode::ThreeWay);
+    let root = types.root(api_version, kind, krm_schema::mode::Mode::ThreeWay);
     let cursor = path.split('.').fold(root, |cursor, name| cursor.field(name));
     let nothing: [Vec<NodeRef<'_>>; 1] = [Vec::new()];
     list_basis(cursor, &nothing).filter(|basis| *basis == Basis::Shape)?;

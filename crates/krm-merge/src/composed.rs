@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
+use krm_tree::splice::WriteFault;
 use krm_yaml::{
     Document, DocumentParts, Edit, NodeRef, Overlap, TextEdits, TextParts, below_header, byte_order_mark, ends_line,
     holds_no_value, same, same_words, trim_end,
 };
 
 use crate::documents::{Item, NewDocument, ended, order_of};
-use crate::splice::WriteFault;
 
 /// A document of a composed text.
 #[derive(Clone, Debug)]

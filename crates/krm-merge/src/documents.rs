@@ -1,13 +1,13 @@
 //! Documents of a text: what happens to each, how it is written as one of another text, and the order of the resources in it.
 
+use krm_tree::alias;
+use krm_tree::child::By;
+use krm_tree::limit::{self, Budget};
+use krm_tree::splice::{self, Unwritable};
+use krm_tree::tree::{Branch, Tree};
 use krm_yaml::{Document, DocumentParts, NodeRef, TextEdits, ends_line};
 
-use crate::alias;
-use crate::child::By;
-use crate::limit::{self, Budget};
 use crate::list;
-use crate::splice::{self, Unwritable};
-use crate::tree::{Branch, Tree};
 
 /// What happens to one item.
 #[derive(Clone, Debug, PartialEq, Eq)]

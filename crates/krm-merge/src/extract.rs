@@ -7,19 +7,19 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use krm_merge_core::change::{Change, Child, Inside, Wants};
+use krm_merge_core::diff::diff;
+use krm_merge_core::patch::{DELETE_FROM, ORDER, PATCH};
+use krm_merge_core::policy::Renames;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, ListKind, list_kind};
+use krm_tree::child::{By, ChildId, MergeKey};
+use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Document, Error, Kind, NodeRef};
 
-use crate::change::{Change, Child, Inside, Wants};
-use crate::child::{By, ChildId, MergeKey};
-use crate::diff::diff;
-use crate::mode::Mode;
-use crate::patch::{DELETE_FROM, ORDER, PATCH};
-use crate::policy::Renames;
 use crate::resource::{IDENTITY, Resource};
-use crate::schema::{Cursor, ListKind, list_kind};
 use crate::transport;
-use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 
 /// The parts of dest that a patch must reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,19 +3,19 @@
 //! The merge decides the values of the resource, including the host's annotations. Where the text of updated has other values, it is
 //! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
+use krm_merge_core::host::is_transport;
+use krm_tree::child::{By, Value};
+use krm_tree::limit::Budget;
+use krm_tree::sides::Sides;
+use krm_tree::splice::{self, Lines, Unwritable};
+use krm_tree::tree::{Branch, Entry, Key, Tree, View};
 use krm_yaml::{
     Chomping, Edit, Kind, NodeRef, Place, TextEdits, below_all, ends_line, gap_above, same_lines, split_after_feeds,
     without_break,
 };
 
-use crate::child::{By, Value};
-use crate::host::is_transport;
-use crate::limit::Budget;
 use crate::resource::Resource;
-use crate::sides::Sides;
-use crate::splice::{self, Lines, Unwritable};
 use crate::transport;
-use crate::tree::{Branch, Entry, Key, Tree, View};
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,11 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &
 
 /// Whether two resources have the same lines except for the annotations of the host; `None` if one is not on lines of its own.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
-    let (of_a, of_b) = Lines::of_both(a, b)?;
+    let (of_a, of_b) = of_both(a, b)?;
     // Nothing needs to be printed if both have the same layout and the host's lines can be removed.
     if of_a.column == of_b.column
         && of_a.dash.is_some() == of_b.dash.is_some()
-        && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
+        && let (Some(a), Some(b)) = (without_host(&of_a, a), without_host(&of_b, b))
     {
         // Mostly the host's lines part both texts at the same places.
         return Some(a == b || same_lines(&a.concat(), &b.concat()));
@@ -95,17 +95,17 @@ fn upstreams<'a>(
     own: &TextEdits,
     budget: &Budget,
 ) -> Result<Option<TextEdits>, Unwritable> {
-    let Some((place, from)) = Lines::of_both(dest, like) else { return Ok(None) };
+    let Some((place, from)) = of_both(dest, like) else { return Ok(None) };
     let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
     let Some(text) = from.text(&splice::unread_edits(like, &laid, budget)?) else { return Ok(None) };
     // Mostly upstream changed only values, so this is the end.
     if place.text(own).is_some_and(|own| own == text) {
         return Ok(None);
     }
-    let is_behind = place.has_comment_behind_dash() || from.has_comment_behind_dash();
-    let text = place.written(&text, if is_behind { Head::BehindDash } else { Head::AboveDash });
+    let is_behind = has_comment_behind_dash(&place) || has_comment_behind_dash(&from);
+    let text = written(&place, &text, if is_behind { Head::BehindDash } else { Head::AboveDash });
     if !budget.take(text.len()) {
-        return Ok(budget.check(crate::limit::Kind::Text).map(|()| None)?);
+        return Ok(budget.check(krm_tree::limit::Kind::Text).map(|()| None)?);
     }
     // Dest keeps the end of its last line, unless a block scalar needs a line break there.
     let needs_end = || splice::last_block(&text).is_some_and(|block| block.chomping != Chomping::Strip);
@@ -113,8 +113,7 @@ fn upstreams<'a>(
     let text = if has_end { &text } else { without_break(&text) };
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
     let edits = TextEdits::from(Edit { range: place.range, text });
-    let read = splice::Edits { inner: &TextEdits::default(), own: &edits, all: &edits };
-    Ok(splice::check(dest, &laid, read, budget).ok().map(|()| edits))
+    Ok(splice::means(dest, &laid, &edits, budget).then_some(edits))
 }
 
 /// The lines of a resource without the annotations of the host.
@@ -198,59 +197,58 @@ fn top(root: NodeRef<'_>) -> usize {
     first.map_or(root.start(), |first| gap_above(&first, root.document()).map_or(first.lead, |gap| gap.start))
 }
 
-impl<'d> Lines<'d> {
-    /// The lines of two resources. If both are documents, the comments at the top and at the end of a document count, too.
-    fn of_both(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Self, Self)> {
-        let (mut of_a, mut of_b) = (Self::of(a)?, Self::of(b)?);
-        if a.is_root() && b.is_root() {
-            (of_a.range, of_b.range) = (top(a)..below_all(a), top(b)..below_all(b));
-        }
-        Some((of_a, of_b))
+/// The lines of two resources. If both are documents, the comments at the top and at the end of a document count, too.
+fn of_both<'d>(a: NodeRef<'d>, b: NodeRef<'d>) -> Option<(Lines<'d>, Lines<'d>)> {
+    let (mut of_a, mut of_b) = (Lines::of(a)?, Lines::of(b)?);
+    if a.is_root() && b.is_root() {
+        (of_a.range, of_b.range) = (top(a)..below_all(a), top(b)..below_all(b));
     }
+    Some((of_a, of_b))
+}
 
-    /// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
-    fn without_host(&self, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
-        let source = self.doc.source();
-        let places = host_places(root);
-        let (mut parts, mut at) = (Vec::with_capacity(places.len() + 1), self.range.start);
-        for place in places {
-            let lines = place.lines(self.doc, at)?;
-            parts.push(&source[at..lines.start]);
-            at = lines.end;
-        }
-        parts.push(&source[at..self.range.end]);
-        Some(parts)
+/// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
+fn without_host<'d>(lines: &Lines<'d>, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
+    let source = lines.doc.source();
+    let places = host_places(root);
+    let (mut parts, mut at) = (Vec::with_capacity(places.len() + 1), lines.range.start);
+    for place in places {
+        let own = place.lines(lines.doc, at)?;
+        parts.push(&source[at..own.start]);
+        at = own.end;
     }
+    parts.push(&source[at..lines.range.end]);
+    Some(parts)
+}
 
-    fn has_comment_behind_dash(&self) -> bool {
-        self.dash
-            .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
-    }
+fn has_comment_behind_dash(lines: &Lines<'_>) -> bool {
+    lines
+        .dash
+        .is_some_and(|dash| lines.doc.source()[dash.open..lines.range.end].trim_start_matches(' ').starts_with('#'))
+}
 
-    /// A document of its own, indented for the place of this resource.
-    fn written(&self, text: &str, head: Head) -> String {
-        let Some(dash) = self.dash else { return text.to_owned() };
-        let outer = " ".repeat(dash.column(self.doc));
-        let mut out = String::new();
-        let mut rest = text;
-        while head == Head::AboveDash && rest.starts_with('#') {
-            let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-            out.push_str(&outer);
-            out.push_str(&rest[..end]);
-            rest = &rest[end..];
-        }
-        let gap = self.column.saturating_sub(outer.len() + 1).max(1);
-        for (i, line) in split_after_feeds(rest).enumerate() {
-            match i {
-                0 if line.starts_with('#') => out.push_str(&format!("{outer}- ")),
-                0 => out.push_str(&format!("{outer}-{}", " ".repeat(gap))),
-                _ if matches!(line, "\n" | "\r\n") => {}
-                _ => out.push_str(&" ".repeat(self.column)),
-            }
-            out.push_str(line);
-        }
-        out
+/// A document of its own, indented for the place of this resource.
+fn written(lines: &Lines<'_>, text: &str, head: Head) -> String {
+    let Some(dash) = lines.dash else { return text.to_owned() };
+    let outer = " ".repeat(dash.column(lines.doc));
+    let mut out = String::new();
+    let mut rest = text;
+    while head == Head::AboveDash && rest.starts_with('#') {
+        let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        out.push_str(&outer);
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
     }
+    let gap = lines.column.saturating_sub(outer.len() + 1).max(1);
+    for (i, line) in split_after_feeds(rest).enumerate() {
+        match i {
+            0 if line.starts_with('#') => out.push_str(&format!("{outer}- ")),
+            0 => out.push_str(&format!("{outer}-{}", " ".repeat(gap))),
+            _ if matches!(line, "\n" | "\r\n") => {}
+            _ => out.push_str(&" ".repeat(lines.column)),
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 #[cfg(test)]

@@ -39,17 +39,18 @@
 
 mod packages;
 
-pub use file_path::PathFault;
+pub use krm_merge_core::policy::{ConflictLevel, NewElements, Renames};
+pub use krm_merge_core::warning::{Notice, Warning};
+pub use krm_schema::schema::{Inference, ListKind, ListRule, NoTypes, Types};
+pub use krm_tree::limit::Exceeded;
+pub use krm_tree::splice::{NotJson, Unwritable, WriteFault};
+pub use krm_tree::tree::Pick;
 pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
-pub use limit::Exceeded;
+
+pub use file_path::PathFault;
 pub use package::{Ambiguous, Conflict, FileChange, Note};
 pub use packages::{Error, Merge, MergedPackage, Package};
-pub use policy::{ConflictLevel, NewElements, Renames};
 pub use resource::{Identity, Resource};
-pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
-pub use splice::{NotJson, Unwritable, WriteFault};
-pub use tree::Pick;
-pub use warning::{Notice, Warning};
 
 pub mod package;
 
@@ -61,43 +62,10 @@ pub mod documents;
 
 pub mod extract;
 pub mod layout;
-pub mod own_comments;
 pub mod transport;
 
 pub mod resource;
 
-pub mod refine;
-pub mod stump;
-
-pub mod diff;
-pub mod patch;
-
-pub mod change;
-pub mod grounds;
-pub mod immutable;
-pub mod lost;
-pub mod merge;
-pub mod policy;
-pub mod reference;
-pub mod review;
-pub mod warning;
-
-pub mod alias;
 pub mod list;
-pub mod splice;
-pub mod tree;
 
-pub mod child;
 pub mod file_path;
-pub mod host;
-pub mod limit;
-pub mod mode;
-pub mod parts;
-pub mod path;
-pub mod schema;
-
-mod alike;
-pub mod leaves;
-mod remarks;
-mod sequence;
-pub mod sides;

@@ -2,10 +2,9 @@
 //!
 //! A resource stays in its place in its list. A list may hold lists.
 
+use krm_tree::child::By;
+use krm_tree::tree::{Branch, Tree};
 use krm_yaml::{Document, NodeRef};
-
-use crate::child::By;
-use crate::tree::{Branch, Tree};
 
 /// The kinds of lists that do not name the type of their items.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
@@ -160,8 +159,8 @@ pub fn with_items<'a>(document: NodeRef<'a>, items: NodeRef<'a>, new: Branch<'a>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::Budget;
-    use crate::splice;
+    use krm_tree::limit::Budget;
+    use krm_tree::splice;
     use krm_yaml::Document;
 
     /// The names of the resources of a document, each with the type that its list gives.

@@ -19,18 +19,14 @@ mod text_file;
 mod triples;
 mod written;
 
+use krm_merge_core::merge::Walked;
+use krm_merge_core::policy::Renames;
+use krm_tree::sides::Sides;
+use krm_tree::tree::Tree;
+
 use crate::layout::Upstream;
-use crate::merge::Walked;
-use crate::policy::Renames;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
-use crate::sides::Sides;
-use crate::tree::Tree;
-
-use moves::MovedFiles;
-use renames::{OtherPart, follow};
-use triples::{Triple, triples};
-
 pub use comment_documents::CommentDocuments;
 pub use fault::{Fault, Why};
 pub use file::{EditedFile, edited};
@@ -41,9 +37,12 @@ pub use merged::{
 };
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
+use moves::MovedFiles;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
+use renames::{OtherPart, follow};
 pub use text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 pub use triples::Ambiguous;
+use triples::{Triple, triples};
 pub use written::{Added, After, Effect, Happened, Written, leaves_anchors, lost};
 
 /// A resource on each side, and the move of dest's resource.

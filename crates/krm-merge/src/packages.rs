@@ -7,23 +7,22 @@ mod side;
 
 use std::collections::BTreeMap;
 
+use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, ListRule, Types};
+use krm_tree::limit::{Asked, Budget, Limit};
+use krm_tree::sides::Sides;
+use krm_tree::tree::{Pick, Tree};
 use krm_yaml::{Document, same};
 
 use crate::documents::Item;
 use crate::file_path;
-use crate::limit::{Asked, Budget, Limit};
-use crate::mode::Mode;
 use crate::package::{
     Conflict, FileChange, FileMerge, Files, Group, Groups, Hit, Merged, NewResource, Note, Sourced, TextFile, Written,
     lost, members, one_by_one,
 };
-use crate::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
 use crate::resource::{Index, Resource, mark_as_secret};
 use crate::rules::Rules;
-use crate::schema::{Inference, ListRule, Types};
-use crate::sides::Sides;
-use crate::tree::{Pick, Tree};
-
 pub use error::Error;
 pub use side::Package;
 use side::PackageSide;

@@ -4,14 +4,14 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
+use krm_tree::limit::{Budget, Exceeded, Kind as Written};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, NodeRef, Place, comment_text, shown};
 
-use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
-use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
-use crate::sides::{Side, Sides};
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

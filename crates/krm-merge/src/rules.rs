@@ -2,26 +2,26 @@
 //!
 //! A merge gives a tree that keeps its conflicts. The winner is decided later, once or several times.
 
+use krm_merge_core::change::{Change, Wants};
+use krm_merge_core::diff::diff;
+use krm_merge_core::host::KPT_NOTE;
+use krm_merge_core::merge::{Merging, Walked, merge};
+use krm_merge_core::patch::{self, Lowered, PATCH, lower};
+use krm_merge_core::policy::{Policy, Renames};
+use krm_merge_core::refine::refine;
+use krm_merge_core::warning::Warning;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, Types};
+use krm_tree::child::Value as _;
+use krm_tree::limit::Budget;
+use krm_tree::path::FieldPath;
+use krm_tree::sides::Sides;
+use krm_tree::tree::{Tree, View};
 use krm_yaml::{Error, NodeRef};
 
-use crate::change::{Change, Wants};
-use crate::child::Value as _;
-use crate::diff::diff;
-use crate::host::KPT_NOTE;
 use crate::layout::Upstream;
-use crate::limit::Budget;
-use crate::merge::{Merging, Walked, merge};
-use crate::mode::Mode;
-use crate::patch::{self, Lowered, PATCH, lower};
-use crate::path::FieldPath;
-use crate::policy::{Policy, Renames};
-use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
-use crate::schema::{Cursor, Types};
-use crate::sides::Sides;
 use crate::transport;
-use crate::tree::{Tree, View};
-use crate::warning::Warning;
 
 /// Everything that decides how a resource merges.
 #[derive(Clone, Copy, Debug)]

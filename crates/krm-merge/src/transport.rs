@@ -6,14 +6,14 @@
 
 use std::borrow::Cow;
 
+use krm_merge_core::change::{Change, Inside, Wants};
+use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
+use krm_tree::child::{By, ChildId, Value};
+use krm_tree::remarks::Remarks;
+use krm_tree::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 use krm_yaml::{NodeRef, Place, comments_at_end, same};
 
-use crate::change::{Change, Inside, Wants};
-use crate::child::{By, ChildId, Value};
-use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
-use crate::remarks::Remarks;
 use crate::resource::Resource;
-use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];

@@ -1,10 +1,10 @@
 //! Aliases and `<<` of dest where a merge changes what they stand for.
 
-use krm_merge::child::By;
-use krm_merge::limit::Budget;
-use krm_merge::splice;
-use krm_merge::tree::{Branch, Entry, Made, Quotes, Tree};
 use krm_merge::{Document, Merge, Package, Pick};
+use krm_tree::child::By;
+use krm_tree::limit::Budget;
+use krm_tree::splice;
+use krm_tree::tree::{Branch, Entry, Made, Quotes, Tree};
 
 /// A key may be a map or a list, and its value may be made of no document.
 #[test]

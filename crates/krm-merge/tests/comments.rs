@@ -3,8 +3,8 @@
 //!
 //! A small universe: each side has some of three comments at each of two elements, and may have an element of its own.
 
-use krm_merge::tree::Taking;
 use krm_merge::{Conflict, Merge, Package, Pick};
+use krm_tree::tree::Taking;
 
 /// Where the comment of an element is.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ mod support;
 
 use std::fmt::Write as _;
 
-use krm_merge::sides::Sides;
 use krm_merge::{Merge, MergedPackage, Package, Pick};
+use krm_tree::sides::Sides;
 use support::document::{Child, Style, documents};
 use support::git::merge_file;
 

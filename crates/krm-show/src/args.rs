@@ -1,7 +1,7 @@
 //! What the user may choose of the output, as flags and their values.
 
 use clap::{Args, ValueEnum};
-use krm_merge::limit::{Asked, Limit};
+use krm_tree::limit::{Asked, Limit};
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

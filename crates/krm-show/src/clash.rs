@@ -1,8 +1,8 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
 use krm_files::told::counted;
-use krm_merge::path::cut;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_tree::path::cut;
 use krm_yaml::shown::misleads;
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};

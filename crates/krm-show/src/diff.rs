@@ -9,9 +9,9 @@ use krm_files::side::Side;
 use krm_files::told::counted;
 use krm_files::walk::c_quoted;
 use krm_folders::merge::Merge;
-use krm_merge::path::cut;
-use krm_merge::schema::Types;
 use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_schema::schema::Types;
+use krm_tree::path::cut;
 use krm_yaml::{Document, shown};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
@@ -355,10 +355,10 @@ fn paint(line: &Line) -> Paint {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::limit::Limit;
-    use krm_merge::policy::Settled;
-    use krm_merge::schema::Inference;
+    use krm_merge_core::policy::Settled;
     use krm_merge_function::results::Clash;
+    use krm_schema::schema::Inference;
+    use krm_tree::limit::Limit;
 
     use super::*;
     use krm_folders::merge::Conflicts;

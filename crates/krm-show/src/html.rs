@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::{self, counted};
-use krm_merge::schema::Types;
 use krm_merge_function::results::{Outcome, ResourceRef};
+use krm_schema::schema::Types;
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;
@@ -173,7 +173,7 @@ fn groups(page: &mut Markup, cards: &[Card<'_>]) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use krm_merge::schema::Inference;
+    use krm_schema::schema::Inference;
 
     use super::*;
 

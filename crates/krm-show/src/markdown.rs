@@ -113,7 +113,7 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::policy::Settled;
+    use krm_merge_core::policy::Settled;
     use krm_merge_function::results::{Clash, File};
 
     #[test]

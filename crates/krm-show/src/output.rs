@@ -7,11 +7,11 @@ use krm_files::held::{Content, Held, holds, is_local};
 use krm_files::side::{Root, Side};
 use krm_folders::merge::Merge;
 use krm_merge::documents::{Item, ended};
-use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::splice::exact_json;
 use krm_merge_function::results::{Outcome, to_yaml};
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::splice::exact_json;
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
 
 use crate::place;

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use krm_merge::child::By;
 use krm_merge::list;
-use krm_merge::mode::Mode;
-use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Cursor, Types, list_kind};
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, Types, list_kind};
+use krm_tree::child::By;
+use krm_tree::path::{FieldPath, Step};
 use krm_yaml::{Document, NodeRef, Place, Style, extent};
 
 /// A place in a resource.
@@ -160,7 +160,7 @@ impl<'d> Container<'d> {
     fn by(&self, cursor: Cursor<'d>) -> &By<'d> {
         self.by.get_or_init(|| {
             let elements: Vec<NodeRef<'d>> = self.children.iter().map(|(_, element)| *element).collect();
-            list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list)
+            list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::from)
         })
     }
 }
@@ -182,7 +182,7 @@ fn step<'a>(i: usize, element: NodeRef<'a>, by: &By<'a>) -> Step<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::schema::Inference;
+    use krm_schema::schema::Inference;
 
     #[test]
     fn what_begins_in_a_range_is_named_by_resource_and_keys() {

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_driver::args::{GitDriver, GitHistory, GitInstall, Resolve};
 #[cfg(feature = "live")]
 use krm_live::args::{Ask, Live};
-use krm_merge::policy;
+use krm_merge_core::policy;
 use krm_show::args::{Color, MaxOutput, Output};
 
 use crate::manual;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use krm_merge::change::{Change, Expects, Inside, Wants};
-use krm_merge::child::By;
-use krm_merge::path::FieldPath;
+use krm_merge_core::change::{Change, Expects, Inside, Wants};
+use krm_tree::child::By;
+use krm_tree::path::FieldPath;
 use krm_yaml::NodeRef;
 
 /// A difference at one place.
@@ -113,10 +113,10 @@ fn places(inside: &Inside<'_>) -> HashMap<usize, usize> {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::diff::diff;
-    use krm_merge::mode::Mode;
-    use krm_merge::policy::Renames;
-    use krm_merge::schema::{Inference, Types};
+    use krm_merge_core::diff::diff;
+    use krm_merge_core::policy::Renames;
+    use krm_schema::mode::Mode;
+    use krm_schema::schema::{Inference, Types};
     use krm_yaml::Document;
 
     use super::*;

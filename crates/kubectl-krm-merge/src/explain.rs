@@ -10,9 +10,9 @@ use krm_files::held::Held;
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::resource::Resource;
-use krm_merge::schema::explain::Explained;
-use krm_merge::schema::{Basis, Inference, ListKind, Types, atlas, builtin};
 use krm_merge_function::config::Mode;
+use krm_schema::schema::explain::Explained;
+use krm_schema::schema::{Basis, Inference, ListKind, Types, atlas, builtin};
 use krm_show::screen::{Page, Paint, Reader};
 use krm_yaml::{Document, NodeRef};
 

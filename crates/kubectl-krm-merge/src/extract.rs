@@ -12,9 +12,9 @@ use krm_files::told::counted;
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::extract::Extent;
-use krm_merge::limit::Budget;
-use krm_merge::mode::Mode;
+use krm_schema::mode::Mode;
 use krm_show::screen;
+use krm_tree::limit::Budget;
 
 use crate::cli::{Extract, PatchMode};
 use crate::setting;

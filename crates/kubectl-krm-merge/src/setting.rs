@@ -11,7 +11,7 @@ use krm_files::side::{Root, Side};
 use krm_files::walk::{shown, there};
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
-use krm_merge::policy;
+use krm_merge_core::policy;
 use krm_merge_function::config::{
     Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
 };

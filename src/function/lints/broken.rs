@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use krm_merge::package::After;
-use krm_merge::reference::{NamedResource, Reference, keys_of, made_of, references as references_of};
-use krm_merge::tree::View;
+use krm_schema::reference::{NamedResource, Reference, keys_of, made_of, references as references_of};
+use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::super::output::Verdict;

@@ -5,7 +5,7 @@
 //! because one functionConfig may serve many packages, and not every package has every list.
 
 use krm_merge::resource::Resource;
-use krm_merge::schema::KUSTOMIZATION;
+use krm_schema::schema::KUSTOMIZATION;
 use krm_yaml::NodeRef;
 
 use super::Package;

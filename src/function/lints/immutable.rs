@@ -7,7 +7,7 @@ use crate::report::Report;
 pub(super) fn refused<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
     let all = package.changed().flat_map(|(subject, dest, tree)| {
         let about = subject.about(dest);
-        let found = krm_merge::immutable::refused(dest.node(), tree, package.rules.cursor(dest));
+        let found = krm_schema::immutable::refused(dest.node(), tree, package.rules.cursor(dest));
         found.into_iter().map(move |refused| Report::Refused { dest: about, refused })
     });
     all.collect()

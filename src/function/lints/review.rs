@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_merge::child::find;
-use krm_merge::grounds::Ground;
-use krm_merge::mode::Mode;
-use krm_merge::review::Reviewed;
-use krm_merge::schema::Basis;
-use krm_merge::warning::Warning;
+use krm_merge_core::review::Reviewed;
+use krm_merge_core::warning::Warning;
+use krm_schema::grounds::Ground;
+use krm_schema::mode::Mode;
+use krm_schema::schema::Basis;
+use krm_tree::child::find;
 
 use super::Package;
 use crate::config::Role;
@@ -19,7 +19,8 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
     let mut reports = Vec::new();
     let mut of_types: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>> = BTreeMap::new();
     for (subject, about, tree) in package.changed() {
-        let Reviewed { warnings, grounds } = krm_merge::review::review(tree, package.rules.cursor(about), about.node());
+        let Reviewed { warnings, grounds } =
+            krm_merge_core::review::review(tree, package.rules.cursor(about), about.node());
         if let Some(identity) = about.identity.filter(|_| !grounds.is_empty()) {
             of_types.entry((identity.api_version, identity.kind)).or_default().extend(grounds);
         }

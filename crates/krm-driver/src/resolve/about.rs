@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_merge::schema::{Inference, Types};
+use krm_schema::schema::{Inference, Types};
 use krm_show::spot::{Finder, Spot};
 use krm_yaml::Document;
 

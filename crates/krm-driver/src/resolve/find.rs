@@ -14,7 +14,7 @@ use krm_folders::package::package_of;
 use krm_git::program::{In, git};
 use krm_merge::file_path;
 use krm_merge::file_path::RULES;
-use krm_merge::sides::Sides;
+use krm_tree::sides::Sides;
 
 /// Files to search for markers.
 #[derive(Debug)]

@@ -9,19 +9,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_files::held::Held;
-use krm_merge::child::find;
-use krm_merge::limit::{Budget, Limit};
-use krm_merge::mode::Mode;
 use krm_merge::package::{Becomes, Member, members};
-use krm_merge::path::{FieldPath, Step};
-use krm_merge::policy::Policy;
-use krm_merge::refine::has_twins;
 use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, Types};
-use krm_merge::sides::Sides;
-use krm_merge::splice::to_json;
-use krm_merge::tree::{Conflict, Tree};
+use krm_merge_core::policy::Policy;
+use krm_merge_core::refine::has_twins;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, Types};
+use krm_tree::child::find;
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::path::{FieldPath, Step};
+use krm_tree::sides::Sides;
+use krm_tree::splice::to_json;
+use krm_tree::tree::{Conflict, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, same};
 
@@ -224,7 +224,7 @@ impl<'s> AnsweredTexts<'s> {
             let judge = Judge { texts: self, found: &found, budget, member: &member, secrets, has_original, is_exact };
             places.extend(judge.places(becomes));
         }
-        budget.check(krm_merge::limit::Kind::Text).ok()?;
+        budget.check(krm_tree::limit::Kind::Text).ok()?;
         Some(places)
     }
 }

@@ -11,14 +11,14 @@ use krm_files::disk::Replacement;
 use krm_files::regular;
 use krm_files::told::counted;
 use krm_files::walk::{shown, there};
-use krm_merge::child::By;
 use krm_merge::file_path::RULES;
-use krm_merge::limit::Budget;
 use krm_merge::resource::Identity;
-use krm_merge::sides::{Side, Sides};
-use krm_merge::splice;
-use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
+use krm_tree::child::By;
+use krm_tree::limit::Budget;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::splice;
+use krm_tree::tree::{Branch, Entry, Key, Tree};
 use krm_yaml::{Document, NodeRef, plain_or_quoted, same};
 
 /// The winner that a rule names.

@@ -8,8 +8,8 @@ use krm_files::held::Held;
 use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
-use krm_merge::sides::Sides;
 use krm_merge_function::config::Role;
+use krm_tree::sides::Sides;
 
 use super::placed::Placed;
 use super::{Change, Made};

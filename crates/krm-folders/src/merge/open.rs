@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashSet};
 use anyhow::{Error, Result, bail};
 use krm_files::side::{Side, SidePart};
 use krm_files::told;
-use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{FileItem, FileMerge, ItemsOfFiles, NewResource};
-use krm_merge::policy::{OnConflict, Policy, Treatment};
-use krm_merge::schema::{ListRule, Types};
-use krm_merge::tree::Pick;
+use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
+use krm_schema::schema::{ListRule, Types};
+use krm_tree::limit::{Budget, Limit};
+use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
 
 use super::files::{ComparedTexts, SideFiles, changes};

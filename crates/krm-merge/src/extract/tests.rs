@@ -1,12 +1,13 @@
 //! A patch is enough, and every part of it is needed: over all pairs of small states.
 
+use krm_schema::schema::{Inference, Types};
+use krm_tree::limit::Budget;
+use krm_tree::splice::standalone;
+use krm_tree::tree::Pick;
+
 use super::*;
-use crate::limit::Budget;
 use crate::packages::{Merge, Package};
 use crate::resource::{Identity, Origin};
-use crate::schema::{Inference, Types};
-use crate::splice::standalone;
-use crate::tree::Pick;
 
 /// The patch between two resources; empty if it would say nothing.
 fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use krm_tree::sides::Sides;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Document, NodeRef, TextParts, byte_order_mark, extent, same_words};
 
@@ -12,7 +13,6 @@ use crate::composed::{Apart, Opening, Piece, Top};
 use crate::documents::{Item, NewDocument};
 use crate::list;
 use crate::resource::{Origin, Resource};
-use crate::sides::Sides;
 
 /// What becomes of the documents of comments of a file of dest, and of the comments at its top.
 #[derive(Debug, Default)]

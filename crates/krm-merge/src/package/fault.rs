@@ -1,11 +1,11 @@
 //! [`Fault`]: why a package cannot be merged, or not be written.
 
+use krm_tree::splice::Unwritable;
 use krm_yaml::{Error, NodeRef};
 
 use crate::file_path;
 use crate::resource::Resource;
 use crate::rules::Unmergeable;
-use crate::splice::Unwritable;
 
 /// A resource that stops the merge of its package.
 #[derive(Debug)]

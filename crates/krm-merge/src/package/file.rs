@@ -1,18 +1,18 @@
 //! The text of a file of dest after a merge: its documents edited, removed and added, and every other byte unchanged.
 
+use krm_tree::child::By;
+use krm_tree::limit::{self, Budget};
+use krm_tree::splice::{self, Unwritable};
+use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Document, DocumentParts, NodeRef, TextEdits, TextParts};
 
 use super::Spot;
 use super::comment_documents::{Behind, CommentDocuments};
 use super::text_file::{FileFault, FileItem, NewResource, TextFile};
-use crate::child::By;
 use crate::composed::{Composed, Own, Piece, Pieces, Top};
 use crate::documents::{Item, NewDocument, sorted};
-use crate::limit::{self, Budget};
 use crate::list;
-use crate::splice::{self, Unwritable};
-use crate::tree::{Branch, Entry, Key, Layout, Tree};
 
 /// The text of a file of dest after a merge.
 #[derive(Clone, Debug)]

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_tree::limit::Budget;
+use krm_tree::sides::Sides;
 use krm_yaml::TextEdits;
 
 use super::comment_documents::CommentDocuments;
@@ -12,8 +14,6 @@ use super::file::{EditedFile, created, edited, joined};
 use super::moved::{ItemsOfFiles, Moved, left};
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::{Item, append};
-use crate::limit::Budget;
-use crate::sides::Sides;
 
 /// What a merge does to a file of dest.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //!
 //! git follows a file that moved if at least half of its lines stay. Resources are compared in the same way, but layout does not count.
 
+use krm_merge_core::host::is_transport;
+use krm_tree::leaves::{HALF, Hashes, hash};
 use krm_yaml::{Kind, NodeRef};
 
-use crate::host::is_transport;
-use crate::leaves::{HALF, Hashes, hash};
 use crate::resource::Resource;
 
 /// The lines of a resource, as git compares them: each value with its key, at any place, because a field above it may have another name.

@@ -4,22 +4,22 @@
 
 use std::fmt;
 
+use krm_merge_core::merge::{self, Merging};
+use krm_merge_core::own_comments::OwnComments;
+use krm_merge_core::policy::Treatment;
+use krm_merge_core::warning::Warning;
+use krm_tree::limit::Budget;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::splice;
+use krm_tree::tree::{self, Pick, Taking, Tree, settle};
 use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 
 use super::fault::Fault;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
-use crate::limit::Budget;
-use crate::merge::{self, Merging};
-use crate::own_comments::OwnComments;
-use crate::policy::Treatment;
 use crate::resource::{Located, Resource};
 use crate::rules::Rules;
-use crate::sides::{Side, Sides};
-use crate::splice;
-use crate::tree::{self, Pick, Taking, Tree, settle};
-use crate::warning::Warning;
 
 /// The merge of a package.
 #[derive(Debug)]

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use krm_tree::limit::Budget;
+use krm_tree::tree::Tree;
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
 use super::text_file::{FileFault, FileItem, Files, NewResource, TextFile};
 use crate::documents::{Item, NewDocument};
-use crate::limit::Budget;
 use crate::list;
 use crate::resource::Origin;
-use crate::tree::Tree;
 
 /// The resources of dest's files, by the number of the file.
 pub type ItemsOfFiles<'m> = BTreeMap<usize, Vec<FileItem<'m>>>;

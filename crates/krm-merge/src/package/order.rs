@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use krm_merge_core::merge::order::in_one;
+use krm_merge_core::policy::NewElements;
 use krm_yaml::hashed::{Empty, HashMap};
 
 use super::Member;
-use crate::merge::order::in_one;
-use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};
 
 /// The position of a resource among the items of dest: a text is in order when it is sorted by these.

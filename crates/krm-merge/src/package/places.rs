@@ -1,10 +1,10 @@
 //! [`Places`]: where the resources of a package stand after a merge: beside which others, and with which number in their file.
 
+use krm_merge_core::policy::NewElements;
 use krm_yaml::hashed::HashMap;
 
 use super::numbering::Numbering;
 use super::{FileOrder, Member, Spot, orders, spots};
-use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};
 
 /// The places of the resources that do not keep their own, by the numbers of their members.

@@ -8,15 +8,15 @@ use std::cell::LazyCell;
 use std::hash::Hash;
 use std::ops::Deref;
 
+use krm_merge_core::policy::Renames;
+use krm_tree::alike::alike;
+use krm_tree::leaves::{HALF, Pairs};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::lines::ResourceLines;
 use super::triples::{Resources, Triple};
-use crate::alike::alike;
-use crate::leaves::{HALF, Pairs};
-use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
-use crate::sides::{Side, Sides};
 
 /// Joins triples that are one resource although their identities differ, in one of these parts on each side.
 pub(super) fn follow(

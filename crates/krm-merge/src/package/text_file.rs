@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use krm_tree::sides::Sides;
+use krm_tree::splice::Unwritable;
 use krm_yaml::{Document, NodeRef, Overlap, TextEdits};
 
 use super::Spot;
 use crate::documents::{Item, NewDocument};
 use crate::resource::{Origin, Resource};
-use crate::sides::Sides;
-use crate::splice::Unwritable;
 
 /// A file of a side of a merge.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,11 @@
 use std::cell::LazyCell;
 use std::fmt;
 
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::lines::ResourceLines;
 use crate::resource::{Identity, Located, Resource};
-use crate::sides::{Side, Sides};
 
 /// The resources of original, updated and dest that are the same, by their numbers.
 pub(super) type Triple = Sides<Option<usize>>;

@@ -4,6 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use krm_merge_core::lost::{Comments, bytes_that_go};
+use krm_merge_core::own_comments;
+use krm_merge_core::warning::{Notice, Warning};
+use krm_tree::alias;
+use krm_tree::limit::Budget;
+use krm_tree::sides::Sides;
+use krm_tree::splice::{self, Unwritable};
+use krm_tree::tree::{Tree, View};
 use krm_yaml::{Edit, NodeRef, TextEdits, extent};
 
 use super::fault::{Fault, Why};
@@ -11,20 +19,12 @@ use super::merged::{Decided, Decisions, Disputed, Merged, MergedList, MergedReso
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
-use crate::alias;
 use crate::documents::{Item, NewDocument};
 use crate::file_path;
 use crate::layout::{self, TextOf, Upstream};
-use crate::limit::Budget;
-use crate::lost::{Comments, bytes_that_go};
-use crate::own_comments;
 use crate::resource::{Located, Origin, Resource};
 use crate::rules::Rules;
-use crate::sides::Sides;
-use crate::splice::{self, Unwritable};
 use crate::transport::{self, NewPlace};
-use crate::tree::{Tree, View};
-use crate::warning::{Notice, Warning};
 
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]

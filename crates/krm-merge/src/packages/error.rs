@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use krm_schema::schema::NoTypes;
+use krm_tree::splice::Unwritable;
+
 use crate::file_path;
 use crate::package::{Ambiguous, Fault, FileFault, Why};
-use crate::schema::NoTypes;
-use crate::splice::Unwritable;
 
 /// Why packages cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use krm_merge::sides::{Side, Sides};
+use krm_tree::sides::{Side, Sides};
 
 /// git's merge of the lines of three texts; `None` if git finds a conflict.
 pub fn merge_file(texts: &Sides<String>) -> Option<String> {

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::counted;
-use krm_merge::policy::Settled;
-use krm_merge::schema::Types;
-use krm_merge::sides::Side as Version;
+use krm_merge_core::policy::Settled;
 use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
+use krm_schema::schema::Types;
+use krm_tree::sides::Side as Version;
 
 use super::markup::Markup;
 use super::rows::{self, Block, Elsewhere, Fate, Piece, Row, blocks};

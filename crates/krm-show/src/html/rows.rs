@@ -9,11 +9,11 @@ use std::ops::Range;
 use krm_files::change::Change;
 use krm_files::held::text;
 use krm_merge::list;
-use krm_merge::path::cut;
 use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
-use krm_merge::schema::Types;
-use krm_merge::sides::Sides;
 use krm_merge_function::results::ResourceRef;
+use krm_schema::schema::Types;
+use krm_tree::path::cut;
+use krm_tree::sides::Sides;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Place, extent};
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
@@ -426,7 +426,7 @@ fn shared(line: &str, other: &str) -> [usize; 2] {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::schema::Inference;
+    use krm_schema::schema::Inference;
 
     use super::*;
 

@@ -1,14 +1,14 @@
 //! Prints differences for people and for programs. The output never contains values of a Secret.
 
 use krm_files::told::counted;
-use krm_merge::limit::{Budget, Exceeded};
-use krm_merge::path::{FieldPath, cut};
 use krm_merge::resource::Resource;
-use krm_merge::splice::to_json;
 use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
 use krm_show::clash::{self, Line};
 use krm_show::markdown::escaped;
 use krm_show::screen::{Page, Paint};
+use krm_tree::limit::{Budget, Exceeded};
+use krm_tree::path::{FieldPath, cut};
+use krm_tree::splice::to_json;
 use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 

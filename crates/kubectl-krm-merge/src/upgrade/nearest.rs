@@ -8,12 +8,12 @@ use krm_files::side::{Side, SidePart};
 use krm_git::refs::State;
 use krm_git::store::Gone;
 use krm_merge::file_path;
-use krm_merge::limit::Budget;
-use krm_merge::mode::Mode;
-use krm_merge::policy::Policy;
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, Types};
+use krm_merge_core::policy::Policy;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, Types};
+use krm_tree::limit::Budget;
 use krm_yaml::shown;
 
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};

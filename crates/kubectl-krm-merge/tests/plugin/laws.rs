@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use krm_merge::limit::Budget;
+use krm_tree::limit::Budget;
 use krm_yaml::{Document, NodeRef};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -113,7 +113,7 @@ fn package() -> impl Strategy<Value = Vec<[File; 3]>> {
 fn maps(text: &str) -> BTreeMap<String, String> {
     let document = Document::parse(text.to_owned()).expect("YAML");
     let roots = document.roots().filter(|root| root.at(&["metadata", "name"]).is_some());
-    let value = |root: NodeRef<'_>| krm_merge::splice::to_json(root, &Budget::default()).expect("a small text");
+    let value = |root: NodeRef<'_>| krm_tree::splice::to_json(root, &Budget::default()).expect("a small text");
     roots.map(|root| (root.at(&["metadata", "name"]).expect("a name").string().to_owned(), value(root))).collect()
 }
 

@@ -186,7 +186,7 @@ fn no_format_of_a_merge_prints_what_misleads() {
     let yaml = folder.run(&[&upgrade[..], &["-o", "yaml"]].concat()).passed();
     let document = krm_yaml::Document::parse(yaml).expect("YAML");
     let root = document.roots().next().expect("a resource");
-    let yaml = krm_merge::splice::to_json(root, &krm_merge::limit::Budget::default()).expect("a small text");
+    let yaml = krm_tree::splice::to_json(root, &krm_tree::limit::Budget::default()).expect("a small text");
     assert_eq!(serde_json::from_str::<Value>(&yaml).expect("JSON"), merged);
     let ran = folder.run(&[&upgrade[..], &["--in-place"]].concat());
     check_all(&ran);

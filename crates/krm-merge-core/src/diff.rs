@@ -1,0 +1,498 @@
+//! Compares original and updated: the [`Change`] is what happened upstream and is to happen in dest.
+//!
+//! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers a question that the other sides cannot: how an
+//! unknown list merges, because inference looks at all sides. A null is a value like any other here.
+
+mod fields;
+mod gap;
+mod lists;
+mod moved;
+mod notes;
+mod placed;
+mod renamed;
+
+use std::cell::OnceCell;
+use std::hash::Hash;
+
+use krm_schema::schema::Cursor;
+use krm_tree::child::{By, ChildId};
+use krm_tree::path::{FieldPath, Trail};
+use krm_tree::sides::{self, Side};
+use krm_tree::tree::View;
+use krm_yaml::hashed::{Empty, HashSet};
+use krm_yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
+
+use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
+use crate::host::{check_kept, holds_protected, is_all_protected, is_protected, may_hold_protected};
+use crate::policy::Renames;
+use crate::warning::{Notice, Warning};
+use fields::FieldsByName;
+pub use lists::kind_of_list;
+use moved::Moved;
+use notes::{notes_of, of_gap};
+use placed::{LinesFit, Placed, is_left_alone, lines_of_same};
+use renamed::{NamedChild, RenamedChild};
+
+/// The change that happened upstream, and what the user should know.
+#[derive(Debug)]
+pub struct Diff<'a> {
+    /// The change; `None` if nothing changed.
+    pub change: Option<Change<'a>>,
+    /// Lists that could not be merged by their keys.
+    pub warnings: Vec<Warning<'a>>,
+}
+
+/// Finds what changed from original to updated. Source: the three-way document, in semantics.md sections 1 and 2.
+///
+/// | original | updated | the request |
+/// |---|---|---|
+/// | the same | the same | nothing, or only a comment that differs |
+/// | a map, or a list that merges | the same kind | the changes inside |
+/// | anything | something else | the new value, if dest has the old one |
+/// | nothing | anything | the new value, if dest has none; changes inside, if dest has its own map |
+/// | anything | nothing | its removal; of a map, only upstream's fields are removed |
+///
+/// A null is a value, and "nothing" is an absent field. So a null arrives as upstream wrote it, and a null of dest stays.
+///
+/// # Errors
+/// A repeated key in a map that is compared.
+pub fn diff<'a>(
+    original: Option<NodeRef<'a>>,
+    updated: NodeRef<'a>,
+    dest: Option<NodeRef<'a>>,
+    cursor: Cursor<'a>,
+    renames: Renames,
+) -> Result<Diff<'a>, Error> {
+    let mut differ = Differ::at(FieldPath::default(), renames, LinesFit::of(dest, updated));
+    let change = differ.node(NodeOfSides { original, updated: Some(updated), dest }, cursor)?;
+    Ok(Diff { change, warnings: differ.warnings })
+}
+
+/// The names of each child of a map or keyed list that has another name on a side: one name for each side. `children` are those of each side,
+/// by name. Without all three sides, nothing is known to be renamed.
+pub fn renamed<'a, K: Clone + Eq + Hash>(
+    containers: sides::Sides<Option<NodeRef<'a>>>,
+    renames: Renames,
+    children: impl FnOnce() -> Option<sides::Sides<Vec<(K, NodeRef<'a>)>>>,
+) -> Vec<sides::Sides<K>> {
+    followed(containers, renames, children).into_names()
+}
+
+fn followed<'a, K: Clone + Eq + Hash>(
+    containers: sides::Sides<Option<NodeRef<'a>>>,
+    renames: Renames,
+    children: impl FnOnce() -> Option<NamedChild<'a, K>>,
+) -> RenamedChild<K> {
+    let has_merges = |side: Side| containers[side].is_none_or(|container| container.resolve().has_merge_entry());
+    if renames == Renames::Ignore || Side::ALL.into_iter().any(has_merges) {
+        return RenamedChild::default();
+    }
+    children().map(|children| RenamedChild::of(&children)).unwrap_or_default()
+}
+
+/// An element that updated and dest have.
+#[derive(Clone, Copy, Debug)]
+pub struct Paired<'a> {
+    /// The element in original; `None` if both sides added it.
+    pub original: Option<NodeRef<'a>>,
+    /// The element in updated.
+    pub updated: NodeRef<'a>,
+    /// The element in dest.
+    pub dest: NodeRef<'a>,
+    /// Its place in dest's list.
+    pub place: usize,
+}
+
+/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The array has the list of
+/// original, of updated and of dest.
+///
+/// # Errors
+/// Same as [`diff`].
+pub fn diff_paired<'a>(
+    [original, updated, dest]: [NodeRef<'a>; 3],
+    paired: &[Paired<'a>],
+    path: &FieldPath<'a>,
+    cursor: Cursor<'a>,
+    renames: Renames,
+) -> Result<Diff<'a>, Error> {
+    let mut differ = Differ::at(path.clone(), renames, LinesFit::of(Some(dest), updated));
+    let children = differ.paired([original, updated, dest], paired, cursor)?;
+    let change = Change::patch(Inside::of(dest, By::Index, children).into(), None);
+    Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
+}
+
+/// A node on each side.
+#[derive(Clone, Copy)]
+struct NodeOfSides<'a> {
+    original: Option<NodeRef<'a>>,
+    updated: Option<NodeRef<'a>>,
+    dest: Option<NodeRef<'a>>,
+}
+
+impl<'a> NodeOfSides<'a> {
+    /// A node that only updated has.
+    fn of_new(updated: NodeRef<'a>) -> Self {
+        Self { original: None, updated: Some(updated), dest: None }
+    }
+
+    fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
+        Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
+    }
+
+    /// A change inside a map or list, and of its order; `None` if nothing changed.
+    fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
+        // The fields of a `<<` have no place of their own.
+        let has_merges = |side: NodeRef<'_>| inside.by == By::Field && side.resolve().has_merge_entry();
+        let sides = [self.original, self.updated, self.dest];
+        let has_no_order = inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(has_merges);
+        let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
+        let mut inside = Inside { order, ..inside };
+        inside.keep_gaps_in_new_order();
+        let says_nothing = inside.children.is_empty() && inside.new_names().next().is_none() && !inside.has_new_order();
+        if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
+            return None;
+        }
+        self.expecting(inside.into())
+    }
+
+    /// Whether dest and updated have each child on lines of its own.
+    fn are_blocks(self) -> bool {
+        let is_block = |side: Option<NodeRef<'a>>| side.is_some_and(|node| node.style() == Style::Block);
+        is_block(self.dest) && is_block(self.updated)
+    }
+
+    fn by_side(self) -> sides::Sides<Option<NodeRef<'a>>> {
+        sides::Sides { original: self.original, updated: self.updated, dest: self.dest }
+    }
+
+    fn each(self) -> impl Iterator<Item = NodeRef<'a>> {
+        [self.original, self.updated, self.dest].into_iter().flatten()
+    }
+}
+
+struct Differ<'a> {
+    trail: Trail<'a>,
+    renames: Renames,
+    warnings: Vec<Warning<'a>>,
+    /// Whether lines of updated fit into dest at this place.
+    fit: LinesFit,
+}
+
+impl<'a> Differ<'a> {
+    fn at(path: FieldPath<'a>, renames: Renames, fit: LinesFit) -> Self {
+        Self { trail: path.into(), renames, warnings: Vec::new(), fit }
+    }
+
+    fn node(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        let sides = self.merged(sides)?;
+        let Some(updated) = sides.updated else {
+            return match sides.original {
+                Some(original) => self.dropped(original, sides, cursor),
+                None => Ok(None),
+            };
+        };
+        // A null cannot stand where dest has annotations of the host.
+        if updated.is_null() && sides.dest.is_some_and(|dest| holds_protected(&self.trail, View::Node(dest))) {
+            return Ok(self.expecting_nothing(sides));
+        }
+        // What both sides made of a null is merged as what both sides added.
+        let are_filled = || sides.dest.is_some_and(NodeRef::is_container) && updated.is_container();
+        let original = sides.original.filter(|original| !original.is_null() || !are_filled());
+        let sides = NodeOfSides { original, ..sides };
+        let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
+        match updated.resolve().kind() {
+            Kind::Map
+                if alike && !cursor.is_replaced() && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) =>
+            {
+                self.map(updated, Emptied::Stays, sides, cursor)
+            }
+            Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
+            _ if original.is_some_and(|o| same(o, updated)) => Ok(None),
+            _ => Ok(sides.expecting(Wants::Value(updated))),
+        }
+    }
+
+    /// Leaves out the values of original and updated that have only annotations of the host.
+    fn merged(&self, sides: NodeOfSides<'a>) -> Result<NodeOfSides<'a>, Error> {
+        if let Some(updated) = sides.updated {
+            check_kept(&self.trail, updated, sides.dest.map(View::Node))?;
+        }
+        let own = |side: Option<NodeRef<'a>>| side.filter(|value| !is_all_protected(&self.trail, *value));
+        Ok(NodeOfSides { original: own(sides.original), updated: own(sides.updated), ..sides })
+    }
+
+    /// Removes original's value, but keeps dest's host annotations there.
+    fn expecting_nothing(&self, sides: NodeOfSides<'a>) -> Option<Change<'a>> {
+        let expects = Expects::Exactly(sides.original);
+        sides.expecting(Wants::nothing_at(&self.trail, sides.dest.map(View::Node), expects))
+    }
+
+    /// The change for a value that upstream dropped: a map or a list that merges is removed except for dest's own values in it.
+    fn dropped(
+        &mut self,
+        original: NodeRef<'a>,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let Some(dest) = sides.dest.filter(|d| !same(*d, original)) else {
+            return Ok(self.expecting_nothing(sides));
+        };
+        let change = match original.resolve().kind() {
+            Kind::Map if !cursor.is_replaced() => self.map(original, Emptied::Goes, sides, cursor)?,
+            Kind::List => self.list(original, Emptied::Goes, sides, cursor)?,
+            Kind::Map | Kind::Scalar | Kind::Alias => return Ok(sides.expecting(Wants::Nothing)),
+        };
+        self.expecting_if_added(change, original, dest, cursor)
+    }
+
+    /// Makes a deletion upstream conflict with values that dest added or changed below, but not with values that dest deleted there, too.
+    fn expecting_if_added(
+        &mut self,
+        change: Option<Change<'a>>,
+        original: NodeRef<'a>,
+        dest: NodeRef<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let mut scratch = Differ::at(self.trail.path(), self.renames, self.fit);
+        let here = NodeOfSides { original: Some(original), updated: Some(dest), dest: None };
+        let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
+        let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
+        Ok(change.map(|change| Change { expects, ..change }))
+    }
+
+    /// Compares a map that original and updated both have, or that only one of them has.
+    fn map(
+        &mut self,
+        like: NodeRef<'a>,
+        emptied: Emptied,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        for side in [sides.original, sides.updated].into_iter().flatten() {
+            side.resolve().check_keys()?;
+        }
+        if sides.original.is_none() && sides.dest.is_none() && self.is_plain(like) {
+            return self.new_map(like, sides, cursor);
+        }
+        let fields = self.fields(sides);
+        let mut children = Vec::new();
+        let mut ends = None;
+        for (i, field) in fields.of.updated.fields.iter().enumerate() {
+            children.extend(self.field_of_updated(i, *field, &mut ends, &fields, sides, cursor)?);
+        }
+        for (i, &(key, old)) in fields.of.original.fields.iter().enumerate() {
+            let name = *fields.renamed.in_dest(Side::Original, &key.string());
+            if fields.of.updated.get(name, i).is_some() {
+                continue;
+            }
+            let dest = fields.of.dest.get(name, i).map(|d| d.1);
+            let change = self.field(name, NodeOfSides { original: Some(old), updated: None, dest }, cursor)?;
+            children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
+        }
+        gap::remove(&mut children, sides.updated, || fields.children(Side::Original));
+        let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
+        let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
+        Ok(sides.inside(inside))
+    }
+
+    /// Whether a map has only fields of its own, and none of them is the host's or has one below it.
+    fn is_plain(&self, map: NodeRef<'a>) -> bool {
+        !map.resolve().has_merge_entry() && !may_hold_protected(&self.trail)
+    }
+
+    /// The request for a map that only updated has: the map as it is written or, if a field asks for more than that, its fields.
+    fn new_map(
+        &mut self,
+        map: NodeRef<'a>,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let as_written = |(key, value): (NodeRef<'a>, NodeRef<'a>)| {
+            let change = NodeOfSides::of_new(value).expecting(Wants::Value(value))?;
+            Some(Child { id: ChildId::Field(key.string()), node: Some((Some(key), value)), change })
+        };
+        let mut children: Option<Vec<Child<'a>>> = None;
+        for (i, (key, value)) in map.entries().enumerate() {
+            let name = key.string();
+            let gap = gap::coming((Place::of_entry(key, value), value));
+            let change = self.field(name, NodeOfSides::of_new(value), cursor)?;
+            let is_as_written =
+                gap.is_none() && change.as_ref().is_some_and(|c| matches!(c.wants, Wants::Value(v) if v.is(value)));
+            if children.is_none() && is_as_written {
+                continue;
+            }
+            let before = || map.entries().take(i).filter_map(as_written).collect();
+            let notes = Notes { gap, ..Notes::default() };
+            let change = change.or_else(|| gap.map(|_| Change::patch(Wants::Same, None)));
+            let child = change.map(|change| Child {
+                id: ChildId::Field(name),
+                node: Some((Some(key), value)),
+                change: Change { notes, ..change },
+            });
+            children.get_or_insert_with(before).extend(child);
+        }
+        match children {
+            None => Ok(sides.expecting(Wants::Value(map))),
+            Some(children) => Ok(sides.inside(Inside::of(map, By::Field, children))),
+        }
+    }
+
+    /// Compares what is below a child, with the fit of its lines.
+    fn fitting<T>(&mut self, fit: LinesFit, compare: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.fit, fit);
+        let compared = compare(self);
+        self.fit = outer;
+        compared
+    }
+
+    /// The fields of a map on all sides, except those of the host.
+    fn fields(&self, sides: NodeOfSides<'a>) -> DiffChildren<'a, FieldsByName<'a>, &'a str> {
+        let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
+            .map(|side| FieldsByName::of(side, |name| !is_protected(&self.trail, name)));
+        let renamed = self.renamed(sides, || {
+            let is_other = |side: &FieldsByName<'a>| side.is_beyond(&original) && original.is_beyond(side);
+            let fields = sides::Sides { original: &original, updated: &updated, dest: &dest };
+            (is_other(&updated) || is_other(&dest)).then(|| fields.map(FieldsByName::named))
+        });
+        for names in renamed.iter() {
+            original.call(names.original, names.dest);
+            updated.call(names.updated, names.dest);
+        }
+        DiffChildren::of(sides::Sides { original, updated, dest }, renamed, HashSet::new())
+    }
+
+    /// The request for the i-th field of updated's map. `ends` are the ends of the last field that is the same in original and updated.
+    fn field_of_updated(
+        &mut self,
+        i: usize,
+        (key, new): (NodeRef<'a>, NodeRef<'a>),
+        ends: &mut Option<[usize; 2]>,
+        fields: &DiffChildren<'a, FieldsByName<'a>, &'a str>,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Child<'a>>, Error> {
+        let name = *fields.renamed.in_dest(Side::Updated, &key.string());
+        let (old, there) = (fields.of.original.get(name, i), fields.of.dest.get(name, i));
+        let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
+        let placed = |(key, value)| (Place::of_entry(key, value), value);
+        let (was, is) = (old.map(placed), placed((key, new)));
+        let in_dest = there.map(placed);
+        let changed_gap = || gap::changed(was?, in_dest?, is);
+        if let Some(lines) = was.and_then(|was| lines_of_same(was, is)) {
+            let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
+            if ends.replace(own_ends) == Some(starts) {
+                // Mostly nothing is between two fields.
+                return Ok(None);
+            }
+            return Ok(changed_gap().map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
+        }
+        // A field that `<<` brings in has its text in another map.
+        let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
+        let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
+        // What is above the first field of an item is not of that field, and neither is what is above a block that is in brackets in dest: see
+        // `own_comments.rs`.
+        let has_style = |side: Option<NodeRef<'_>>, style| side.is_some_and(|side| side.style() == style);
+        let is_above = || has_style(sides.dest, Style::Flow) && has_style(sides.updated, Style::Block);
+        let is_of_item = i == 0 && self.trail.is_empty() && (sides.dest.is_some_and(is_item) || is_above());
+        let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
+        if is_whole && is_left_alone(was, in_dest, is, around) {
+            let change = of_gap(Wants::Text(new), changed_gap());
+            return Ok(Some(Child { id, node, change }));
+        }
+        let inner = NodeOfSides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
+        let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
+        if let Some(names) = fields.renamed.called(&name)
+            && (change.is_some() || names.updated != names.original)
+            && !(names.dest == names.original && there.zip(old).is_some_and(|(there, old)| same(there.1, old.1)))
+        {
+            self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
+        }
+        let notes = notes_of(was, in_dest, is, || fields.moved(sides));
+        let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
+        let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
+        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
+    }
+
+    /// The children of a map or a keyed list that have another name on a side. `children` gives the children of each side, if a rename is
+    /// possible.
+    fn renamed<K: Clone + Eq + Hash>(
+        &self,
+        sides: NodeOfSides<'a>,
+        children: impl FnOnce() -> Option<NamedChild<'a, K>>,
+    ) -> RenamedChild<K> {
+        followed(sides.by_side(), self.renames, children)
+    }
+
+    /// Reports that the changes of both sides are made in a child that one side renamed.
+    fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
+        // After a first run, both sides have the new name.
+        if names.dest == names.updated {
+            return;
+        }
+        let side = if names.dest == names.original { Side::Updated } else { Side::Original };
+        self.trail.push(id(&names[side]).step(by), None);
+        let place = self.trail.path().shown();
+        self.trail.pop();
+        self.trail.push(id(&names.dest).step(by), None);
+        let notice = Notice::Renamed { side, place };
+        self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
+        self.trail.pop();
+    }
+
+    /// Compares a field on all sides.
+    fn field(
+        &mut self,
+        name: &'a str,
+        sides: NodeOfSides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        self.trail.push(ChildId::Field(name).step(&By::Field), None);
+        let change = self.node(sides, cursor.child(name, sides.each()));
+        self.trail.pop();
+        change
+    }
+}
+
+/// The children of a map or a keyed list on each side, found by their names in dest, and the children that have several names.
+struct DiffChildren<'a, C, K> {
+    of: sides::Sides<C>,
+    renamed: RenamedChild<K>,
+    /// The names that dest has more than once.
+    repeated: HashSet<K>,
+    /// The comments that dest has moved between them, found on first use.
+    moved: OnceCell<Moved<'a>>,
+}
+
+impl<'a, C, K> DiffChildren<'a, C, K> {
+    fn of(of: sides::Sides<C>, renamed: RenamedChild<K>, repeated: HashSet<K>) -> Self {
+        Self { of, renamed, repeated, moved: OnceCell::new() }
+    }
+}
+
+impl<'a> DiffChildren<'a, FieldsByName<'a>, &'a str> {
+    /// The fields of a side, each with its place on the sides that have it.
+    fn children(&self, of: Side) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
+        let placed = |(key, value)| (Place::of_entry(key, value), value);
+        let fields = self.of[of].fields.iter().enumerate().map(|(i, (key, _))| {
+            let name = *self.renamed.in_dest(of, &key.string());
+            (ChildId::Field(name), sides::Sides::of(|side| self.of[side].get(name, i).map(placed)))
+        });
+        fields.collect()
+    }
+
+    fn moved(&self, containers: NodeOfSides<'a>) -> &Moved<'a> {
+        let children = |side| self.children(side).into_iter().map(|(_, on_sides)| on_sides).collect();
+        self.moved.get_or_init(|| Moved::of(containers.by_side(), children))
+    }
+}
+
+/// The identity of one child on each side.
+type NamesOfChild<'a> = sides::Sides<ChildId<'a>>;
+
+/// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
+fn is_walked(trail: &Trail<'_>, name: &str) -> bool {
+    (trail.is_empty() && name == "metadata") || (trail.is_fields(&["metadata"]) && name == "annotations")
+}
+
+#[cfg(test)]
+mod tests;

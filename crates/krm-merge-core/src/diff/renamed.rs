@@ -1,0 +1,160 @@
+//! Which children of a map or a keyed list have another name on a side, but are the same child.
+//!
+//! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
+//! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
+//! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
+//!
+//! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. So the
+//! new child of a side is compared with the other side's child of the old name, too, and it is the one that the other side renamed if it
+//! has that name.
+
+use std::hash::Hash;
+
+use krm_tree::alike::alike;
+use krm_tree::leaves::{HALF, Leaves, Pairs};
+use krm_tree::sides::{Side, Sides};
+use krm_yaml::NodeRef;
+use krm_yaml::hashed::{Empty, HashMap};
+
+/// The children of each side by their names.
+pub(super) type NamedChild<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
+
+/// The names of each child that has several: one name for each side.
+#[derive(Debug)]
+pub(super) struct RenamedChild<K>(Vec<Sides<K>>);
+
+/// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
+const FEWEST: usize = 2;
+
+/// From how many equal values on it is enough that half are equal. With fewer, at most one value in three may differ: the name.
+const FEW: usize = 3;
+
+/// In thousandths.
+const TWO_THIRDS: u32 = 666;
+
+/// The share of equal values of two children that are equal, in thousandths.
+const MOST_ALIKE: u32 = 1000;
+
+/// How many values may be compared in one map or list. Beyond that, renames are not looked for.
+const MOST_COMPARED: usize = 200_000;
+
+impl<K> Default for RenamedChild<K> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Clone + Eq + Hash> RenamedChild<K> {
+    /// Finds the children that original, updated and dest all have, but not under one name.
+    pub(super) fn of(children: &NamedChild<'_, K>) -> Self {
+        let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
+        let found = |side: Side, other: &HashMap<K, K>| partners(children, &by_name, side, other);
+        let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
+        if !in_updated.is_empty() && !in_dest.is_empty() {
+            (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
+        }
+        let joined = |(name, _): &(K, NodeRef<'_>)| {
+            let called = |side: Side, [own, other]: [&HashMap<K, K>; 2]| match by_name[side].contains_key(name) {
+                true => Some(name.clone()),
+                false => {
+                    let new = own.get(name).or_else(|| other.get(name).filter(|new| by_name[side].contains_key(*new)));
+                    new.cloned()
+                }
+            };
+            let sides = Sides {
+                original: name.clone(),
+                updated: called(Side::Updated, [&in_updated, &in_dest])?,
+                dest: called(Side::Dest, [&in_dest, &in_updated])?,
+            };
+            let (updated, dest) = (&sides.updated, &sides.dest);
+            // If the other side has the name, too, both sides added it.
+            let is_free = |own: &K, other: Side| own == name || !by_name[other].contains_key(own);
+            let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
+            let is_renamed = updated != name || dest != name;
+            let is_twice = updated != dest && updated != name && dest != name;
+            // With fewer values, a second run would not find it again.
+            let has_enough =
+                |side: Side| by_name[side].get(&sides[side]).is_some_and(|node| Leaves::of(*node).count() >= FEWEST);
+            let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
+            (is_renamed && is_one && !is_twice && is_known_again()).then_some(sides)
+        };
+        Self(each_once(children.original.iter().filter_map(joined).collect()))
+    }
+
+    /// The name in dest of the child with this name on a side.
+    pub(super) fn in_dest<'k>(&'k self, side: Side, name: &'k K) -> &'k K {
+        self.0.iter().find(|sides| sides[side] == *name).map_or(name, |sides| &sides.dest)
+    }
+
+    /// The name on each side of the child with this name in dest.
+    pub(super) fn called(&self, dest: &K) -> Option<&Sides<K>> {
+        self.0.iter().find(|sides| sides.dest == *dest)
+    }
+
+    pub(super) fn into_names(self) -> Vec<Sides<K>> {
+        self.0
+    }
+
+    /// The name on each side.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sides<K>> {
+        self.0.iter()
+    }
+}
+
+/// The children whose names no other child has: each side may take another child for the one that was renamed.
+fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>> {
+    let counts = Sides::of(|side| {
+        let mut counts: HashMap<K, usize> = HashMap::new();
+        children.iter().for_each(|names| *counts.entry(names[side].clone()).or_default() += 1);
+        counts
+    });
+    children.retain(|names| Side::ALL.into_iter().all(|side| counts[side].get(&names[side]) == Some(&1)));
+    children
+}
+
+/// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
+/// the other. `in_other` are such names on the other side: a child with that name comes before a copy of it that is more like the old one.
+fn partners<K: Clone + Eq + Hash>(
+    children: &NamedChild<'_, K>,
+    by_name: &Sides<HashMap<K, NodeRef<'_>>>,
+    side: Side,
+    in_other: &HashMap<K, K>,
+) -> HashMap<K, K> {
+    let beyond = |of: Side, other: Side| -> Vec<_> {
+        children[of].iter().filter(|(name, _)| !by_name[other].contains_key(name)).collect()
+    };
+    let (gone, come) = (beyond(Side::Original, side), beyond(side, Side::Original));
+    if gone.is_empty() || come.is_empty() {
+        return HashMap::new();
+    }
+    let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
+    let leaves = |node: &NodeRef<'_>| Leaves::of(*node);
+    let new: Vec<Leaves> = come.iter().map(|(_, node)| leaves(node)).collect();
+    let old: Vec<(usize, Leaves)> = gone.iter().enumerate().map(|(i, (_, node))| (i, leaves(node))).collect();
+    let of_other = gone.iter().enumerate().filter_map(|(i, (name, _))| Some((i, leaves(by_name[other].get(name)?))));
+    let of_other: Vec<(usize, Leaves)> = of_other.collect();
+    let mut left = MOST_COMPARED;
+    let mut pairs = Pairs::of(gone.len(), come.len());
+    let by_new: Vec<_> = new.iter().map(Leaves::hashes).enumerate().collect();
+    for old in [&old, &of_other] {
+        let by_old: Vec<_> = old.iter().map(|(_, leaves)| leaves.hashes()).enumerate().collect();
+        for (at, j) in alike(&by_old, &by_new, HALF) {
+            let ((i, old), new) = (&old[at], &new[j]);
+            // The other side has both.
+            let is_of_other = |name: &K| by_name[other].contains_key(name);
+            if is_of_other(&gone[*i].0) && is_of_other(&come[j].0) {
+                continue;
+            }
+            left = match left.checked_sub(old.count() + new.count()) {
+                Some(left) => left,
+                None => return HashMap::new(),
+            };
+            let least = if old.common(new) < FEW { TWO_THIRDS } else { HALF };
+            let share = old.share(new).filter(|share| *share >= least && old.common(new) >= FEWEST);
+            let is_so_in_other = in_other.get(&gone[*i].0) == Some(&come[j].0);
+            let more = if is_so_in_other { MOST_ALIKE } else { 0 };
+            share.into_iter().for_each(|share| pairs.offer(*i, j, share + more));
+        }
+    }
+    pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
+}

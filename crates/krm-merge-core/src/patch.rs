@@ -1,0 +1,652 @@
+//! Turns a patch and its directives into a [`Change`].
+//!
+//! A patch alone cannot answer two questions, so dest is asked: whether an unknown list merges (inference looks at all sides), and which
+//! element a patch means if it names the element by fewer keys than the list has.
+
+mod directive;
+mod replaced;
+
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
+use krm_tree::child::{By, ChildId, ChildIndex, Elements, MergeKey, Value, element_key, key_text};
+use krm_tree::path::{ElementKey, FieldPath, Trail};
+use krm_tree::tree::{Branch, List, Tree, View};
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::{Error, NodeRef, Place, comment_text};
+
+use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
+use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
+use crate::merge::merge;
+use crate::policy::NewElements;
+use crate::warning::{Notice, Warning};
+pub use directive::{DELETE_FROM, ORDER, PATCH};
+use directive::{Directive, OnList, RETAIN_KEYS, Reading, directive, must_be_list};
+
+/// The change that a patch asks for, and what the user should know.
+#[derive(Debug)]
+pub struct Lowered<'a> {
+    /// The change.
+    pub change: Change<'a>,
+    /// Lists that could not be merged by their keys, and parts of the patch that have no effect.
+    pub warnings: Vec<Warning<'a>>,
+}
+
+/// Lowers a patch: its values are set, a null removes a field, lists merge by their kind, and directives override this. The change contains
+/// no directives. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
+///
+/// # Errors
+/// Each with its place: a repeated key in the patch; a `$patch` whose value is not `merge`, `replace` or `delete`, or two that exclude each
+/// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
+/// out or has in another order; in Strategic, an element without the merge key of its list.
+pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
+    let mut lowering =
+        Lowering { mode: cursor.mode(), trail: Trail::default(), replaced: 0, absent: 0, warnings: Vec::new() };
+    let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
+    Ok(Lowered { change, warnings: lowering.warnings })
+}
+
+/// The resource that a source adds where dest has none: all that it says is data, nulls and other directives as well. Only `$patch` at its root
+/// speaks of the resource: `delete` adds none, and the others are left out.
+///
+/// # Errors
+/// A repeated key in a map; a `$patch` at the root whose value is not `merge`, `replace` or `delete`.
+pub fn added(source: NodeRef<'_>) -> Result<Option<Tree<'_>>, Error> {
+    check_all_keys(source)?;
+    match directive(source)? {
+        None => Ok(Some(Tree::Node(source))),
+        Some(Directive::Delete) => Ok(None),
+        Some(Directive::Merge | Directive::Replace) => Ok(Some(Tree::Node(source).edited(&By::Field, |root| {
+            root.entries.iter_mut().filter(|e| e.key.is_some_and(|k| k.name() == PATCH)).for_each(|e| e.value = None);
+        }))),
+    }
+}
+
+/// Whether a source holds directives, which have another meaning in a patch than in a new resource.
+pub fn has_directives(source: NodeRef<'_>) -> bool {
+    Reading(Mode::TwoWay).must_cut(source)
+}
+
+/// Checks each map of a node.
+fn check_all_keys(node: NodeRef<'_>) -> Result<(), Error> {
+    if node.is_map() {
+        node.check_keys()?;
+    }
+    node.written().try_for_each(|(_, value)| check_all_keys(value))
+}
+
+struct Lowering<'a> {
+    mode: Mode,
+    trail: Trail<'a>,
+    /// The number of enclosing lists that replace dest's.
+    replaced: usize,
+    /// The number of enclosing fields that dest lacks, and of lists that replace dest's because nothing says how they merge.
+    absent: usize,
+    warnings: Vec<Warning<'a>>,
+}
+
+/// A look-up for fields of dest, hashed if a patch asks for many.
+fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<View<'t, 'a>> {
+    let is_hashed = matches!(dest, Some(View::Branch(branch)) if branch.is_indexed(&By::Field));
+    let hashed = patch.entries().nth(16).and(dest).filter(|_| !is_hashed).map(|map| {
+        let mut fields = HashMap::new();
+        for (name, value) in map.fields() {
+            fields.entry(name).or_insert(value);
+        }
+        fields
+    });
+    move |name| match &hashed {
+        Some(fields) => fields.get(name).copied(),
+        None => dest?.field(name),
+    }
+}
+
+/// The elements of dest's list by their merge keys. If several have one key, the first one counts.
+enum InDest<'t, 'a> {
+    /// The list is already indexed by an earlier merge.
+    Merged(&'t Branch<'a>),
+    /// The elements are read from the list.
+    Read { elements: Vec<View<'t, 'a>>, index: ChildIndex<'a> },
+}
+
+/// The earlier elements of a patch with the same merge key.
+enum Earlier<'a> {
+    /// There is one; this is the index of its child.
+    Child(usize),
+    /// There are several, and this is dest's element after they are applied.
+    Left(Option<Tree<'a>>),
+}
+
+impl<'t, 'a> InDest<'t, 'a> {
+    /// Prepares a list for this many look-ups.
+    fn of(list: Option<View<'t, 'a>>, by: &By<'a>, asked: usize) -> Self {
+        if let Some(View::Branch(branch)) = list
+            && branch.is_indexed(by)
+        {
+            return Self::Merged(branch);
+        }
+        let elements = list.map(View::elements).unwrap_or_default();
+        let mut index = ChildIndex::of(by, elements.iter().map(|element| by.id_of(*element)));
+        index.expect(asked);
+        Self::Read { elements, index }
+    }
+
+    fn get(&self, key: &ElementKey<'a>) -> Option<View<'t, 'a>> {
+        let id = ChildId::Key(key.clone());
+        match self {
+            Self::Merged(branch) => branch.first(&id),
+            Self::Read { elements, index } => index.find(&id).next().and_then(|at| elements.get(at).copied()),
+        }
+    }
+
+    /// The keys of the elements that have the same first merge key as this one.
+    fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
+        match self {
+            Self::Merged(branch) => branch.alike(key),
+            Self::Read { index, .. } => index.keys_alike(key, |_| true),
+        }
+    }
+}
+
+impl<'a> Lowering<'a> {
+    fn node(
+        &mut self,
+        patch: NodeRef<'a>,
+        on_list: OnList<'a>,
+        there: Option<View<'_, 'a>>,
+        cursor: Cursor<'a>,
+        others: Others,
+    ) -> Result<Change<'a>, Error> {
+        check_kept(&self.trail, patch, there)?;
+        let wants = if patch.is_map() {
+            self.tell_idle(patch);
+            match directive(patch)? {
+                Some(Directive::Delete) if self.trail.is_fields(&["metadata"]) && there.is_some() => {
+                    return Err(must_stay(&self.trail, patch));
+                }
+                Some(Directive::Delete) => self.nothing(there),
+                Some(Directive::Replace) => self.map(patch, there, cursor, Others::Go)?,
+                Some(Directive::Merge) | None if cursor.is_replaced() => self.map(patch, there, cursor, Others::Go)?,
+                Some(Directive::Merge) | None => self.map(patch, there, cursor, others)?,
+            }
+        } else if patch.is_list() {
+            self.list(patch, on_list, there, cursor, others)?
+        } else if patch.is_null() && !(self.replaced > 0 && Reading(self.mode).keeps_nulls_of_lists()) {
+            self.nothing(there)
+        } else {
+            Wants::Value(patch)
+        };
+        // A directive may delete values from a list that the patch removes, but an order says that the list exists.
+        let spoken_of = if patch.is_null() { on_list.order } else { on_list.order.or(on_list.deleted) };
+        match spoken_of.filter(|_| !patch.is_list()) {
+            Some(at) => Err(at.error(self.must_be_list())),
+            None => Ok(Change::patch(wants, None)),
+        }
+    }
+
+    fn nothing(&self, there: Option<View<'_, 'a>>) -> Wants<'a> {
+        Wants::nothing_at(&self.trail, there, Expects::Anything)
+    }
+
+    fn map(
+        &mut self,
+        patch: NodeRef<'a>,
+        there: Option<View<'_, 'a>>,
+        cursor: Cursor<'a>,
+        others: Others,
+    ) -> Result<Wants<'a>, Error> {
+        patch.check_keys()?;
+        let of_dest = fields_of(there, patch);
+        let mut on_lists = Reading(self.mode).on_lists(patch)?;
+        let entries = patch.spelled_out();
+        let mut children = Vec::with_capacity(entries.len());
+        for (_, key, value) in entries {
+            let name = key.string();
+            if Reading(self.mode).is_directive(name) || is_protected(&self.trail, name) {
+                continue;
+            }
+            if Reading(self.mode).is_unknown_directive(name) {
+                return Err(Reading(self.mode).unknown_directive(key));
+            }
+            let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
+            let there = of_dest(name);
+            let id = ChildId::Field(name);
+            self.trail.push(id.step(&By::Field), None);
+            if is_all_protected(&self.trail, value) {
+                self.trail.pop();
+                continue;
+            }
+            if self.mode == Mode::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
+                self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
+            }
+            // Only maps and lists have a type that says how they merge.
+            let below = match value.is_container() {
+                true => cursor.child(name, std::iter::once(View::Node(value)).chain(there)),
+                false => cursor.untyped(),
+            };
+            self.absent += usize::from(there.is_none());
+            let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
+            self.absent -= usize::from(there.is_none());
+            change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
+            self.trail.pop();
+            // What dest has already is no change. Where the others go, a field that stays must be named.
+            let asks = others == Others::Go || !change.notes.is_empty() || !change.wants.is_there(there);
+            if asks {
+                children.push(Child { id, node: Some((Some(key), value)), change });
+            }
+        }
+        // Directives about lists that are not in the patch itself.
+        for (name, on_list) in on_lists {
+            let found = of_dest(name);
+            let id = ChildId::Field(name);
+            self.trail.push(id.step(&By::Field), None);
+            let said = on_list.order.or(on_list.deleted);
+            if others == Others::Stay && found.is_some() {
+                if let Some(at) = on_list.order.filter(|_| found.is_some_and(|list| !list.is_list() && !list.is_null()))
+                {
+                    return Err(at.error(self.must_be_list()));
+                }
+                let wants = self.arranged(found.filter(|list| list.is_list()), on_list, cursor.field(name))?;
+                children.push(Child { id, node: None, change: Change::patch(wants, None) });
+            } else if let Some(said) = said.filter(|_| self.absent == 0 && cursor.lacks_list(name)) {
+                self.ignore("a directive speaks of this list, but its type has no such field", None, said);
+            }
+            self.trail.pop();
+        }
+        let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
+        self.retain(patch, &mut inside)?;
+        Ok(inside.sparing(&self.trail, there, Expects::Anything).into())
+    }
+
+    /// Notes the directives of a map that have nothing to act on. They may be meant as data, which is lost.
+    fn tell_idle(&mut self, map: NodeRef<'a>) {
+        if self.absent == 0 {
+            return;
+        }
+        let mode = self.mode;
+        for (key, value) in map.fields().filter(|(key, _)| Reading(mode).is_directive(key.string())) {
+            let said = if value.is_container() { "" } else { &format!(": {}", value.string()) };
+            let reason = format!("`{}{said}` had nothing to act on in dest, and is left out", key.string());
+            self.ignore(&reason, None, value);
+        }
+    }
+
+    /// Notes that a part of the patch has no effect.
+    fn ignore(&mut self, reason: &str, dest: Option<NodeRef<'a>>, proposed: NodeRef<'a>) {
+        let (path, notice) = (self.trail.path(), Notice::Ignored(reason.to_owned()));
+        self.warnings.push(Warning { path, notice, dest, proposed: Some(proposed) });
+    }
+
+    /// Keeps only the fields of dest that `$retainKeys` names.
+    fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
+        if self.mode != Mode::Strategic {
+            return Ok(());
+        }
+        let Some((key, list)) = patch.fields().find(|(key, _)| key.is_called(RETAIN_KEYS)) else { return Ok(()) };
+        must_be_list(key, list)?;
+        if let Some(other) = list.elements().find(|e| e.is_container()) {
+            return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));
+        }
+        if inside.others == Others::Go {
+            return Ok(());
+        }
+        let names: HashSet<&str> = list.elements().map(NodeRef::string).collect();
+        for (key, value) in patch.fields() {
+            let name = key.string();
+            if !names.contains(name) && !value.is_null() && !Reading(self.mode).is_directive(name) {
+                return Err(key.error(format!("`{RETAIN_KEYS}` must name every field of its map, `{name}`, too")));
+            }
+        }
+        inside.others = Others::Go;
+        // A directive about a list does not retain the list.
+        inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
+        let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
+        // The order of the patch holds, so that one patch always gives the same change.
+        for name in list.elements().map(NodeRef::string) {
+            let id = ChildId::Field(name);
+            if !known.contains(&id) {
+                inside.children.push(Child { id, node: None, change: Change::patch(Wants::Same, None) });
+            }
+        }
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        patch: NodeRef<'a>,
+        on_list: OnList<'a>,
+        there: Option<View<'_, 'a>>,
+        cursor: Cursor<'a>,
+        others: Others,
+    ) -> Result<Wants<'a>, Error> {
+        let said = self.list_directive(patch)?;
+        match said {
+            Some(Directive::Delete) if others == Others::Go => return Ok(Wants::Nothing),
+            Some(Directive::Replace) => return self.atomic(patch, cursor),
+            Some(Directive::Merge) | None if others == Others::Go => return self.atomic(patch, cursor),
+            Some(Directive::Delete | Directive::Merge) | None => {}
+        }
+        let there = there.filter(|there| there.is_list());
+        let of_patch = patch.elements().filter(|e| !Reading(self.mode).speaks_of_list(*e)).map(View::Node).collect();
+        let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
+        let kind = match list_kind(cursor, &sides) {
+            Ok(kind) => kind,
+            // A list that goes needs no keys.
+            Err(Unkeyed::Element(_)) if said == Some(Directive::Delete) => return Ok(Wants::Nothing),
+            Err(unkeyed @ Unkeyed::Element(_)) if self.mode == Mode::Strategic => {
+                let is_patch = list_kind(cursor, &sides[..1]).is_err();
+                return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
+            }
+            Err(unkeyed) => {
+                let notice = Notice::Unkeyed(unkeyed);
+                self.warnings.push(Warning {
+                    path: self.trail.path(),
+                    notice,
+                    dest: there.and_then(View::like),
+                    proposed: Some(patch),
+                });
+                ListKind::Atomic
+            }
+        };
+        // Without an element, nothing shows how an unknown list merges.
+        let is_bare = || is_unknown(cursor, &sides) && sides.iter().flat_map(List::each).next().is_none();
+        let can_obey = matches!(kind, ListKind::Map(_)) || said == Some(Directive::Delete) && is_bare();
+        if !can_obey {
+            self.check_no_directives(patch)?;
+        }
+        if said == Some(Directive::Delete) {
+            return Ok(Wants::Nothing);
+        }
+        let mut inside = match kind {
+            ListKind::Atomic => {
+                let by = if any_container(&sides) { By::Index } else { By::Value };
+                let ids = sides[0].each().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
+                self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
+                self.shortened(patch, &sides, cursor);
+                self.absent += 1;
+                let wants = self.atomic(patch, cursor);
+                self.absent -= 1;
+                return wants;
+            }
+            ListKind::Set => self.set(patch),
+            ListKind::Map(keys) => self.keyed(patch, there, keys, cursor)?,
+        };
+        self.delete_from(on_list.deleted, &mut inside)?;
+        if on_list.order.is_none() {
+            return Ok(inside.into());
+        }
+        let in_dest = sides[1..].iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
+        let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
+        let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
+        inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
+        Ok(inside.into())
+    }
+
+    /// Warns if dest loses elements because no source knows how a list merges, and the patch's list replaces it.
+    fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
+        let [of_patch, of_dest] = sides else { return };
+        if !is_unknown(cursor, sides) {
+            return;
+        }
+        let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
+        if let Some(notice) = replaced::shortened(&of_patch, &of_dest) {
+            self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: Some(patch) });
+        }
+    }
+
+    /// The request for a list about which the patch has directives only.
+    fn arranged(
+        &mut self,
+        there: Option<View<'_, 'a>>,
+        on_list: OnList<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Wants<'a>, Error> {
+        let sides: Vec<List<'_, 'a>> = there.map(View::list).into_iter().collect();
+        let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
+        let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
+        let by = match kind {
+            ListKind::Map(keys) => By::Keys(keys),
+            ListKind::Set => By::Value,
+            ListKind::Atomic if any_container(&sides) => By::Index,
+            ListKind::Atomic => By::Value,
+        };
+        let mut inside = Inside::of(at, by, Vec::new());
+        self.delete_from(on_list.deleted, &mut inside)?;
+        let in_dest = sides.iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
+        inside.order = Order::asked(self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?);
+        Ok(inside.into())
+    }
+
+    fn keyed(
+        &mut self,
+        patch: NodeRef<'a>,
+        there: Option<View<'_, 'a>>,
+        keys: Vec<MergeKey<'a>>,
+        cursor: Cursor<'a>,
+    ) -> Result<Inside<'a>, Error> {
+        let in_patch: Vec<(ElementKey<'a>, NodeRef<'a>)> =
+            patch.elements().filter_map(|e| Some((element_key(e, &keys)?, e))).collect();
+        let in_full = in_patch.iter().filter(|(_, e)| keys.len() > 1 && is_named_in_full(*e, &keys));
+        let named: HashSet<&ElementKey<'a>> = in_full.map(|(key, _)| key).collect();
+        let by = By::Keys(keys.clone());
+        let in_dest = InDest::of(there, &by, in_patch.len());
+        let mut seen: HashMap<ElementKey<'a>, Earlier<'a>> = HashMap::new();
+        let mut children: Vec<Child<'a>> = Vec::new();
+        for (key, element) in &in_patch {
+            let is_known = keys.len() == 1 || seen.contains_key(key) || in_dest.get(key).is_some();
+            let alike = if is_known { Vec::new() } else { in_dest.alike(key) };
+            let key = match fit(*element, &keys, key, &alike, &named) {
+                Fit::Only(key) => key,
+                Fit::Several(open) if self.mode == Mode::Strategic => {
+                    return Err(element.error(format!(
+                        "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
+                        self.trail
+                    )));
+                }
+                Fit::Several(_) | Fit::None => key.clone(),
+            };
+            let id = ChildId::Key(key.clone());
+            // Elements of one key are applied in turn: a later one sees the result of the earlier ones.
+            if let Some(Earlier::Child(first)) = seen.get(&key) {
+                let dest = in_dest.get(&key).map(View::to_tree);
+                let left = merge(dest, &children[*first].change, NewElements::Append)?.tree;
+                seen.insert(key.clone(), Earlier::Left(left));
+            }
+            let there = match seen.get(&key) {
+                Some(Earlier::Left(tree)) => tree.as_ref().and_then(Tree::view),
+                _ => in_dest.get(&key),
+            };
+            self.trail.push(id.step(&by), None);
+            let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
+            self.trail.pop();
+            let earlier = match seen.remove(&key) {
+                Some(Earlier::Left(tree)) => Earlier::Left(merge(tree, &change, NewElements::Append)?.tree),
+                _ => Earlier::Child(children.len()),
+            };
+            seen.insert(key, earlier);
+            children.push(Child { id, node: Some((None, *element)), change });
+        }
+        Ok(Inside::of(patch, by, children))
+    }
+
+    fn set(&self, patch: NodeRef<'a>) -> Inside<'a> {
+        let mut children = Vec::new();
+        let mut seen = HashSet::new();
+        for element in patch.elements() {
+            let Some(value) = element.scalar() else { continue };
+            if seen.insert(value.clone()) {
+                let comment = comment_text(&Place::of_element(patch, element), element);
+                let change = Change::patch(Wants::Value(element), comment);
+                children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
+            }
+        }
+        let others = if self.mode == Mode::Strategic { Others::Once } else { Others::Stay };
+        Inside { others, ..Inside::of(patch, By::Value, children) }
+    }
+
+    /// Asks that values are removed from a list. A value that the patch adds as well stays.
+    fn delete_from(&self, deleted: Option<NodeRef<'a>>, inside: &mut Inside<'a>) -> Result<(), Error> {
+        let Some(deleted) = deleted else { return Ok(()) };
+        if !matches!(inside.by, By::Value) {
+            return Err(
+                deleted.error(format!("`{DELETE_FROM}…` must speak of a list of scalars, not of `{}`", self.trail))
+            );
+        }
+        let mut known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
+        for id in deleted.elements().filter_map(|e| e.scalar().map(ChildId::Value)) {
+            if known.insert(id.clone()) {
+                inside.children.push(Child { id, node: None, change: Change::patch(Wants::Nothing, None) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The children of a merged list in the order of a `$setElementOrder`. An element of it that leaves out a further merge key represents
+    /// all children that have its other keys, as kubectl orders ports by their number alone.
+    fn ordered(
+        &self,
+        order: Option<NodeRef<'a>>,
+        by: &By<'a>,
+        in_patch: Vec<(ChildId<'a>, NodeRef<'a>)>,
+        in_dest: Vec<ChildId<'a>>,
+    ) -> Result<Vec<ChildId<'a>>, Error> {
+        let Some(order) = order else { return Ok(Vec::new()) };
+        let mut known: HashMap<ChildId<'a>, Vec<ChildId<'a>>> = HashMap::new();
+        let mut listed = HashSet::new();
+        for id in in_dest.iter().chain(in_patch.iter().map(|(id, _)| id)) {
+            if listed.insert(id.clone()) {
+                known.entry(short(id)).or_default().push(id.clone());
+            }
+        }
+        let mut ids = Vec::new();
+        let mut expanded = HashSet::new();
+        for element in order.elements() {
+            let Some(id) = by.id_of(element) else {
+                let what = match by {
+                    By::Keys(keys) => format!("must have the merge key `{}`", keys[0].name),
+                    By::Value => "must be a scalar".into(),
+                    By::Field | By::Index => "must belong to a list that merges by a key".into(),
+                };
+                return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.trail)));
+            };
+            let given = match by {
+                By::Keys(keys) => keys.iter().map(|key| element.get(key.name).and_then(key_text).is_some()).collect(),
+                _ => Vec::new(),
+            };
+            if given.iter().all(|given| *given) {
+                ids.extend(listed.get(&id).cloned());
+                continue;
+            }
+            let fits = |other: &&ChildId<'a>| match (&id, other) {
+                (ChildId::Key(a), ChildId::Key(b)) => (0..given.len()).all(|i| a.value(i) == b.value(i) || !given[i]),
+                _ => false,
+            };
+            let fitting = known.get(&short(&id)).into_iter().flatten().filter(fits).cloned();
+            if expanded.insert((id.clone(), given.clone())) {
+                ids.extend(fitting);
+            }
+        }
+        let rank: HashMap<&ChildId<'a>, usize> = ids.iter().enumerate().rev().map(|(i, id)| (id, i)).collect();
+        let mut last = 0;
+        for (id, element) in &in_patch {
+            match rank.get(id) {
+                Some(&rank) if rank >= last => last = rank,
+                found => {
+                    let what = if found.is_some() { "in the same order" } else { "as well" };
+                    return Err(element.error(format!(
+                        "`{}{}` must stand in the `$setElementOrder` of its list {what}",
+                        self.trail,
+                        FieldPath::from(id.step(by))
+                    )));
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Checks that no element of a list without merge keys has a `$patch`. Only that of a list that is replaced could be obeyed.
+    fn check_no_directives(&self, list: NodeRef<'a>) -> Result<(), Error> {
+        for element in list.elements().filter(|element| element.is_map()) {
+            if directive(element)?.is_some() {
+                return Err(element.error(format!(
+                    "an element with `{PATCH}: {}` must be in a list that merges by a key, which `{}` does not: only `- {PATCH}: replace` may stand in it",
+                    element.get(PATCH).map(NodeRef::string).unwrap_or_default(),
+                    self.trail
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.
+    /// Directives in it have nothing to act on.
+    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+        if !Reading(self.mode).must_cut(patch) {
+            return Ok(Wants::Value(patch));
+        }
+        let mode = self.mode;
+        let mut children = Vec::new();
+        self.replaced += 1;
+        for element in patch.elements().filter(|element| !Reading(mode).speaks_of_list(*element)) {
+            let id = ChildId::Index(children.len());
+            if element.is_map() && directive(element)? == Some(Directive::Delete) {
+                self.tell_idle(element);
+                continue;
+            }
+            self.trail.push(id.step(&By::Index), None);
+            let mut change = if Reading(self.mode).must_cut(element) {
+                self.node(element, OnList::default(), None, cursor, Others::Go)?
+            } else {
+                Change::patch(Wants::Value(element), None)
+            };
+            self.trail.pop();
+            change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
+            children.push(Child { id, node: Some((None, element)), change });
+        }
+        self.replaced -= 1;
+        Ok(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }.into())
+    }
+
+    /// The directive that the elements of a list give for the list itself.
+    fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
+        let mut found = None;
+        for element in list.elements().filter(|e| e.is_map()) {
+            if !Reading(self.mode).speaks_of_list(element) {
+                continue;
+            }
+            self.tell_idle(element);
+            let said = directive(element)?;
+            if found.is_some() && found != said {
+                return Err(
+                    element.error(format!("`{}` must have one `$patch` of its own, not two that differ", self.trail))
+                );
+            }
+            found = said;
+            if element.fields().nth(1).is_some() {
+                let reason = "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing";
+                self.ignore(reason, None, element);
+            }
+        }
+        Ok(found)
+    }
+
+    fn unkeyed(&self, at: NodeRef<'a>, unkeyed: &Unkeyed, side: &str) -> Error {
+        at.error(format!("`{}` must be a list that can be merged, but in {side} {unkeyed}", self.trail))
+    }
+
+    fn must_be_list(&self) -> String {
+        format!("`{}` must be a list, for a directive speaks of it as one", self.trail)
+    }
+}
+
+/// Whether any element is a map or a list.
+fn any_container(sides: &[List<'_, '_>]) -> bool {
+    sides.iter().flat_map(List::each).any(|e| e.is_container())
+}
+
+/// An identity by its first merge key alone.
+fn short<'a>(id: &ChildId<'a>) -> ChildId<'a> {
+    match id {
+        ChildId::Key(key) => ChildId::Key(ElementKey { first: key.first.clone(), others: Vec::new() }),
+        id => id.clone(),
+    }
+}

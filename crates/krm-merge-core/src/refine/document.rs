@@ -1,0 +1,135 @@
+//! A document inside a text, merged as a document: `values.yaml` in a ConfigMap, or a dashboard in JSON.
+//!
+//! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
+//! document that cannot be merged this way without a loss is not merged here.
+
+use krm_schema::schema::Cursor;
+use krm_tree::alias::same_with_aliases;
+use krm_tree::limit::Budget;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::splice::edits;
+use krm_tree::tree::{Conflict, Pick, Taking, Tree, settle};
+use krm_yaml::hashed::{Empty, HashSet};
+use krm_yaml::{Document, NodeRef, TextEdits, same};
+
+use super::{Depth, RefinedText, Sources, refined};
+use crate::diff::diff;
+use crate::merge::{Walked, merge};
+use crate::own_comments::OwnComments;
+use crate::policy::Policy;
+use crate::warning::Combined;
+
+/// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result cannot be
+/// written.
+pub(super) fn merged(
+    texts: [&str; 3],
+    cursor: Cursor<'_>,
+    policy: Policy,
+    budget: &Budget,
+    depth: Depth,
+) -> Option<RefinedText> {
+    let [original, updated, dest] = texts.map(|text| Document::parse(text).ok());
+    let documents = [original?, updated?, dest?];
+    let [original, updated, dest] = documents.each_ref().map(root);
+    let (original, updated, dest) = (original?, updated?, dest?);
+    if original.kind() != dest.kind() || updated.kind() != dest.kind() {
+        return None;
+    }
+    let change = diff(Some(original), updated, Some(dest), cursor, policy.renames).ok()?.change;
+    let merged = match &change {
+        Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
+        None => Walked { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
+    };
+    let tree = refined(merged, cursor, policy, budget, depth).tree?;
+    let mut places = Vec::new();
+    // Additions of both sides stay, whoever wins.
+    let won_by = |pick| {
+        move |conflict: &Conflict<'_>| match conflict.taking {
+            Taking::Both(_) => Pick::Both,
+            _ => pick,
+        }
+    };
+    let for_dest = settle(tree.clone(), &mut |conflict| {
+        places.push(conflict.path.shown());
+        won_by(Pick::Dest)(conflict)
+    })?;
+    let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
+    let sides = Sides { original: Some(original), updated: Some(updated), dest: Some(dest) };
+    let [(own, contested), (updated, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
+    let apart = !places.is_empty() || !contested.is_empty();
+    places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
+    let for_dest = written(dest, &for_dest, own, budget)?;
+    let for_updated = written(dest, &for_updated, updated, budget)?;
+    let [_, text_of_updated, text_of_dest] = texts;
+    let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
+    Some(RefinedText { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
+}
+
+/// Whether a text consists of documents whose maps have each key once.
+pub(super) fn is_document(text: &str) -> bool {
+    Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
+}
+
+/// The keys that the maps of a text have more than once; `None` if the text is no YAML.
+pub fn twins(text: &str) -> Option<Vec<String>> {
+    let document = Document::parse(text).ok()?;
+    let (mut twins, mut todo) = (Vec::new(), document.roots().collect::<Vec<_>>());
+    while let Some(node) = todo.pop() {
+        if node.duplicate_key().is_some() {
+            let mut seen = HashSet::new();
+            let keys = node.entries().map(|(key, _)| key).filter(|key| !key.is_container() && !key.is_merge_key());
+            twins.extend(keys.map(NodeRef::string).filter(|key| !seen.insert(*key)).map(str::to_owned));
+        }
+        todo.extend(node.children());
+    }
+    Some(twins)
+}
+
+/// Whether two texts are valid documents with the same value.
+pub(super) fn mean_the_same(text: &str, other: &str) -> bool {
+    compared([text, other], |[root, other]| same(root, other))
+}
+
+/// Whether a text means the same as a merge of documents, but for values that updated writes with aliases, and that the text writes alike. In
+/// the text, an alias stands for what its anchor has after the merge, as its author meant it.
+pub(super) fn follows_aliases(merged: &str, text: &str, updated: &str) -> bool {
+    updated.contains('*')
+        && compared([merged, text, updated], |[merged, own, updated]| is_followed(merged, own, updated))
+}
+
+fn is_followed(merged: NodeRef<'_>, own: NodeRef<'_>, updated: NodeRef<'_>) -> bool {
+    let is_field = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+        let own = own.get(key.string());
+        let is_followed = |own| updated.get(key.string()).is_some_and(|updated| is_followed(value, own, updated));
+        own.is_some_and(|own| same(value, own) || is_followed(own))
+    };
+    let are_maps = || [merged, own, updated].into_iter().all(NodeRef::is_map);
+    let have_fields = || merged.fields().count() == own.fields().count() && merged.fields().all(is_field);
+    same(merged, own) || updated.has_aliases() && (same_with_aliases(own, updated) || are_maps() && have_fields())
+}
+
+/// Whether something holds for the roots of texts, which are valid documents.
+fn compared<const N: usize>(texts: [&str; N], holds: impl Fn([NodeRef<'_>; N]) -> bool) -> bool {
+    let documents = texts.map(Document::parse);
+    let roots: Vec<NodeRef<'_>> = documents.iter().filter_map(|document| root(document.as_ref().ok()?)).collect();
+    !roots.iter().any(|root| has_twins(*root)) && roots.try_into().is_ok_and(holds)
+}
+
+/// Whether a map in a value has a key twice.
+pub fn has_twins(node: NodeRef<'_>) -> bool {
+    node.duplicate_key().is_some() || node.children().any(has_twins)
+}
+
+/// The root of a text that is a single map or list.
+fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
+    let mut roots = document.roots();
+    roots.next().filter(|root| root.is_container() && roots.len() == 0)
+}
+
+/// Dest's text with the values of a tree and with these comments; `None` if it cannot be written.
+fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, comments: OwnComments<'a>, budget: &Budget) -> Option<String> {
+    let source = dest.document().source();
+    let own = tree.like()?.is(dest).then(|| edits(dest, tree, budget).ok())??;
+    let all = own.union(comments.edits(dest, budget).into_iter().map(TextEdits::from)).ok()?;
+    Some(all.apply(source, 0..source.len()))
+}

@@ -1,0 +1,199 @@
+//! Three versions of a text, merged line by line as diff3 does it.
+
+use std::ops::Range;
+
+use krm_tree::sides::Sides;
+
+use super::Sources;
+use super::three::{Changed, Hunk, Matches, Part, matches, matches_of_lines, numbered, parts};
+
+/// A text with the changes of both sides in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TextLines {
+    /// The text if dest wins where the changes overlap or touch.
+    pub dest: String,
+    /// The text if updated wins where the changes overlap or touch.
+    pub updated: String,
+    /// The changes that it has.
+    pub sources: Sources,
+}
+
+/// Merges three versions of a text.
+pub(super) fn merged(original: &str, updated: &str, dest: &str) -> TextLines {
+    let (lines, parts) = compared_parts(Sides { original, updated, dest });
+    let mut out = TextLines { dest: String::new(), updated: String::new(), sources: Sources::default() };
+    for part in parts {
+        let (lines_of_dest, lines_of_updated) = match part {
+            Part::Anchor(at) => (&lines.dest[at.dest..=at.dest], &lines.dest[at.dest..=at.dest]),
+            Part::Hunk(hunk) => {
+                let changed = hunk.changed(&lines.original, &lines.updated, &lines.dest);
+                out.sources.add(changed);
+                let (u, d) = (&lines.updated[hunk.updated], &lines.dest[hunk.dest]);
+                match changed {
+                    Changed::Updated => (u, u),
+                    Changed::Apart => (d, u),
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => (d, d),
+                }
+            }
+        };
+        out.dest.extend(lines_of_dest.iter().copied());
+        out.updated.extend(lines_of_updated.iter().copied());
+    }
+    out
+}
+
+/// The numbers of the lines that both sides changed in different ways, place by place.
+pub fn apart(texts: Sides<&str>) -> Vec<Sides<Range<usize>>> {
+    let (lines, parts) = compared_parts(texts);
+    let hunks = parts.into_iter().filter_map(|part| match part {
+        Part::Hunk(hunk) if hunk.changed(&lines.original, &lines.updated, &lines.dest) == Changed::Apart => Some(hunk),
+        Part::Hunk(_) | Part::Anchor(_) => None,
+    });
+    hunks.map(|Hunk { original, updated, dest }| Sides { original, updated, dest }).collect()
+}
+
+/// The lines of three versions of a text, and what they have in common.
+fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
+    let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+    let Sides { original: on, updated: un, dest: dn } = numbered(&lines);
+    // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
+    // another order, only the matches that the first run found show what it did.
+    let sides = [&on[..], &un, &dn];
+    let [in_updated, in_dest] = match compared(sides, matches) {
+        MatchedLines::Upgraded(found) => found,
+        MatchedLines::Behind(_) => match compared(sides, matches_of_lines) {
+            MatchedLines::Upgraded(found) | MatchedLines::Behind(found) => found,
+        },
+    };
+    let parts = parts(&in_updated, &in_dest, un.len(), dn.len());
+    (lines, parts)
+}
+
+/// The matches of original with updated and with dest.
+enum MatchedLines {
+    /// Dest has all of upstream's change already, as after a first run. Its matches go by way of updated: if both sides added equal lines, a
+    /// comparison of original and dest may take another line for the added one.
+    Upgraded([Matches; 2]),
+    /// Dest lacks some of upstream's change, or nothing shows that it has all.
+    Behind([Matches; 2]),
+}
+
+/// Compares three versions. Dest counts as upgraded only where it is as much like updated as like original. Else a removal of upstream could
+/// count as one that dest took back.
+fn compared([original, updated, dest]: [&[u32]; 3], matches: impl Fn(&[u32], &[u32]) -> Matches) -> MatchedLines {
+    let (in_updated, of_updated) = (matches(original, updated), matches(updated, dest));
+    let in_dest = matches(original, dest);
+    let by_updated = in_updated.iter().map(|updated| of_updated[(*updated)?]).collect();
+    let has = |part: &Part| !matches!(part.changed(original, updated, dest), Changed::Updated | Changed::Apart);
+    let has_all = || parts(&in_updated, &by_updated, updated.len(), dest.len()).iter().all(has);
+    match count(&of_updated) >= count(&in_dest) && has_all() {
+        true => MatchedLines::Upgraded([in_updated, by_updated]),
+        false => MatchedLines::Behind([in_updated, in_dest]),
+    }
+}
+
+fn count(matches: &Matches) -> usize {
+    matches.iter().flatten().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines from words, the last one without a line break if the text ends in `$`.
+    fn text(words: &str) -> String {
+        let text: String = words.split(' ').filter(|w| !w.is_empty()).map(|w| format!("{w}\n")).collect();
+        text.strip_suffix("$\n").map(str::to_owned).unwrap_or(text)
+    }
+
+    #[test]
+    fn texts_are_merged_line_by_line() {
+        for (original, updated, dest, want) in [
+            ("a b c", "a b X", "Y b c", ("Y b X", "Y b X")),
+            ("a b c", "a b c X", "Y a b c", ("Y a b c X", "Y a b c X")),
+            ("a b c", "b c", "a b", ("b", "b")),
+            ("a b c", "a X c", "a Y c", ("a Y c", "a X c")),
+            ("a b c", "a X c", "a b Y", ("a b Y", "a X c")),
+            ("a b c d e", "X b Y d e", "a b Z d E", ("X b Z d E", "X b Y d E")),
+            ("a b c$", "a b c", "X b c$", ("X b c", "X b c")),
+            ("a b c", "a b c$", "a b c d", ("a b c d", "a b c$")),
+            ("a b c", "", "a b X", ("a b X", "")),
+        ] {
+            let found = merged(&text(original), &text(updated), &text(dest));
+            assert_eq!((found.dest, found.updated), (text(want.0), text(want.1)), "{original} {updated} {dest}");
+            let swapped = merged(&text(original), &text(dest), &text(updated));
+            assert_eq!((swapped.updated, swapped.dest), (text(want.0), text(want.1)), "swapped");
+            assert_eq!(swapped.sources.apart, found.sources.apart);
+        }
+    }
+
+    #[test]
+    fn a_change_stays_in_its_block_among_blocks_that_are_alike() {
+        let block = |name: &str, cpu: &str| format!("{name}: on image: {name} tag limits: {cpu} memory env: {name} - ");
+        let blocks = |blocks: [(&str, &str); 4]| text(&blocks.map(|(name, cpu)| block(name, cpu)).concat());
+        let original = blocks([("web", "1"), ("api", "1"), ("mail", "1"), ("jobs", "1")]);
+        let updated = blocks([("web", "1"), ("api", "1"), ("jobs", "1"), ("mail", "1")]);
+        let dest = blocks([("web", "1"), ("api", "1"), ("mail", "1"), ("jobs", "4")]);
+        let found = merged(&original, &updated, &dest);
+        assert_eq!(found.dest, blocks([("web", "1"), ("api", "1"), ("jobs", "4"), ("mail", "1")]));
+        assert_eq!(found.updated, found.dest);
+    }
+
+    #[test]
+    fn where_a_line_repeats_a_removal_may_not_count() {
+        let found = merged(&text("a b a a"), &text("X a a"), &text("a b a"));
+        // TODO: it is `X a`, as in git. `imara-diff` 0.2.0 passes over occurrences of a line where the second text is longer.
+        assert_eq!((found.dest, found.updated), (text("X a a"), text("X a a")));
+    }
+
+    #[test]
+    fn a_text_that_one_side_left_alone_becomes_the_other() {
+        for (original, changed) in [("a b c", "a X c d"), ("", "a b"), ("a b", ""), ("a b$", "b a$")] {
+            let (original, changed) = (text(original), text(changed));
+            for found in [merged(&original, &changed, &original), merged(&original, &original, &changed)] {
+                assert_eq!((found.dest, found.updated), (changed.clone(), changed.clone()));
+                assert!(!found.sources.is_combined() && !found.sources.apart);
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_run_changes_nothing() {
+        let block = "s l { r } }";
+        for (original, updated, dest, want) in [
+            ("a b c d", "a b b c d", "a x b c d", "a x b b c d"),
+            (block, "s l { r } m { t } }", "s l { r x } }", "s l { r x } m { t } }"),
+            ("a fi fi fi e", "0 a fi fi e", "a fi fi e", "0 a fi fi e"),
+            ("b a b a", "b a a b a", "b X a b a", "b X a a b a"),
+            ("a a", "a a a", "a X a", "a X a a"),
+        ] {
+            let [original, updated, dest, want] = [original, updated, dest, want].map(text);
+            let once = merged(&original, &updated, &dest);
+            assert_eq!((once.dest.as_str(), once.updated.as_str()), (&*want, &*want));
+            let twice = merged(&original, &updated, &once.dest);
+            assert_eq!((twice.dest, twice.sources.is_combined()), (want, false));
+        }
+    }
+
+    #[test]
+    fn no_line_vanishes_that_no_side_removed() {
+        let original: Vec<String> = (0..5000).map(|i| format!("line {i}")).collect();
+        let with = |step: usize, word: &str| -> String {
+            let line = |(i, line): (usize, &String)| {
+                if i % step == 0 { format!("{line} {word}\n") } else { format!("{line}\n") }
+            };
+            original.iter().enumerate().map(line).collect()
+        };
+        let found = merged(&with(usize::MAX, ""), &with(14, "u"), &with(35, "d"));
+        assert!(found.sources.apart && found.sources.is_combined());
+        for (i, line) in original.iter().enumerate() {
+            let is_there = |text: &str| {
+                text.lines().any(|l| l == line || l.strip_prefix(&**line).is_some_and(|r| r.starts_with(' ')))
+            };
+            if i % 500 == 0 {
+                assert!(is_there(&found.dest) && is_there(&found.updated), "{line}");
+            }
+        }
+        assert_eq!((found.dest.lines().count(), found.updated.lines().count()), (5000, 5000));
+    }
+}
