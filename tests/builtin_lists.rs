@@ -1,4 +1,4 @@
-//! Every row of `crates/krm-merge/src/schema/builtin.txt` at work: on a resource of a kind that leads there, its list merges one element, gets one and
+//! Every row of `crates/krm-schema/src/schema/builtin.txt` at work: on a resource of a kind that leads there, its list merges one element, gets one and
 //! loses one, in Strategic and in TwoWay, as the row says.
 //!
 //! The text is read anew here, and what a row means is said anew, so that neither the compiled table nor the look-ups can be wrong in
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use support::{resource_list, value_of};
 
-const TEXT: &str = include_str!("../crates/krm-merge/src/schema/builtin.txt");
+const TEXT: &str = include_str!("../crates/krm-schema/src/schema/builtin.txt");
 
 /// How a list merges.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -146,7 +146,7 @@ const UNKNOWN_TO_KUSTOMIZE: [&str; 24] = [
 
 #[test]
 fn the_scope_of_every_built_in_type_is_that_of_kustomize_or_newer() {
-    let table = include_str!("../../crates/krm-merge/src/schema/builtin.txt");
+    let table = include_str!("../../crates/krm-schema/src/schema/builtin.txt");
     let kinds = table.lines().filter_map(|l| l.strip_prefix("kind ")).map(|l| l.split(' ').collect::<Vec<_>>());
     let kinds: Vec<(&str, &str)> = kinds.map(|words| (words[0], words[1])).collect();
     let of_kind = |(i, (version, kind)): (usize, &(&str, &str))| item(version, kind, json!({"name": format!("r{i}")}));

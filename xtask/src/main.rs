@@ -29,7 +29,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask pictures
        cargo xtask test [ARGUMENTS]
 
-Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
+Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-schema/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
   a folder   every <version>-local/_definitions.json in it, as the PyPI package kubernetes-validate holds them
   a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
@@ -71,7 +71,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
 
 /// The folder of the tables, unless the user names another one.
 fn schema_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/krm-merge/src/schema")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/krm-schema/src/schema")
 }
 
 /// Makes the table of custom resources.

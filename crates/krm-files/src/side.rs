@@ -46,7 +46,7 @@ impl Side {
     /// A side with the files of a folder of a commit. `name` is its address.
     ///
     /// # Errors
-    /// The errors of [`crate::given::side`].
+    /// A file with resources is no YAML, or a document in it is no map.
     pub fn of_release(name: String, files: Vec<Raw>, unread: Unread) -> Result<Self> {
         let mut files: Vec<Held> = cores::map_each(files, |raw| Held::raw(&name, raw));
         files.sort_by(|a, b| a.path.cmp(&b.path));

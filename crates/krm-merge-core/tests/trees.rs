@@ -1,7 +1,5 @@
 //! A merge that continues from a tree, and a tree that is settled, one case per line.
 
-use krm_yaml::{Document, NodeRef};
-
 use krm_merge_core::change::{Change, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::merge::{Merging, merge};
@@ -9,10 +7,12 @@ use krm_merge_core::patch::lower;
 use krm_merge_core::policy::{NewElements, Renames};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
-use krm_tree::child::{Elements, Keyed, Value};
+use krm_tree::child::{By, Elements, Keyed, Value};
 use krm_tree::limit::Budget;
+use krm_tree::path::FieldPath;
 use krm_tree::splice;
-use krm_tree::tree::{Pick, Tree, settle};
+use krm_tree::tree::{Branch, Conflict, Pick, Taking, Tree, View, decide, settle};
+use krm_yaml::{Document, NodeRef};
 
 fn root<'a>(doc: &'a Document<'_>) -> NodeRef<'a> {
     doc.roots().next().expect("a root")
@@ -79,8 +79,8 @@ fn an_order_keeps_what_is_looked_up() {
     let order: Vec<usize> = (0..300).rev().collect();
     branch.put(&order);
     assert!(branch.is_indexed(&by));
-    let id = branch.ids().nth(7).flatten().expect("an identity");
-    assert_eq!((branch.find(&id).collect(), branch.id(7).as_ref()), (vec![7], Some(&id)));
+    let eighth = root(&doc).elements().nth(292).and_then(|element| by.id_of(View::Node(element))).expect("an identity");
+    assert_eq!((branch.find(&eighth).collect(), branch.id(7).as_ref()), (vec![7], Some(&eighth)));
 }
 
 /// A conflict of one field, as a tree: dest has 1, updated wants 2, both started from 0.

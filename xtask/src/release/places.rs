@@ -32,7 +32,7 @@ fn places() -> impl Iterator<Item = (&'static str, String)> {
 
 /// The folders in which the same digits belong to other things: data of tests, and the history.
 const OTHERS: [&str; 4] =
-    ["tests/", "crates/kubectl-krm-merge/tests/", "crates/krm-merge/src/schema/", "docs/comparison/"];
+    ["tests/", "crates/kubectl-krm-merge/tests/", "crates/krm-schema/src/schema/", "docs/comparison/"];
 
 /// The sources of this command, with the versions of its tests.
 const OWN: &str = "xtask/";
