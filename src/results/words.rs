@@ -192,7 +192,10 @@ fn of_conflict(
     };
     let is_of_value = !matches!(conflict.taking, Taking::Comments(_));
     let field = (is_of_value && !conflict.path.is_empty()).then_some(field);
-    let settled = ruling.treatment.settled(&conflict.taking);
+    let settled = match (&conflict.taking, conflict.comments) {
+        (Taking::Comments(_), None) => ruling.treatment.settled_as(Settled::Dest),
+        (taking, _) => ruling.treatment.settled(taking),
+    };
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);

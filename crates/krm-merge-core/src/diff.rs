@@ -3,6 +3,7 @@
 //! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers a question that the other sides cannot: how an
 //! unknown list merges, because inference looks at all sides. A null is a value like any other here.
 
+mod anchors;
 mod fields;
 mod gap;
 mod lists;
@@ -26,6 +27,7 @@ use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants
 use crate::host::{check_kept, holds_protected, is_all_protected, is_protected, may_hold_protected};
 use crate::policy::Renames;
 use crate::warning::{Notice, Warning};
+use anchors::Anchors;
 use fields::FieldsByName;
 pub use lists::kind_of_list;
 use moved::Moved;
@@ -63,8 +65,10 @@ pub fn diff<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ::at(FieldPath::default(), renames, LinesFit::of(dest, updated));
-    let change = differ.node(NodeOfSides { original, updated: Some(updated), dest }, cursor)?;
+    let roots = NodeOfSides { original, updated: Some(updated), dest };
+    let fit = LinesFit::of(dest, updated);
+    let mut differ = Differ { anchors: Anchors::of(roots.by_side()), ..Differ::at(FieldPath::default(), renames, fit) };
+    let change = differ.node(roots, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
 }
 
@@ -176,11 +180,13 @@ struct Differ<'a> {
     warnings: Vec<Warning<'a>>,
     /// Whether lines of updated fit into dest at this place.
     fit: LinesFit,
+    /// What has an anchor on each side, if whole resources are compared.
+    anchors: Anchors<'a>,
 }
 
 impl<'a> Differ<'a> {
     fn at(path: FieldPath<'a>, renames: Renames, fit: LinesFit) -> Self {
-        Self { trail: path.into(), renames, warnings: Vec::new(), fit }
+        Self { trail: path.into(), renames, warnings: Vec::new(), fit, anchors: Anchors::default() }
     }
 
     fn node(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
@@ -447,9 +453,26 @@ impl<'a> Differ<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         self.trail.push(ChildId::Field(name).step(&By::Field), None);
-        let change = self.node(sides, cursor.child(name, sides.each()));
+        let change = match self.anchored_in_dest(sides) {
+            Some(own) => Ok(sides.expecting(Wants::Value(own))),
+            None => self.node(sides, cursor.child(name, sides.each())),
+        };
         self.trail.pop();
         change
+    }
+
+    /// What a field that upstream made an alias is to be in dest; `None` if dest made another value of it.
+    fn anchored_in_dest(&self, sides: NodeOfSides<'a>) -> Option<NodeRef<'a>> {
+        let alias = sides.updated.filter(|updated| updated.kind() == Kind::Alias)?;
+        if may_hold_protected(&self.trail) || sides.original.is_some_and(|original| same(original, alias)) {
+            return None;
+        }
+        let own = self.anchors.in_dest(alias)?;
+        let is_free = match (sides.original, sides.dest) {
+            (original, Some(dest)) => same(dest, own) || original.is_some_and(|original| same(original, dest)),
+            (original, None) => original.is_none(),
+        };
+        is_free.then_some(own)
     }
 }
 

@@ -317,7 +317,13 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let above = child.change.notes.above.map(|note| note.wants);
-        let comments = Comments { gap: child.change.notes.gap_to_be(), above, behind, ..Comments::default() };
+        let asked = Comments { gap: child.change.notes.gap_to_be(), above, behind, ..Comments::default() };
+        // What has the anchor of an alias has comments of its own.
+        let is_elsewhere = |like: NodeRef<'_>| node.kind() == Kind::Alias && !like.is(node);
+        let comments = match value.as_ref().and_then(Tree::like).filter(|like| is_elsewhere(*like)) {
+            Some(_) => Remarks::of((key, node)).along_with_value("").with(asked),
+            None => asked,
+        };
         Ok(value.map(|value| Entry { was, comments: comments.into(), ..Entry::new(key.map(Key::Node), value) }))
     }
 

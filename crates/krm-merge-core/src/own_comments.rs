@@ -10,6 +10,7 @@ use krm_tree::limit::Budget;
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::comment_lines;
+use krm_tree::tree::Conflict;
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     BlockScalar, Document, DocumentParts, Edit, NodeRef, Place, Style, below, below_all, comments_above,
@@ -18,7 +19,7 @@ use krm_yaml::{
 };
 
 use crate::change::NoteChange;
-use crate::merge::{contradiction, wanted};
+use crate::merge::{contested, contradiction, wanted};
 use crate::warning::{CommentOf, Warning};
 
 /// What happens to the comments of a resource.
@@ -63,7 +64,6 @@ impl<'a> OwnComments<'a> {
         let below = below.filter(|wants| !is_elsewhere(wants, sides));
         let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
-        warnings.extend(sides.original.and_then(|original| contested_header([original, updated, dest])));
         (Self { mark, above, inside, below }, warnings)
     }
 
@@ -88,11 +88,16 @@ impl<'a> OwnComments<'a> {
     }
 }
 
-/// The warning that both sides changed the comments above the first `---` of a text, if these are the first resources of their texts.
-fn contested_header<'a>(sides: [NodeRef<'a>; 3]) -> Option<Warning<'a>> {
-    let [Some(expects), Some(wants), Some(has)] = sides.map(header) else { return None };
-    let notice = contradiction(NoteChange { expects: Some(expects), wants }, has, CommentOf::Dest)?;
-    Some(Warning { path: FieldPath::default(), notice, dest: None, proposed: None })
+/// The conflict about the comments above the first `---` of a text, if both sides changed them, and these are the first resources of their texts.
+/// They belong to the file: dest's stay, whoever wins.
+pub fn contested_header<'a>(sides: Sides<Option<NodeRef<'a>>>) -> Option<Conflict<'a>> {
+    let Sides { original: Some(expects), updated: Some(wants), dest: Some(has) } =
+        sides.map(|side| side.and_then(header))
+    else {
+        return None;
+    };
+    let texts = contested(Some(NoteChange { expects: Some(expects), wants }), has)?;
+    Some(Conflict::of_comments(FieldPath::default(), texts.map(|text| text.trim().to_owned())))
 }
 
 /// The comments above the first `---` of a text, if this is its first resource.

@@ -16,7 +16,7 @@ use crate::tree::{Branch, Entry, Key, Layout, Tree, View, fields_in};
 /// A settled tree of dest as it is to be written: with each alias and `<<` that can stay in its place, and the others written out. Read as
 /// values, this tree means nothing: see above.
 pub(crate) fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
-    if !dest.has_aliases() || tree.is(dest) {
+    if tree.is(dest) || !dest.has_aliases() && !dest.document().has_anchors_in(dest) {
         return Cow::Borrowed(tree);
     }
     Cow::Owned(AliasReader::of(dest).value(dest, tree.clone()))
@@ -206,6 +206,7 @@ impl<'a> AliasReader<'a> {
 
     /// Puts a child as it is to be written.
     fn child(&mut self, mut entry: Entry<'a>, out: &mut Vec<Entry<'a>>) {
+        self.spell(&mut entry);
         let (Some(was), true) = (entry.was, entry.value.is_some() && entry.layout != Layout::Own) else {
             return out.push(entry);
         };
@@ -225,6 +226,30 @@ impl<'a> AliasReader<'a> {
             (entry.source, entry.layout) = (None, Layout::Host);
         }
         out.push(entry);
+    }
+
+    /// Writes a value of updated's field as an alias if it is what has an anchor before it in dest. In what is new, all such values are.
+    fn spell(&self, entry: &mut Entry<'a>) {
+        let is_other = |node: NodeRef<'_>| !node.is_of(self.dest.document());
+        let is_new = entry.key_of_value().is_some_and(is_other);
+        // The anchor of a value that is replaced stays, and an alias cannot have one.
+        let keeps_anchor = entry.was.is_some_and(|was| was.value().anchor_text().is_some());
+        match &mut entry.value {
+            Some(Tree::Node(node)) if is_new && !keeps_anchor && self.is_anchored(*node) => {
+                entry.layout = Layout::Alias;
+            }
+            Some(Tree::Branch(branch)) if is_other(branch.like) => branch.reorder(|mut entries| {
+                entries.iter_mut().for_each(|entry| self.spell(entry));
+                entries
+            }),
+            _ => {}
+        }
+    }
+
+    /// Whether a node is the last one of dest up to here that has its anchor, and still means the same.
+    fn is_anchored(&self, node: NodeRef<'a>) -> bool {
+        let anchored = node.anchor_text().and_then(|anchor| self.anchors.get(name_in(anchor)));
+        anchored.is_some_and(|anchored| anchored.is_same && anchored.node.is(node))
     }
 
     /// Puts a `<<` entry: as it is written, if it brings in what the tree wants, or else its fields.

@@ -113,7 +113,8 @@ pub enum Taking<'a> {
     Overlap,
     /// Updated's elements are added in the place of those that dest added there. This is the list with both additions, dest's first.
     Both(Tree<'a>),
-    /// Updated's comments at the place are taken, whoever wins its value. These are the comments of each side; empty if it has none.
+    /// Updated's comments at the place are taken, whoever wins its value. These are the comments of each side; empty if it has none. Dest's
+    /// stay if the conflict has none to take.
     Comments(Sides<String>),
 }
 
@@ -131,6 +132,21 @@ pub enum Pick {
 }
 
 impl<'a> Conflict<'a> {
+    /// A conflict about comments alone, of which each side has these at a place. Dest's stay, whoever wins.
+    pub fn of_comments(path: FieldPath<'a>, texts: Sides<String>) -> Self {
+        Self {
+            path,
+            original: None,
+            updated: None,
+            dest: None,
+            taken: None,
+            key: None,
+            comments: None,
+            taking: Taking::Comments(texts),
+            required: None,
+        }
+    }
+
     /// The value of each side; for dest what comes out if dest wins.
     pub fn values(&self) -> Sides<Option<Tree<'a>>> {
         let Self { original, updated, dest, .. } = self;

@@ -6,15 +6,18 @@
 //! before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a block
 //! scalar is reported after the scalar; a block scalar that ends with the text has no final line break.
 
+mod joined;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 
 use crate::block_scalar::BlockScalar;
 use crate::error::Error;
 use crate::hashed::{Empty, HashMap};
 use crate::node::{Document, Kind, MAX_DEPTH, NONE, Node, Props, Style};
+use joined::Joined;
 
 /// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
 const MAX_EXPANDED: usize = 1_000_000;
@@ -54,15 +57,24 @@ struct Builder<'b> {
 
 /// The arena of a text, without its source.
 pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
-    let mut doc = Document::empty(text);
-    doc.may_have_questions = text.contains('?');
-    let mut builder = Builder { doc: &mut doc, open: Vec::new(), anchors: HashMap::new(), cursor: 0, expanded: 0 };
-    for event in events(text, 0..text.len()) {
-        let (event, range, tag) = event?;
-        builder.event(text, event, range, tag)?;
+    let mut joined = Joined::of(text);
+    loop {
+        let mut doc = Document::empty(text);
+        doc.may_have_questions = text.contains('?');
+        let mut builder = Builder { doc: &mut doc, open: Vec::new(), anchors: HashMap::new(), cursor: 0, expanded: 0 };
+        let mut refused = None;
+        for (event, range, tag) in joined.events().map_while(|seen| seen.map_err(|e| refused = Some(e)).ok()) {
+            builder.event(text, event, range, tag)?;
+        }
+        match refused {
+            Some(refused) if joined.joins(&refused) => {}
+            Some(refused) => return Err(scan_error(text, &refused)),
+            None => {
+                sort_comments(&mut doc, 0);
+                return Ok(doc);
+            }
+        }
     }
-    sort_comments(&mut doc, 0);
-    Ok(doc)
 }
 
 /// The state before an item: a block list of which all earlier items are read.
@@ -121,7 +133,7 @@ pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, 
 type Seen<'t> = (Event<'t>, Range<usize>, Option<Range<usize>>);
 
 /// The library's events for a part of a text. Their ranges are offsets of the whole text.
-fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_>, Error>> {
+fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_>, ScanError>> {
     let options = granit_parser::options! {
         emit_anchor_events: true,
         max_buffered_comment_events: usize::MAX,
@@ -130,7 +142,7 @@ fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_
     };
     let start = part.start;
     Parser::new_from_str_with_options(&text[part], options).map(move |event| {
-        let (event, span) = event.map_err(|e| scan_error(text, start, &e))?;
+        let (event, span) = event?;
         let of_text = |range: Range<usize>| start + range.start..start + range.end;
         let tag = span.tag_span().and_then(|tag| tag.byte_range()).map(of_text);
         Ok((event, span.byte_range().map_or(0..0, of_text), tag))
@@ -513,12 +525,17 @@ fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// Turns granit's error in a part of a text into ours, with a hint if Go's reader would have accepted the text.
-fn scan_error(text: &str, start: usize, error: &granit_parser::ScanError) -> Error {
-    let offset = error.marker().byte_offset().map_or(text.len(), |offset| start + offset);
+/// The offset of an error in what granit reads.
+fn offset_of(error: &ScanError) -> Option<usize> {
+    error.marker().byte_offset()
+}
+
+/// Turns granit's error in a text into ours, with a hint if Go's reader would have accepted the text.
+fn scan_error(text: &str, error: &ScanError) -> Error {
+    let offset = offset_of(error).unwrap_or(text.len());
     let info = error.info();
     let hint = if info.contains("multiline quoted") {
-        "; the closing quote is missing, or a line of the quoted text is not indented deeper than its key"
+        "; the closing quote is missing"
     } else if info.contains("comments must be separated") {
         "; put a blank before the `#`"
     } else if info.contains("tab") {

@@ -799,3 +799,57 @@ fn the_laws_of_a_three_way_merge_hold_for_children_under_another_name() {
         }
     }
 }
+
+#[test]
+fn an_alias_that_upstream_adds_follows_the_anchor_of_dest() {
+    for [original, updated, dest, want] in [
+        [
+            "a: &x 1\nb: 1\n",
+            "a: &x 1\nb: 1\n# c\nc: *x # new\n",
+            "a: &x 2\nb: 1\n",
+            "a: &x 2\nb: 1\n# c\nc: *x # new\n",
+        ],
+        ["a: &x 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: &x 1\nb: 3\n", "a: &x 1\nb: 3\nc: *x\n"],
+        ["a: &x {k: 1}\n", "a: &x {k: 1}\nc: *x\n", "a: &x {k: 2}\n", "a: &x {k: 2}\nc: *x\n"],
+        [
+            "a: &x\n  k: 1\nb: 1\n",
+            "a: &x\n  k: 1\nb: 1\nc: *x\n",
+            "a: &x\n  k: 2\nb: 1\n",
+            "a: &x\n  k: 2\nb: 1\nc: *x\n",
+        ],
+        ["a: &x 1\nb: 5\n", "a: &x 1\nb: *x # y\n", "a: &x 2\nb: 5\n", "a: &x 2\nb: *x # y\n"],
+        ["a: &x 1\n", "a: &x 1\nc:\n  # d\n  d: *x # e\n", "a: &x 2\n", "a: &x 2\nc:\n  # d\n  d: *x # e\n"],
+        [
+            "- name: a\n  v: &x 1\n",
+            "- name: a\n  v: &x 1\n- name: b\n  v: *x\n",
+            "- name: a\n  v: &x 2\n",
+            "- name: a\n  v: &x 2\n- name: b\n  v: *x\n",
+        ],
+        // An alias is of an anchor before it, and has none of its own.
+        ["a: &x 1\nb: 1\n", "b: 1\na: &x 1\nc: *x\n", "b: 1\nz: 1\na: &x 2\n", "b: 1\nz: 1\na: &x 2\nc: *x\n"],
+        ["a: &x 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "b: 1\na: &x 2\n", "b: 1\nc: 2\na: &x 2\n"],
+        ["a: &x 1\nb: &y 5\n", "a: &x 1\nb: *x\n", "a: &x 2\nb: &y 5\n", "a: &x 2\nb: &y 2\n"],
+        ["{a: &x 1, b: 1}\n", "{a: &x 1, b: 1, c: *x}\n", "{a: &x 2, b: 1}\n", "{a: &x 2, b: 1, c: 2}\n"],
+        // It has updated's value: dest has no such anchor, two of them, or another one, or upstream changed what has it.
+        ["a: &x 1\n", "a: &x 1\nc: *x\n", "a: 2\n", "a: 2\nc: 1\n"],
+        ["a: &x 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: &x 2\nb: &x 1\n", "a: &x 2\nb: &x 1\nc: 1\n"],
+        ["a: 1\n", "a: &x 1\nc: *x\n", "a: 1\nb: &x 2\n", "a: 1\nb: &x 2\nc: 1\n"],
+        ["a: &x 1\n", "a: &x 3\nc: *x\n", "a: &x 1\nb: 1\n", "a: &x 3\nb: 1\nc: 3\n"],
+    ] {
+        for dest in [dest, want] {
+            let (merged, conflicts) = merged([original, updated, dest], OnConflict::TakeUpdated);
+            assert_eq!((merged.as_str(), conflicts), (want, Vec::new()), "{original}{updated}{dest}");
+        }
+    }
+}
+
+#[test]
+fn an_alias_in_conflict_is_updateds_value() {
+    for [updated, dest, want] in [
+        ["a: &x 1\nb: *x\n", "a: &x 2\nb: 4\n", "a: &x 2\nb: 1\n"],
+        ["a: &x 3\nb: 5\nc: *x\n", "a: &x 2\nb: 5\n", "a: &x 3\nb: 5\nc: 3\n"],
+    ] {
+        let (merged, conflicts) = merged(["a: &x 1\nb: 5\n", updated, dest], OnConflict::TakeUpdated);
+        assert_eq!((merged.as_str(), conflicts.len()), (want, 1), "{updated}{dest}");
+    }
+}

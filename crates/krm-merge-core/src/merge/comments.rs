@@ -3,7 +3,7 @@
 use krm_tree::path::FieldPath;
 use krm_tree::remarks::{Remarks, stands_in};
 use krm_tree::sides::{Side, Sides};
-use krm_tree::tree::{Comments, Conflict, Taking};
+use krm_tree::tree::{Comments, Conflict};
 use krm_yaml::{NodeRef, same_comment, same_words};
 
 use crate::change::{GapChange, NoteChange, Notes};
@@ -90,21 +90,10 @@ pub(super) fn conflict_of<'a>(
         below: below.map(|slot| slot[side]),
         opening: opening.map(|slot| slot[side]),
     };
-    slots.iter().any(Option::is_some).then(|| Conflict {
-        path: path(),
-        original: None,
-        updated: None,
-        dest: None,
-        taken: None,
-        key: None,
-        comments: Some(Sides {
-            original: asked(Side::Original),
-            updated: asked(Side::Updated),
-            dest: Comments::default(),
-        }),
-        taking: Taking::Comments(texts),
-        required: None,
-    })
+    let comments =
+        || Sides { original: asked(Side::Original), updated: asked(Side::Updated), dest: Comments::default() };
+    let is_any = slots.iter().any(Option::is_some);
+    is_any.then(|| Conflict { comments: Some(comments()), ..Conflict::of_comments(path(), texts) })
 }
 
 /// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own, and `gap` is what

@@ -15,7 +15,7 @@ use krm_yaml::{Document, NodeRef, TextEdits, same};
 use super::{Depth, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::merge::{Walked, merge};
-use crate::own_comments::OwnComments;
+use crate::own_comments::{OwnComments, contested_header};
 use crate::policy::Policy;
 use crate::warning::Combined;
 
@@ -56,7 +56,7 @@ pub(super) fn merged(
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let sides = Sides { original: Some(original), updated: Some(updated), dest: Some(dest) };
     let [(own, contested), (updated, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
-    let apart = !places.is_empty() || !contested.is_empty();
+    let apart = !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
     let for_dest = written(dest, &for_dest, own, budget)?;
     let for_updated = written(dest, &for_updated, updated, budget)?;

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use krm_merge_core::merge::{self, Merging};
-use krm_merge_core::own_comments::OwnComments;
+use krm_merge_core::own_comments::{OwnComments, contested_header};
 use krm_merge_core::policy::Treatment;
 use krm_merge_core::warning::Warning;
 use krm_tree::limit::Budget;
@@ -48,6 +48,8 @@ pub struct MergedResource<'r, 'a> {
     pub notes: Vec<Note<'r, 'a>>,
     /// What becomes of its own comments.
     pub(super) comments: OwnComments<'a>,
+    /// The conflict about what its file begins with.
+    header: Option<Box<tree::Conflict<'a>>>,
 }
 
 /// The merge of what a list of resources says besides its items.
@@ -59,6 +61,8 @@ pub struct MergedList<'a> {
     pub merged: merge::Walked<'a>,
     /// What becomes of its own comments.
     pub(super) comments: OwnComments<'a>,
+    /// The conflict about what its file begins with.
+    header: Option<Box<tree::Conflict<'a>>>,
 }
 
 /// Something that the owner of a package should know, and that is not a conflict.
@@ -370,14 +374,21 @@ impl<'r, 'a> Merged<'r, 'a> {
 impl<'r, 'a> MergedResource<'r, 'a> {
     /// The merge of a resource, from what becomes of it.
     pub fn of(member: Member<'r, 'a>, becomes: Becomes<'a>) -> Self {
-        let mut made =
-            Self { member, becomes, sources: Vec::new(), notes: Vec::new(), comments: OwnComments::default() };
+        let mut made = Self {
+            member,
+            becomes,
+            sources: Vec::new(),
+            notes: Vec::new(),
+            comments: OwnComments::default(),
+            header: None,
+        };
         let Becomes::Merged(merged, _) = &mut made.becomes else { return made };
         let Some(dest) = member.sides.dest else { return made };
         let mut warnings = std::mem::take(&mut merged.warnings);
-        let (comments, contested) = OwnComments::of(member.sides.map(|side| side.map(Resource::node)), Side::Dest);
+        let nodes = member.sides.map(|side| side.map(Resource::node));
+        let (comments, contested) = OwnComments::of(nodes, Side::Dest);
         warnings.extend(contested);
-        made.comments = comments;
+        (made.comments, made.header) = (comments, contested_header(nodes).map(Box::new));
         let (about, secret) = (dest, Resource::secret(member.sides));
         made.notes = warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }).collect();
         made
@@ -416,7 +427,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             Some(_) => Becomes::Merged(merge::Walked { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
             None => Becomes::Arrived(tree),
         };
-        Ok(Self { member, becomes, sources: of.sources, notes, comments: OwnComments::default() })
+        Ok(Self { member, becomes, sources: of.sources, notes, comments: OwnComments::default(), header: None })
     }
 
     fn all_notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {
@@ -463,9 +474,11 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         {
             member.moves = Move::Stays;
         }
+        let mut header = self.header;
         let becomes = match (self.becomes, sides.original, sides.updated, sides.dest) {
             (Becomes::Merged(merged, upstream), .., Some(dest)) => {
                 let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest, conflict });
+                header = header.filter(|header| pick(header).is_none());
                 let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
                 Becomes::Merged(merge::Walked { tree, ..merged }, upstream)
             }
@@ -484,7 +497,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
             }
             (becomes, ..) => becomes,
         };
-        Self { member, becomes, ..self }
+        Self { member, becomes, header, ..self }
     }
 
     /// Settles all conflicts of the resource, on a copy.
@@ -519,7 +532,9 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         match (&self.becomes, sides.original, sides.updated, sides.dest) {
             (Becomes::Kept, ..) => Decided::Kept,
             (Becomes::Arrived(_), ..) => tree.map_or(Decided::Absent, Decided::Added),
-            (Becomes::Merged(..), .., Some(dest)) => Decided::Merged(settled(tree, sides, dest, decide)),
+            (Becomes::Merged(..), .., Some(dest)) => {
+                Decided::Merged(settled(tree, self.header.as_deref(), sides, dest, decide))
+            }
             (Becomes::Deleted(places), Some(original), _, Some(dest)) if !places.is_empty() => {
                 match decide(Conflict::DeletedUpstream { original, dest, places }).pick() {
                     Pick::Dest => Decided::Kept,
@@ -542,38 +557,40 @@ impl<'r, 'a> MergedResource<'r, 'a> {
 
 impl<'a> MergedList<'a> {
     fn decide<'r>(self, pick: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Option<Pick>) -> Self {
-        let Self { sides: own, merged, comments } = self;
+        let Self { sides: own, merged, comments, header } = self;
         let sides = Sides::of(|side| Some(&own[side]));
         let pick = &mut |conflict: &tree::Conflict<'a>| pick(Conflict::Place { sides, dest: &own.dest, conflict });
+        let header = header.filter(|header| pick(header).is_none());
         let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-        Self { merged: merge::Walked { tree, ..merged }, sides: own, comments }
+        Self { merged: merge::Walked { tree, ..merged }, sides: own, comments, header }
     }
 
     fn settle<'r>(&self, decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> Option<Tree<'a>> {
         let sides = Sides::of(|side| Some(&self.sides[side]));
-        settled(self.merged.tree.clone(), sides, &self.sides.dest, decide).tree
+        settled(self.merged.tree.clone(), self.header.as_deref(), sides, &self.sides.dest, decide).tree
     }
 }
 
 fn settled<'r, 'a>(
     tree: Option<Tree<'a>>,
+    header: Option<&tree::Conflict<'a>>,
     sides: Sides<Option<&Resource<'a>>>,
     dest: &Resource<'a>,
     decide: &mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment,
 ) -> SettledTree<'a> {
     let mut disputed = Disputed::default();
     let is_same = tree.as_ref().is_some_and(|tree| tree.is(dest.node()));
-    let tree = tree.and_then(|tree| {
-        settle(tree, &mut |conflict| {
-            disputed.nodes.extend(conflict.dest.as_ref().and_then(Tree::like));
-            disputed.nodes.extend(conflict.updated);
-            if let Taking::Comments(texts) = &conflict.taking {
-                let lines = texts.iter().flat_map(|(_, text)| text.lines());
-                disputed.comments.extend(lines.map(|line| line.trim().to_owned()));
-            }
-            decide(Conflict::Place { sides, dest, conflict }).pick()
-        })
-    });
+    let mut pick = |conflict: &tree::Conflict<'a>| {
+        disputed.nodes.extend(conflict.dest.as_ref().and_then(Tree::like));
+        disputed.nodes.extend(conflict.updated);
+        if let Taking::Comments(texts) = &conflict.taking {
+            let lines = texts.iter().flat_map(|(_, text)| text.lines());
+            disputed.comments.extend(lines.map(|line| line.trim().to_owned()));
+        }
+        decide(Conflict::Place { sides, dest, conflict }).pick()
+    };
+    header.into_iter().for_each(|header| _ = pick(header));
+    let tree = tree.and_then(|tree| settle(tree, &mut pick));
     SettledTree { tree, disputed, is_same }
 }
 
@@ -594,9 +611,10 @@ fn lists<'a>(members: &[Member<'_, 'a>], rules: Rules<'a>) -> Result<Vec<MergedL
         };
         let sides = Sides { original: list(old, original), updated: list(new, updated), dest: list(here, dest) };
         let mut merged = rules.upgraded_list(Sides::of(|side| &sides[side]))?;
-        let (comments, contested) = OwnComments::of(Sides::of(|side| Some(sides[side].node())), Side::Dest);
+        let nodes = Sides::of(|side| Some(sides[side].node()));
+        let (comments, contested) = OwnComments::of(nodes, Side::Dest);
         merged.warnings.extend(contested);
-        done.push(MergedList { sides, merged, comments });
+        done.push(MergedList { sides, merged, comments, header: contested_header(nodes).map(Box::new) });
     }
     Ok(done)
 }

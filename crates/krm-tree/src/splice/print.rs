@@ -2,7 +2,8 @@
 //!
 //! Scalars are copied as they are written, with their comments; only the layout is dest's. A map or list whose entry asks for
 //! [`Layout::Value`](tree::Layout::Value) keeps its own layout in its own column. Parts that a tree leaves out are left out.
-//! Aliases are written out and anchors are not copied: a copy must mean the same in every place.
+//! Aliases are written out and anchors are not copied: a copy must mean the same in every place. An alias of dest's own anchor is asked for
+//! with [`Layout::Alias`](tree::Layout::Alias).
 //!
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
@@ -246,6 +247,9 @@ impl HostLayout<'_> {
             tree => tree.like(),
         };
         let Some(like) = like else { return BlockText { head: self.flow(new.tree), body: Vec::new() } };
+        if let (tree::Layout::Alias, Some(anchor)) = (new.layout, like.anchor_text()) {
+            return BlockText { head: self.paid(anchor.replacen('&', "*", 1)), body: Vec::new() };
+        }
         let node = like.resolve();
         if let Some(body) = self.as_written(new, host, column) {
             return BlockText { head: String::new(), body };

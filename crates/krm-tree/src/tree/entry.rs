@@ -20,11 +20,11 @@ pub struct Entry<'a> {
     pub value: Option<Tree<'a>>,
     /// The comments that it is to have.
     pub comments: Asked<'a>,
-    /// The layout of its value, if that comes from another document.
+    /// The layout of its value, if that comes from another place.
     pub layout: Layout,
 }
 
-/// The layout of a value that comes from another document.
+/// The layout of a value that comes from another place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// The layout of the document that it is added to.
@@ -33,6 +33,8 @@ pub enum Layout {
     Value,
     /// The layout in which it is written, with its key and its comments.
     Own,
+    /// An alias of it: it is a node of dest with an anchor, which comes before.
+    Alias,
 }
 
 /// The key of a field.

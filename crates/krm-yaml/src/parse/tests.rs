@@ -304,7 +304,7 @@ fn what_is_no_yaml_is_named_with_its_place() {
         ("a: [1\n", "must be YAML"),
         ("a: *x\n", "1:4:"),
         ("a: \"x\"#c\n", "put a blank before the `#`"),
-        ("x:\n  a: \"b\n  c\"\n", "the closing quote is missing"),
+        ("x:\n  a: \"b\n  c: 1\n", "the closing quote is missing"),
         (": a\n", "1:1: a field must have a name"),
         ("a:\n  b: 1\n  : c\n", "3:3: a field must have a name"),
         ("a:\n    :\n", "2:5: a field must have a name"),
@@ -383,4 +383,51 @@ fn a_field_of_a_long_map_is_found_as_in_a_short_one() {
     }
     assert_eq!(root.at(&["in", "k1"]).map(NodeRef::string), Some("nested"));
     assert!(root.at(&["in", "k59"]).is_none());
+}
+
+#[test]
+fn a_quoted_text_goes_on_in_a_line_that_is_indented_less() {
+    for text in [
+        "a:\n  b: 'c\n  d'\n  e: 1\n",
+        "a:\n  b: 'c\nd'\n  e: 1 # f\n",
+        "a: 'c\nd'\nb: 1\n",
+        "a:\n  b: \"c\\\\\n\n d \\\n e\\\"\n  f\"\n  e: 'g\n\n\nh'' i\n\n  '\n",
+        "- - 'c\n\n\n   d\n e'\n- 1\n",
+        "- a: 'c\n  d' # e\n  b: 1\n- f: \"g\nh\"\n",
+        "a:\n- &x 'c\nd'\n- *x\n",
+        "a:\n  b: !!str \"c\n d\"\n  c: [e, 'f\ng', {h: \"i\nj\"}]\n",
+        "a:\n  b: 'é\r\n ü'\r\n  c: 1\r\n",
+        "a:\n  b: 'c\n\td'\n  e: \"f\\\n\tg\"\n",
+        "a:\n  b: 'c\n\t'\n",
+        "a:\n  b: 'x: y\n # z\n ? q'\n",
+        "a:\n  b:\n    'c\n    d\n d'\n",
+        "'c\nd'\n",
+    ] {
+        let doc = Document::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        let theirs: serde_yaml::Value = serde_yaml::from_str(text).expect("libyaml reads it");
+        assert_eq!(value(doc.roots().next().expect("a root")), theirs, "{text:?}");
+    }
+    // libyaml refuses these, too.
+    for text in [
+        "a:\n  b: 'c\n d\n  e: 1\n",
+        "a:\n  'b\n c': 1\n",
+        "a:\n  b: 'c\n d' e\n",
+        "a:\n  b: 'c\n d': 1\n",
+        "a:\n  b: 'c\n--- d'\n",
+        "a:\n  b: \"c\n \\q\"\n",
+        "a:\n  b: c\n\td: 1\n",
+    ] {
+        assert!(serde_yaml::from_str::<serde_yaml::Value>(text).is_err(), "{text:?}");
+        error(text);
+    }
+}
+
+/// A node of strings and integers as the tests' other reader has it.
+fn value(node: NodeRef<'_>) -> serde_yaml::Value {
+    let node = node.resolve();
+    match node.kind() {
+        Kind::Map => node.entries().map(|(key, of)| (value(key), value(of))).collect::<serde_yaml::Mapping>().into(),
+        Kind::List => node.elements().map(value).collect::<Vec<_>>().into(),
+        _ => node.string().parse::<u64>().map_or_else(|_| node.string().into(), Into::into),
+    }
 }

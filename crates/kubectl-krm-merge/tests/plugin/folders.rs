@@ -1463,8 +1463,9 @@ fn what_a_file_begins_with_is_merged() {
         for (side, text) in [("v1", &original), ("v2", &updated), ("here", &dest)] {
             folder.write(&format!("{side}/x.yaml"), text.clone());
         }
-        let [_, stderr] = upgraded(&folder, &[]);
+        let [stdout, stderr] = upgraded(&folder, &[]);
         assert_eq!(folder.read("here/x.yaml"), want, "{original} | {updated} | {dest}");
         assert!(stderr.contains(warns) && stderr.is_empty() == warns.is_empty(), "{stderr}");
+        assert_eq!(stdout.contains("; 1 conflict\n"), warns.contains("both sides"), "{stdout}");
     }
 }

@@ -1,0 +1,48 @@
+//! [`Anchors`]: what has which anchor in a resource, so that an alias that upstream adds stands for what dest has under its name.
+
+use std::cell::OnceCell;
+
+use krm_tree::sides::{Side, Sides};
+use krm_yaml::hashed::HashMap;
+use krm_yaml::{NodeRef, same};
+
+/// The nodes with an anchor of a resource, by the anchor; `None` if several have it.
+type ByAnchor<'a> = HashMap<&'a str, Option<NodeRef<'a>>>;
+
+/// The nodes with an anchor on each side of a resource.
+#[derive(Default)]
+pub(super) struct Anchors<'a> {
+    roots: Sides<Option<NodeRef<'a>>>,
+    /// Those of original, updated and dest, found on first use.
+    found: OnceCell<Sides<ByAnchor<'a>>>,
+}
+
+impl<'a> Anchors<'a> {
+    pub fn of(roots: Sides<Option<NodeRef<'a>>>) -> Self {
+        Self { roots, found: OnceCell::new() }
+    }
+
+    /// What an alias of updated is to stand for in dest: what has its anchor there. `None` if that is something else, because it has neither
+    /// updated's value, nor did upstream leave original's alone.
+    pub fn in_dest(&self, alias: NodeRef<'a>) -> Option<NodeRef<'a>> {
+        let target = alias.resolve();
+        let anchor = target.anchor_text()?;
+        let with_anchor = |side: Side| self.found()[side].get(anchor).copied().flatten();
+        let own = with_anchor(Side::Dest).filter(|_| self.roots.updated.is_some_and(|root| root.holds(target)))?;
+        let is_meant = same(own, alias) || with_anchor(Side::Original).is_some_and(|was| same(was, alias));
+        is_meant.then_some(own)
+    }
+
+    fn found(&self) -> &Sides<ByAnchor<'a>> {
+        self.found.get_or_init(|| self.roots.map(|root| root.map(by_anchor).unwrap_or_default()))
+    }
+}
+
+fn by_anchor(root: NodeRef<'_>) -> ByAnchor<'_> {
+    let mut found = ByAnchor::default();
+    for node in root.document().anchored_in(root) {
+        let Some(anchor) = node.anchor_text() else { continue };
+        found.entry(anchor).and_modify(|only| *only = None).or_insert(Some(node));
+    }
+    found
+}
