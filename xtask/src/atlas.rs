@@ -29,7 +29,7 @@ pub struct Atlas {
 }
 
 /// A tree of fields; some of them are lists.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tree {
     rule: Rule,
     fields: BTreeMap<String, Tree>,
@@ -71,6 +71,41 @@ impl Lists {
             if group.contains('.') {
                 self.add([group, kind, text("version")?], text("path")?, rule);
             }
+        }
+        Ok(())
+    }
+
+    /// Reads the lists of a table, as [`crate::write_atlas::text`] writes it.
+    ///
+    /// # Errors
+    /// A line is not one of such a table.
+    pub fn again(&mut self, table: &str) -> Result<(), String> {
+        let (mut kinds, mut types) = (Vec::new(), vec![Tree::default()]);
+        for line in table.lines().filter(|line| !line.starts_with('#')) {
+            let bad = || format!("`{line}` is no line of the table");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match (line.starts_with(' '), &words[..]) {
+                (false, [] | ["source", ..]) => {}
+                (false, ["kind", group, kind, versions @ ..]) => {
+                    for version in versions {
+                        let (version, ty) = version.split_once('=').ok_or_else(bad)?;
+                        let ty: usize = ty.parse().map_err(|_| bad())?;
+                        kinds.push((([*group, *kind, version]).map(str::to_owned), ty));
+                    }
+                }
+                (false, ["type", _]) => types.push(Tree::default()),
+                (true, [name, ty, rule @ ..]) => {
+                    let ty: usize = ty.parse().map_err(|_| bad())?;
+                    let (own, before) = types.split_last_mut().ok_or_else(bad)?;
+                    let fields = before.get(ty).ok_or_else(bad)?.fields.clone();
+                    own.fields.insert((*name).to_owned(), Tree { rule: rule.concat(), fields });
+                }
+                _ => return Err(bad()),
+            }
+        }
+        for ([group, kind, version], ty) in kinds {
+            let tree = types.get(ty).ok_or_else(|| format!("there is no type {ty}"))?.clone();
+            self.trees.insert((group, kind, version), tree);
         }
         Ok(())
     }
@@ -184,5 +219,23 @@ mod tests {
         let mut versions = ["v2", "v1", "v10", "v1beta2", "v2alpha1", "v1alpha1", "v1beta10", "next"];
         versions.sort_by_key(|version| age(version));
         assert_eq!(versions, ["next", "v1alpha1", "v1beta2", "v1beta10", "v1", "v2alpha1", "v2", "v10"]);
+    }
+
+    /// Both tables of the crate are what their lists make, those of `documented.txt` among them.
+    #[test]
+    fn the_committed_tables_are_made_from_their_lists() {
+        let text = include_str!("../../crates/krm-merge/src/schema/atlas.txt");
+        let mut lists = Lists::default();
+        lists.again(text).expect("a table");
+        lists.document(include_str!("documented.txt")).expect("lists");
+        let table = lists.table();
+        let source = text.lines().find_map(|line| line.strip_prefix("source lists ")).expect("a digest");
+        let source = crate::write::Source { label: "lists".into(), sha256: source.into() };
+        assert!(crate::write_atlas::text(&table, &source) == text, "run `cargo xtask atlas`");
+        let packed = include_str!("../../crates/krm-merge/src/schema/atlas/packed.rs");
+        assert!(crate::write_atlas::packed(&table).as_deref() == Ok(packed), "run `cargo xtask atlas`");
+        for bad in ["type 1\n  a 1\n", "  a 0\n", "kind g k v1=1\n", "kind g k v1\n", "other\n"] {
+            assert!(Lists::default().again(bad).is_err(), "{bad}");
+        }
     }
 }

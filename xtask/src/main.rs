@@ -23,7 +23,7 @@ use table::Table;
 use write::Source;
 
 const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
-       cargo xtask atlas [--output FOLDER] [--repin] LISTS
+       cargo xtask atlas [--output FOLDER] [--repin] [LISTS]
        cargo xtask release VERSION [--dry-run]
        cargo xtask manifest ARCHIVES
        cargo xtask pictures
@@ -35,7 +35,8 @@ A PATH is
   a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
 LABEL names the version where the document does not.
 
-atlas makes atlas.txt and atlas/packed.rs in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each.
+atlas makes atlas.txt and atlas/packed.rs in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each;
+without it, the lists of atlas.txt are read again.
 
 A document whose digest is not the one that builtin.txt or atlas.txt has for it is refused, unless --repin says that it is the
 right one.
@@ -86,16 +87,26 @@ fn atlas(mut args: impl Iterator<Item = String>) -> Result<(), String> {
             _ => return Err(USAGE.into()),
         }
     }
-    let path = lists.ok_or(USAGE)?;
-    let bytes = fs::read(&path).map_err(|e| format!("{path}: {e}"))?;
     let text = output.join("atlas.txt");
-    let pins = pins(&fs::read_to_string(&text).unwrap_or_default());
-    let source = Source { label: "lists".into(), sha256: hex(&bytes) };
-    if let Some(pin) = pins.get(&source.label).filter(|pin| **pin != source.sha256 && !repin) {
-        return Err(format!("{path}: the digest is {}, not {pin}; --repin to accept it", source.sha256));
-    }
+    let written = fs::read_to_string(&text).unwrap_or_default();
+    let pin = pins(&written).remove("lists");
     let mut found = Lists::default();
-    found.read(&String::from_utf8_lossy(&bytes)).map_err(|e| format!("{path}: {e}"))?;
+    let sha256 = match lists {
+        Some(path) => {
+            let bytes = fs::read(&path).map_err(|e| format!("{path}: {e}"))?;
+            let sha256 = hex(&bytes);
+            if let Some(pin) = pin.filter(|pin| *pin != sha256 && !repin) {
+                return Err(format!("{path}: the digest is {sha256}, not {pin}; --repin to accept it"));
+            }
+            found.read(&String::from_utf8_lossy(&bytes)).map_err(|e| format!("{path}: {e}"))?;
+            sha256
+        }
+        None => {
+            found.again(&written).map_err(|e| format!("{}: {e}", text.display()))?;
+            pin.ok_or_else(|| format!("{}: no `source lists`", text.display()))?
+        }
+    };
+    let source = Source { label: "lists".into(), sha256 };
     found.document(include_str!("documented.txt"))?;
     let table = found.table();
     write_files([

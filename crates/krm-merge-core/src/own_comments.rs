@@ -43,8 +43,7 @@ impl<'a> OwnComments<'a> {
         let mut warnings = Vec::new();
         let mut becomes = |of: fn(NodeRef<'a>) -> &'a str, step: Option<(NodeRef<'a>, NodeRef<'a>)>| {
             let (expects, wants, has) = (sides.original.map_or("", of), of(updated), of(dest));
-            // Updated may add the resource without a comment. That does not ask to remove dest's.
-            if same_comment(expects, wants) || sides.original.is_none() && wants.is_empty() {
+            if same_comment(expects, wants) {
                 return None;
             }
             let note = NoteChange { expects: Some(expects), wants };
@@ -384,6 +383,16 @@ mod tests {
             "upstream has it in its place, too"
         );
         assert_eq!(merged(["k: 1\n", "k: 1\n# x\n", fields]), (fields.to_owned(), 0), "dest has it elsewhere");
+    }
+
+    #[test]
+    fn comments_come_below_the_blank_lines_that_dest_has_at_its_end() {
+        for (updated, dest, want) in [
+            ("k: 1\n\n# x\n", "k: 1\nl: 1\n\n", "k: 1\nl: 1\n\n# x\n"),
+            ("k: 1\n\n# x\n", "k: 1\nl: |+\n  y\n\n", "k: 1\nl: |+\n  y\n\n\n# x\n"),
+        ] {
+            assert_eq!(merged(["k: 1\n", updated, dest]), (want.to_owned(), 0), "{dest:?}");
+        }
     }
 
     #[test]

@@ -566,4 +566,63 @@ mod tests {
             assert_eq!(composed(text, pieces, Apart::Stays), want, "{text:?}");
         }
     }
+
+    /// The text of one with these pieces; `top` says what it begins with.
+    fn text_of(text: &str, pieces: &[Piece], top: &Top) -> String {
+        let document = Document::parse(text).expect("valid");
+        Composed::of(&document, TextParts::of(&document), pieces, top).text()
+    }
+
+    #[test]
+    fn a_text_begins_as_upstream_has_it() {
+        let own = [Piece::Own(0, Own::default())];
+        for (text, header, is_marked, want) in [
+            ("# old\n---\na: 1\n", "# new\n", true, "# new\n---\na: 1\n"),
+            ("a: 1\n", "# new\n", true, "# new\n---\na: 1\n"),
+            ("\u{feff}# old\n---\na: 1\n", "", false, "\u{feff}a: 1\n"),
+        ] {
+            let top = Top { opening: Some(Opening { header: header.into(), is_marked }), ..Top::default() };
+            assert_eq!(text_of(text, &own, &top), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_with_a_comment_to_come_is_written_above_what_comes_first() {
+        let text = "a: 1\n---\nb: 2\n";
+        let comment = TextEdits::from(Edit { range: 8..8, text: " # m".to_owned() });
+        assert_eq!(text_of(text, &[Piece::Own(1, comment.into())], &Top::default()), "--- # m\nb: 2\n");
+        let own = Own { mark: "# m".to_owned(), ..Own::default() };
+        let text = "--- # a\n# l\n\na: 1\n...\nb: 2\n";
+        assert_eq!(text_of(text, &[Piece::Own(1, own)], &Top::default()), "--- # m\n# l\n\nb: 2\n");
+    }
+
+    #[test]
+    fn documents_without_a_key_follow_the_one_before_and_directives_stay() {
+        let in_order = |text: &str, keys: [Option<u8>; 3]| {
+            let document = Document::parse(text).expect("valid");
+            let mut pieces = Pieces::default();
+            (0..3).zip(keys).for_each(|(number, key)| pieces.add(key, Piece::Own(number, Own::default())));
+            let pieces = pieces.in_order(&TextParts::of(&document), text);
+            text_of(text, &pieces, &Top::default())
+        };
+        let keys = [Some(2), None, Some(1)];
+        assert_eq!(in_order("a: 1\n---\n# k\n---\nb: 1\n", keys), "b: 1\n---\na: 1\n---\n# k\n");
+        let fixed = "a: 1\n---\n# k\n...\n%YAML 1.2\n---\nb: 1\n";
+        assert_eq!(in_order(fixed, keys), fixed);
+    }
+
+    #[test]
+    fn a_text_that_lacks_a_comment_is_refused() {
+        let document = Document::parse("a: 1 # c\n---\nb: 2\n").expect("valid");
+        let pieces = [0, 1].map(|number| Piece::Own(number, Own::default()));
+        let composed = Composed::of(&document, TextParts::of(&document), &pieces, &Top::default());
+        for (text, is_good) in [
+            ("a: 1 # c\n---\nb: 2\n", true),
+            ("a: 1\n---\nb: 2\n", false),
+            ("a: 1 # c\n---\nb: 3\n", false),
+            ("a: 1 # c\n", false),
+        ] {
+            assert_eq!(composed.check(text).is_ok(), is_good, "{text:?}");
+        }
+    }
 }

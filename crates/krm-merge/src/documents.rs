@@ -168,5 +168,21 @@ mod tests {
         // An alias must come after its anchor, so the order stays.
         let bound = list("- a: &x 1\n- b: *x\n");
         assert_eq!(in_order_of(&bound, &[1, 0]), bound);
+        let before = list("- a: &x 1\n- b: *x\n- c: 3\n- d: 4\n");
+        let after = list("- a: &x 1\n- b: *x\n- d: 4\n- c: 3\n");
+        assert_eq!(in_order_of(&before, &[0, 1, 3, 2]), after);
+    }
+
+    #[test]
+    fn a_new_document_needs_nothing_that_is_above_it() {
+        let new = |text: &str| {
+            let document = Document::parse(text).expect("valid");
+            let tree = Tree::Node(document.roots().next().expect("a root"));
+            NewDocument::of_resource(&tree, &Budget::default()).map(|new| new.body)
+        };
+        let body = new("--- {a: 1}\n").expect("small");
+        assert!(!body.starts_with("---") && Document::parse(body.as_str()).is_ok(), "{body:?}");
+        // Without its directive, the tag has no meaning.
+        assert!(new("%TAG !e! tag:example.com,2000:\n---\na: !e!x 1\n").is_err());
     }
 }

@@ -94,6 +94,82 @@ fn a_document_stands_beside_the_neighbours_that_it_has_upstream() {
     assert_eq!(merged.expect("small"), file("n b a"));
 }
 
+/// A text of these documents: `...` and a text with a `#` or a `-` stand for themselves, another word is a resource of that name with the
+/// data `x: 1`, and a word such as `a=2` has other data.
+fn documents(words: &str) -> String {
+    let mut out = String::new();
+    for word in words.split(' ') {
+        match word.split_once('=').unwrap_or((word, "1")) {
+            _ if word.starts_with(['.', '-']) => out.push_str(&format!("{}\n", word.replace('_', " "))),
+            _ if word.starts_with('#') => out.push_str(&format!("{}\n", word.replace('_', "\n"))),
+            (name, x) => out.push_str(&map(name, &format!("x: {x}, y: long, z: text"))),
+        }
+    }
+    out
+}
+
+#[test]
+fn documents_of_comments_and_marks_are_merged() {
+    for (original, updated, dest, want) in [
+        // They come behind what they are behind upstream.
+        ("a --- #k --- b", "a --- #k --- #n --- b", "a --- #k --- b=2", "a --- #k --- #n --- b=2"),
+        (
+            "a --- #k --- #k --- b",
+            "a --- #k --- #n --- #k --- b",
+            "a --- #k --- #k --- b=2",
+            "a --- #k --- #n --- #k --- b=2",
+        ),
+        // What dest deleted does not come back, even if what is above it goes or gets another name.
+        ("a --- #k --- b", "a --- #k --- b", "a --- b=2", "a --- b=2"),
+        ("a --- o --- #k --- b", "a --- #k --- b", "a --- o --- b=2", "a --- b=2"),
+        ("a --- #k --- b", "n --- #k --- b", "a=2 --- b=2", "n=2 --- b=2"),
+        // Comments at the top that upstream left alone stay there.
+        ("#l_ a --- b", "#l_ b", "#l_ a --- b=2", "#l_ b=2"),
+        // Empty documents stay, at the top and among others.
+        ("a", "a=2", "--- --- a --- own", "--- --- a=2 --- own"),
+        ("a", "a=2", "a --- --- own", "a=2 --- --- own"),
+        // A document below dots gets the mark that upstream gave it, where it needs one.
+        ("a ... b", "a --- n ---_#_m b", "a ... b=2", "a ... --- n ---_#_m b=2"),
+    ] {
+        let sides = [original, updated, dest].map(|words| package([("f", documents(words))]));
+        let merge = Merge::three_way(&sides[0], &sides[1], &sides[2]);
+        let merged = merge.run().expect("merged").files(Pick::Updated).expect("small");
+        assert_eq!(merged.get("f").map(String::as_str), Some(&*documents(want)), "{original} | {updated} | {dest}");
+    }
+}
+
+#[test]
+fn a_document_of_comments_comes_beside_a_list() {
+    let item = |name: &str| format!("- {}", map(name, "x: 1").trim_end().replace('\n', "\n  ") + "\n");
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+    let [original, updated] = ["a", "a --- n --- #k"].map(|words| {
+        let texts = words
+            .split(' ')
+            .map(|word| if word.starts_with(['-', '#']) { format!("{word}\n") } else { map(word, "x: 1") });
+        text(texts.collect::<String>())
+    });
+    let dest = text(list(&item("a")));
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated);
+    assert_eq!(merged.expect("small"), format!("{}---\n#k\n", list(&(item("a") + &item("n")))));
+}
+
+#[test]
+fn a_file_whose_only_resource_makes_way_for_another_stays() {
+    let [old, new] = [map("a", "x: 1"), map("n", "q: 7, r: 8")];
+    let [original, updated] = [&old, &new].map(|text| package([("f", text.clone())]));
+    let dest = package([("f", format!("# own\n---\n{old}"))]);
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").files(Pick::Updated);
+    assert_eq!(merged.expect("small"), files([("f", format!("# own\n---\n{new}"))]));
+}
+
+#[test]
+fn a_new_file_is_upstreams_to_the_byte() {
+    let new = documents("--- a --- --- b ...");
+    let [old, updated, dest] = [package([]), package([("n", new.clone())]), package([("own", map("own", "x: 1"))])];
+    let merged = Merge::three_way(&old, &updated, &dest).run().expect("merged").files(Pick::Updated);
+    assert_eq!(merged.expect("small")["n"], new);
+}
+
 #[test]
 fn a_conflict_of_a_whole_resource_is_one() {
     let [old, new, none] = [map("a", "x: 1"), map("a", "x: 2"), String::new()].map(text);

@@ -237,11 +237,27 @@ mod tests {
             (edit(0..3, "x"), edit(1..2, ""), Some("xd")),
             (edit(0..3, "x"), edit(0..3, "x"), Some("xd")),
             (edit(0..3, "x"), edit(3..3, "y"), Some("xyd")),
+            (edit(1..1, "x"), edit(1..1, "x"), Some("axxbcd")),
         ] {
             for edits in [vec![a.clone(), b.clone()], vec![b.clone(), a.clone()]] {
                 let edits = TextEdits::of(edits).ok().map(|edits| edits.apply("abcd", 0..4));
                 assert_eq!(edits.as_deref(), want, "{a:?} {b:?}");
             }
+        }
+    }
+
+    #[test]
+    fn an_edit_covers_what_it_replaces_and_touches_its_ends() {
+        let edits = TextEdits::sorted(vec![Edit { range: 2..4, text: "x".to_owned() }]);
+        for (range, covers, touches) in [
+            (2..4, true, true),
+            (2..3, true, true),
+            (1..3, false, true),
+            (3..5, false, true),
+            (4..5, false, true),
+            (5..6, false, false),
+        ] {
+            assert_eq!((edits.cover(&range), edits.touch(&range)), (covers, touches), "{range:?}");
         }
     }
 }

@@ -159,6 +159,7 @@ mod tests {
                 &[["", "a: 1\n", "...\n# x\n"], ["---\n", "# n\n", ""], ["---\n", "b: 1\n", "...\n# y\n"]],
             ),
             ("a: 1\n---", "", &[["", "a: 1\n", ""], ["---", "", ""]]),
+            ("---\t# m\na: 1\n", "", &[["---\t# m\n", "a: 1\n", ""]]),
             ("a: |\n  ---\n---a: 1\n", "", &[["", "a: |\n  ---\n---a: 1\n", ""]]),
             ("# only\n", "# only\n", &[]),
         ] {
@@ -172,5 +173,22 @@ mod tests {
             let ends = all.fold(parts.header.end, |end, part| if part.start == end { part.end } else { usize::MAX });
             assert_eq!(ends, text.len(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_header_ends_at_a_blank_line_or_a_mark() {
+        for (text, header) in
+            [("# l\n---\na: 1\n", "# l\n"), ("\u{feff}# l\n\n# a\na: 1\n", "\u{feff}# l\n\n"), ("# a\na: 1\n", "")]
+        {
+            assert_eq!(&text[..below_header(text)], header, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_document_with_a_comment_at_its_mark_is_not_empty() {
+        let text = "a: 1\n---\n--- # m\n---\n# b\n";
+        let document = Document::parse(text).expect("valid");
+        let parts = TextParts::of(&document).documents;
+        assert_eq!(parts.iter().map(|own| own.is_empty(text)).collect::<Vec<_>>(), [false, true, false, false]);
     }
 }

@@ -139,4 +139,19 @@ mod tests {
         assert!(!is_told("# o", "# u", "\n# u"));
         assert!(!is_told("# o", "\n# o", ""));
     }
+
+    #[test]
+    fn what_upstream_takes_back_asks_for_nothing() {
+        let note = NoteChange { expects: Some("# b"), wants: "# a" };
+        assert_eq!(wanted(Some(note), "# a", Some("# b")), None);
+    }
+
+    #[test]
+    fn comments_in_conflict_are_one_text_of_each_side() {
+        let above = Sides { original: "# o", updated: "# u", dest: "" };
+        let behind = Sides { original: "# p", updated: "# v", dest: "# d" };
+        let conflict = conflict_of([None, Some(above), Some(behind), None, None], FieldPath::default);
+        let Some(Taking::Comments(texts)) = conflict.map(|conflict| conflict.taking) else { panic!("no conflict") };
+        assert_eq!([&*texts.original, &*texts.updated, &*texts.dest], ["# o\n# p", "# u\n# v", "# d"]);
+    }
 }

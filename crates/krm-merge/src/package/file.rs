@@ -349,5 +349,11 @@ mod tests {
             put(&mixed, &spots, &[("n: 1\n", own(4))]),
             format!("c: 3\n---\n{}", list("- a: 1\n- n: 1\n# two\n- b: 2\n"))
         );
+        // Its neighbour is the one before it in the new order, wherever that is in the text.
+        let mixed = format!("{two}---\nc: 3\n");
+        assert_eq!(
+            put(&mixed, &[own(5), own(9), own(1)], &[("n: 1\n", own(7))]),
+            format!("c: 3\n---\n{}", list("- a: 1\n- n: 1\n# two\n- b: 2\n"))
+        );
     }
 }
