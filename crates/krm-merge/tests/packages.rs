@@ -309,7 +309,7 @@ fn notes_tell_of_comments_that_go_and_of_what_both_sides_changed() {
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
     let notes: Vec<String> = merged.notes().expect("small").iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["dest:1: `data.x`: CommentsLost([\"# mine\"])"]);
+    assert_eq!(notes, ["dest:1: `data.x`: comments that only dest has were removed: # mine"]);
 }
 
 #[test]

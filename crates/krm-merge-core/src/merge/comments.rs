@@ -125,6 +125,8 @@ pub(super) fn comments_of_sides<'a>(
 
 #[cfg(test)]
 mod tests {
+    use krm_tree::tree::Taking;
+
     use super::*;
 
     #[test]

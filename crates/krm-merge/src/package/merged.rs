@@ -127,7 +127,7 @@ impl fmt::Display for Note<'_, '_> {
             Self::Warning { secret, warning, .. } if secret.hides(&warning.path.keyed()) => {
                 write!(f, "`{}`: look at what it became, for it is secret", warning.path.keyed())
             }
-            Self::Warning { warning, .. } => write!(f, "`{}`: {:?}", warning.path.keyed(), warning.notice),
+            Self::Warning { warning, .. } => write!(f, "`{}`: {}", warning.path.keyed(), warning.notice),
             Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
             Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
             Self::Moved { to, .. } => write!(f, "moved to {to:?}, as in updated"),
