@@ -1,11 +1,12 @@
 //! The files of a package on disk: found, held open, read, and written all or none.
 //!
 //! A [`Side`](side::Side) is what a merge reads: the files of a folder, of a release or of a stream, each [`Held`](held::Held) with its text and
-//! its resources. A [`Change`](change::Change) is what a merge makes of a file, and [`disk::write`] is the one place that replaces files.
+//! its resources. A [`Change`](change::Change) is what a merge makes of a file, and [`disk::write`] is the one place that replaces
+//! the files of a package.
 //!
-//! It never leaves the folder that it was given, also if someone swaps a folder for a symbolic link meanwhile. It never leaves half of a
-//! package written: a run that fails or is stopped by a signal puts back what it replaced. It never follows a link to a file. It knows no git, no
-//! cluster and no terminal.
+//! It never writes outside of the folder that it was given: where the system has calls for it, that holds also if someone swaps a folder for a
+//! symbolic link meanwhile. It never leaves half of a package written: a run that fails or is stopped by a signal puts back what it replaced.
+//! It starts no git, asks no cluster and prints nothing.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

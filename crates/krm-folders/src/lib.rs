@@ -3,8 +3,8 @@
 //! [`given::side`] reads what the user names: a file, a folder, a release in git, or stdin. [`merge::merge`] merges such sides into dest, and gives a
 //! [`Merge`](merge::Merge): the files that change, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
 //!
-//! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. It merges no resource
-//! by itself: that is the engine's, and files that hold none are carried over here.
+//! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. How a resource merges is
+//! the engine's; which file it goes to, and what becomes of files without resources, is here.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

@@ -15,7 +15,7 @@
 //! use krm_yaml::Document;
 //!
 //! let text = "data:\n  a: \"1\"   # ours\n";
-//! let [original, updated, dest] = ["data: {a: '1'}", "data: {a: '2'}", text].map(Document::parse);
+//! let [original, updated, dest] = ["data: {a: \"1\"}", "data: {a: \"2\"}", text].map(Document::parse);
 //! let (original, updated, dest) = (original?, updated?, dest?);
 //! let root = |document| Document::roots(document).next().expect("a document");
 //! let types = Types::new([], Inference::On);
@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It never sees a package, a file or a host: the caller says which resources are one. The walker knows no mode, no directive and no policy, so
-//! each rule of a merge is here once, and who wins is decided later.
+//! It never sees a package: the caller says which resources are one. Of a host it knows only the annotations that no merge touches ([`host`]).
+//! The walker knows no mode, no directive and no text, so each rule of a merge is here once, and who wins is decided later.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

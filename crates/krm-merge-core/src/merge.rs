@@ -1,6 +1,6 @@
 //! The walker: a [`Change`] applied to dest gives a [`Tree`], with conflicts as values in it.
 //!
-//! It knows no mode, no directive, no policy and no text, and it visits only what the change names. So each merge rule is here once, and
+//! It knows no mode, no directive, no text and no winner, and it visits only what the change names. So each merge rule is here once, and
 //! the winner of a conflict is decided later.
 
 mod comments;

@@ -34,6 +34,9 @@
 //! returns a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not visited, and so not printed
 //! again.
 //!
+//! It never reads or writes a file, and knows no host: a program gives texts, and gets the texts that change. What it stands on has crates of its
+//! own: `krm-merge-core` merges one resource, `krm-schema` knows the types, `krm-tree` and `krm-yaml` the texts.
+//!
 //! The modules are what hosts with their own annotations, results and files need, such as the function and the plugin. They may change in any
 //! version. The source lists them in reading order, from the whole down to the bytes.
 

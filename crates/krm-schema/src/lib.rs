@@ -17,8 +17,8 @@
 //! # Ok::<(), krm_yaml::Error>(())
 //! ```
 //!
-//! It never merges anything, and it asks no cluster: what a server knows comes in as an OpenAPI document. The tables are made by `cargo xtask schema`
-//! and `cargo xtask atlas`, and no table is edited by hand.
+//! It never merges anything, and it asks no cluster: what a server knows comes in as an OpenAPI document. The tables of built-in types and of known
+//! custom resources are made by `cargo xtask schema` and `cargo xtask atlas`, never edited by hand: `schema/README.md` says how.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

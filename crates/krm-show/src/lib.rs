@@ -1,10 +1,10 @@
 //! A merge, shown to people and to programs.
 //!
 //! [`page::of`] gives the [`Page`](screen::Page) of a merge in the format that the user chose: a diff, an HTML file, SARIF, Markdown, annotations of GitHub, or
-//! the resources. Each format is a file here. [`screen`] is the one place that prints.
+//! the resources. [`screen`] is the one place that prints.
 //!
-//! It never prints a name or a value of an input as it is where a person reads it: what could mislead is escaped, and no value of a Secret is
-//! shown. It decides nothing about a merge, and reads no file.
+//! It never shows a person a name or a value with characters that mislead: they are escaped. It decides nothing about a merge, and reads no
+//! file.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

@@ -18,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It never knows Kubernetes: no type, no merge key and no policy is named here. It never writes a text that does not say what the tree says,
-//! because each new text is read again.
+//! It never knows a type of Kubernetes or a policy: the caller says by which keys a list is told apart, and who wins. It never writes a text that
+//! does not say what the tree says, because each new text is read again.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

@@ -4,32 +4,54 @@
 //! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events. The tree, the
 //! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
 //!
+//! ```
+//! use krm_yaml::{Document, Edit, TextEdits};
+//!
+//! let text = "image:   web:1   # pinned\n";
+//! let document = Document::parse(text)?;
+//! let image = document.roots().next().and_then(|root| root.get("image")).expect("an image");
+//! let edits = TextEdits::from(Edit { range: image.start()..image.end(), text: "web:2".to_owned() });
+//! assert_eq!(edits.apply(text, 0..text.len()), "image:   web:2   # pinned\n");
+//! # Ok::<(), krm_yaml::Error>(())
+//! ```
+//!
 //! An [`Error`] shows the line that is wrong. So what misleads a reader ([`shown`]) and what may be secret ([`secret`]) is known here, too.
+//! Nothing here knows a merge: that a text is of Kubernetes shows only in what may be secret.
+//!
+//! The modules in reading order, from the whole down to the bytes:
 
-mod blank;
-mod block_scalar;
-mod chunk;
-mod edits;
-mod encoding;
-mod error;
-mod fast;
-mod foreign_anchor;
-mod foreign_break;
-pub mod hashed;
-mod line;
-mod node;
-mod parse;
-mod place;
-mod quote;
 mod read;
+
+mod fast;
+mod parse;
+
+mod node;
 mod same;
-mod scalar;
-pub mod secret;
-pub mod shown;
-mod source_lines;
-mod text_parts;
 mod unresolved;
 mod written_child;
+
+mod place;
+mod text_parts;
+
+mod edits;
+mod quote;
+
+mod block_scalar;
+mod scalar;
+
+pub mod secret;
+pub mod shown;
+
+mod error;
+mod foreign_anchor;
+mod foreign_break;
+mod source_lines;
+
+mod blank;
+mod chunk;
+mod encoding;
+pub mod hashed;
+mod line;
 
 pub use blank::{is_blank, trim, trim_end, trim_start};
 pub use block_scalar::{BlockScalar, Chomping};

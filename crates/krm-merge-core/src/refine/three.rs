@@ -8,6 +8,7 @@
 use std::hash::Hash;
 use std::ops::Range;
 
+use imara_diff::{Diff, Token};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -108,12 +109,8 @@ impl Part {
 
 /// As many matches between original and a side as possible.
 pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
-    found(Algorithm::Myers, original, side)
-}
-
-fn found<T: Eq + Hash>(algorithm: Algorithm, original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
-    for op in capture_diff_slices(algorithm, original, side) {
+    for op in capture_diff_slices(Algorithm::Myers, original, side) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
         }
@@ -126,7 +123,18 @@ pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
     if original.len() + side.len() > FEW {
         return matches(original, side);
     }
-    found(Algorithm::Histogram, original, side)
+    // `imara-diff` matches equal lines at both ends first, and git does not. So each text has ends that the other one lacks.
+    let next = original.iter().chain(side).max().map_or(0, |most| most + 1);
+    let tokens = |lines: &[u32], ends: [u32; 2]| {
+        let tokens = ends[..1].iter().chain(lines).chain(&ends[1..]).copied().map(Token::from);
+        tokens.collect::<Vec<_>>()
+    };
+    let mut diff = Diff::default();
+    let (before, after) = (tokens(original, [next, next + 1]), tokens(side, [next + 2, next + 3]));
+    diff.compute_with(imara_diff::Algorithm::Histogram, &before, &after, next + 4);
+    let mut of_side = (0..side.len()).filter(|line| !diff.is_added(*line as u32 + 1));
+    let matched = |line| if diff.is_removed(line as u32 + 1) { None } else { of_side.next() };
+    slid(original, side, (0..original.len()).map(matched).collect())
 }
 
 /// The lines of three texts as numbers, equal if the lines are equal.
