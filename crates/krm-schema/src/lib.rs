@@ -12,7 +12,8 @@
 //! let spec = service.roots().next().and_then(|root| root.get("spec")).expect("a spec");
 //! let types = Types::new([], Inference::On);
 //! let ports = types.root("v1", "Service", Mode::ThreeWay).field("spec").field("ports");
-//! let kind = list_kind(ports, &[spec.get("ports").expect("ports")]).expect("a kind");
+//! let elements: Vec<_> = spec.get("ports").expect("ports").elements().collect();
+//! let kind = list_kind(ports, &[elements]).expect("a kind");
 //! assert!(matches!(kind, ListKind::Map(_)));
 //! # Ok::<(), krm_yaml::Error>(())
 //! ```
