@@ -22,7 +22,7 @@ pub mod held;
 pub mod disk;
 
 pub mod change;
-pub mod folder;
+mod folder;
 pub mod signals;
 pub mod temporary;
 

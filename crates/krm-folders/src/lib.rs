@@ -19,10 +19,10 @@ pub mod one_form;
 
 pub mod carry;
 
-pub mod beside;
-pub mod brought;
-pub mod combine;
-pub mod related;
+mod beside;
+mod brought;
+mod combine;
+mod related;
 
 pub mod end;
 pub mod replaced;

@@ -21,4 +21,4 @@ pub mod address;
 pub mod objects;
 pub mod program;
 
-pub mod found;
+mod found;

@@ -34,7 +34,7 @@
 
 pub mod refine;
 
-pub mod stump;
+mod stump;
 
 pub mod diff;
 pub mod patch;

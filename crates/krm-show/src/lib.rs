@@ -18,7 +18,7 @@ pub mod output;
 pub mod sarif;
 
 pub mod clash;
-pub mod place;
+mod place;
 pub mod spot;
 
 pub mod progress;
