@@ -59,6 +59,19 @@ pub enum Conflicts {
 }
 
 impl Merge {
+    /// The same merge with other texts of its changes, to be shown.
+    #[must_use]
+    pub fn with_changes(&self, changes: Vec<Change>) -> Self {
+        Self {
+            changes,
+            results: self.results.clone(),
+            made: BTreeMap::new(),
+            rules: self.rules.clone(),
+            secrets: self.secrets.clone(),
+            ..*self
+        }
+    }
+
     /// Whether any result is an error that stops the merge.
     pub fn has_failed(&self) -> bool {
         let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && r.is_conflict();

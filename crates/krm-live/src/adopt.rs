@@ -265,14 +265,7 @@ fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Pag
     let reader = Reader::of_stdout(args.color);
     let mut page = Page::new(reader);
     for (dest, merge) in merges {
-        let hidden = || Merge {
-            changes: secret::masked_files(&merge.changes),
-            results: merge.results.clone(),
-            made: BTreeMap::new(),
-            rules: merge.rules.clone(),
-            secrets: merge.secrets.clone(),
-            ..*merge
-        };
+        let hidden = || merge.with_changes(secret::masked_files(&merge.changes));
         match args.output {
             None if has_failed => {}
             None => page::written(merge, &mut page),

@@ -4,7 +4,7 @@
 //! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
 //! without `--apply`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -20,13 +20,9 @@ use krm_merge_function::results::{self, Outcome, Severity};
 use krm_schema::schema::Types;
 use krm_show::args::Output;
 use krm_show::diff;
-use krm_show::github::github;
-use krm_show::html::html;
-use krm_show::markdown::markdown;
-use krm_show::output::{self, Printed};
-use krm_show::page::report;
+use krm_show::output::Printed;
+use krm_show::page::{self, report};
 use krm_show::progress::Progress;
-use krm_show::sarif::sarif;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::Document;
 
@@ -123,27 +119,19 @@ pub fn live(args: &Live) -> Result<End> {
 
 /// The outcome of a merge of live objects, in the format that the user chose.
 fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) -> Result<Page> {
-    let shown = shown(merge, reader);
-    let mut page = Page::new(reader);
-    match format {
-        Output::Yaml | Output::Json if merge.has_failed() => {}
-        Output::Yaml => page.data(&output::yaml(dest, &shown, Printed::All)?),
-        Output::Json => page.data(&output::json(dest, &shown, Printed::All)?),
-        Output::Name => output::names(merge)?.iter().for_each(|name| page.line(name)),
-        Output::Results => page.data(&output::results(dest, &merge.results, merge.limit)?),
-        Output::Github => page.append(github(dest, &merge.results, reader)),
-        Output::Sarif => page.data(&sarif(dest, &merge.results)),
-        Output::Markdown => page.data(&markdown(dest, &merge.results)),
-        Output::Html => {
-            let changes = secret::masked(&merge.changes);
-            page.data(&html(dest, &changes, &merge.results, &merge.secrets, &merge.types(dest)));
-        }
-        Output::Diff => {
-            page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(dest), reader));
-            page.append(told);
-            page.append(diff::conflicts(dest, merge, reader));
-        }
+    let shown = merge.with_changes(match format {
+        // A program that reads the output needs the whole object. At a terminal, other people may see the screen.
+        Output::Yaml | Output::Json if reader != Reader::Program => secret::without_values(&merge.changes),
+        Output::Diff | Output::Html => secret::masked(&merge.changes),
+        _ => merge.changes.clone(),
+    });
+    if format != Output::Diff {
+        return page::of(dest, &shown, format, Printed::All, reader);
     }
+    let mut page = Page::new(reader);
+    page.append(diff::diff(&shown.changes, &merge.types(dest), reader));
+    page.append(told);
+    page.append(diff::conflicts(dest, merge, reader));
     Ok(page)
 }
 
@@ -163,21 +151,6 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         adopt::check(args, &sides)?;
     }
     Ok(sides)
-}
-
-/// The merge for display. It has the values of Secrets only if a program reads the output.
-fn shown(merge: &Merge, reader: Reader) -> Merge {
-    // A program that reads the output needs the whole object. At a terminal, other people may see the screen.
-    let is_seen = reader != Reader::Program;
-    Merge {
-        changes: if is_seen { secret::without_values(&merge.changes) } else { merge.changes.clone() },
-        results: Vec::new(),
-        made: BTreeMap::new(),
-        rules: Vec::new(),
-        limit: merge.limit,
-        conflicts: merge.conflicts,
-        secrets: merge.secrets.clone(),
-    }
 }
 
 /// The changes to send; `None` without `--apply`, or if the merge failed.
