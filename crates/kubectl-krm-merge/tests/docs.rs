@@ -379,7 +379,7 @@ fn the_readme_builds_and_tests_as_it_is_done_here() {
     let blocks = blocks("README.md", &readme);
     let shown = blocks.iter().find_map(|block| if let How::Shows(command) = block.how { Some(command) } else { None });
     let shown = shown.and_then(|command| command.strip_prefix("kubectl krm-merge ")).expect("a diff");
-    let lines = [&*format!("cargo run --bin kubectl-krm_merge -- {shown}"), "cargo xtask test"];
+    let lines = [&*format!("cargo try {shown}"), "cargo xtask test"];
     let ci = read(".ci/run");
     for line in lines {
         assert!([&readme, &ci].iter().all(|text| text.lines().any(|l| l == line)), "{line}");
