@@ -197,9 +197,8 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
     for word in ["config", "Mode", "$patch", "source()"] {
         assert!(!walker.contains(word), "merge.rs must not know {word}");
     }
-    let splicer =
-        ["splice.rs", "splice/block.rs", "splice/comments.rs", "splice/flow.rs", "splice/print.rs", "splice/value.rs"];
-    let splicer = code(splicer.map(|file| read(&format!("krm-tree/src/{file}"))).concat());
+    let splicer = ["", "/block", "/comments", "/flow", "/json", "/print", "/print/flow", "/value"];
+    let splicer = code(splicer.map(|file| read(&format!("krm-tree/src/splice{file}.rs"))).concat());
     for word in ["apiVersion", "metadata", "schema", "annotations"] {
         assert!(!splicer.contains(word), "splice must not know {word}");
     }
