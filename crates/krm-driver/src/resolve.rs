@@ -23,6 +23,7 @@ use anyhow::{Context, Result, bail};
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
+use krm_files::terminal::is_someone_there;
 use krm_files::told::counted;
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
@@ -189,7 +190,7 @@ impl OpenConflicts<'_> {
 
     /// The answers of a person at the terminal.
     fn asked(&self, signals: &Signals) -> Result<Vec<Option<Answer>>> {
-        if !screen::is_someone_there() {
+        if !is_someone_there() {
             list(self).print()?;
             bail!(
                 "stdin and stdout must be a terminal, or `--take` or `--answers` must be given; stdout has the list of conflicts"

@@ -25,6 +25,7 @@ pub mod change;
 mod folder;
 pub mod signals;
 pub mod temporary;
+pub mod terminal;
 
 pub mod walk;
 

@@ -6,12 +6,13 @@
 //! all programs that fetch. Filters run only where git compares or writes files: see [`without_filters`]. The server that git starts
 //! for a repository on disk gets none of these settings, and runs no program that a repository names.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 use krm_files::credentials;
+use krm_files::terminal::is_someone_there;
 use krm_files::walk::path_of;
 use krm_yaml::shown;
 
@@ -71,16 +72,10 @@ pub fn git(place: In<'_>) -> Command {
         git.env("GIT_ALLOW_PROTOCOL", "none");
     }
     git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
-    if !can_ask() {
+    if !is_someone_there() {
         git.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never").env("SSH_ASKPASS_REQUIRE", "never");
     }
     git
-}
-
-/// Whether a person is there whom git can ask for a password.
-#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
-fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// git around a folder, without the filters that the repository names. It takes a file that only a filter would make equal for a changed one.

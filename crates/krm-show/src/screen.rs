@@ -12,6 +12,7 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
     Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
 };
+use krm_files::terminal::is_someone_there;
 use krm_yaml::shown;
 
 use crate::args::Color;
@@ -178,12 +179,6 @@ pub fn tell_lines(text: &str) {
     let mut page = Page::new(Reader::Bare);
     page.data(text);
     page.tell();
-}
-
-/// Whether a person sees stdout and can press keys.
-#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
-pub fn is_someone_there() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Checks that someone still sees stdout. A terminal that goes away ends the program by a signal, unless this signal never comes: a shell may
