@@ -119,12 +119,13 @@ pub fn live(args: &Live) -> Result<End> {
 
 /// The outcome of a merge of live objects, in the format that the user chose.
 fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) -> Result<Page> {
-    let shown = merge.with_changes(match format {
+    let hidden = match format {
         // A program that reads the output needs the whole object. At a terminal, other people may see the screen.
         Output::Yaml | Output::Json if reader != Reader::Program => secret::without_values(&merge.changes),
         Output::Diff | Output::Html => secret::masked(&merge.changes),
-        _ => merge.changes.clone(),
-    });
+        _ => return page::of(dest, merge, format, Printed::All, reader),
+    };
+    let shown = merge.with_changes(hidden);
     if format != Output::Diff {
         return page::of(dest, &shown, format, Printed::All, reader);
     }
