@@ -4,7 +4,7 @@
 //! [`Merge`](merge::Merge): the files that change, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
 //!
 //! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. How a resource merges is
-//! the engine's; which file it goes to, and what becomes of files without resources, is here.
+//! the engine's; which file it goes to, and what happens to files without resources, is here.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

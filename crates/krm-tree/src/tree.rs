@@ -132,7 +132,7 @@ pub enum Pick {
 }
 
 impl<'a> Conflict<'a> {
-    /// A conflict about comments alone, of which each side has these at a place. Dest's stay, whoever wins.
+    /// A conflict about comments alone. `texts` are those of each side. Dest's stay, whoever wins.
     pub fn of_comments(path: FieldPath<'a>, texts: Sides<String>) -> Self {
         Self {
             path,
