@@ -32,6 +32,7 @@ fn the_schema_names_every_field_and_every_value() {
         [
             "conflictLevel",
             "inferMergeKeys",
+            "keep",
             "maxOutput",
             "mergeKeys",
             "mode",
@@ -39,6 +40,7 @@ fn the_schema_names_every_field_and_every_value() {
             "onConflict",
             "openapi",
             "original",
+            "paths",
             "renames",
             "rules",
             "source",

@@ -77,6 +77,13 @@ pub(super) struct Spec {
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     #[allow(dead_code, reason = "the plugin's, which reads it where it stands")]
     upstream_lock: Option<BTreeMap<String, IgnoredAny>>,
+    /// Which folders and files of upstream the package takes, with `!` before those that it does not take. Only `kubectl krm-merge upgrade`
+    /// uses it.
+    #[allow(dead_code, reason = "the plugin's, which reads it where it stands")]
+    paths: Option<Vec<String>>,
+    /// Which files of the package upgrades leave alone. Only `kubectl krm-merge upgrade` uses it.
+    #[allow(dead_code, reason = "the plugin's, which reads it where it stands")]
+    keep: Option<Vec<String>>,
     /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least
     /// `32Mi`.
     #[schemars(extend("x-kubernetes-int-or-string" = true))]

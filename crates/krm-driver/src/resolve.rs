@@ -14,7 +14,7 @@ mod rule;
 mod session;
 mod terminal;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,10 @@ use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::terminal::is_someone_there;
-use krm_files::told::counted;
+use krm_files::told::{chain, counted};
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
+use krm_git::unmerged;
 use krm_merge_core::refine::names_document;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
@@ -362,11 +363,28 @@ impl OpenConflicts<'_> {
             disk::clean(folder, &disk::leftovers_in(folder))?;
         }
         disk::write(&common(&folders), &replacements, || signals.check())?;
+        if let Err(e) = self.tell_git(answers) {
+            screen::tell(&format!("warning: git does not know that conflicts are resolved: {}", chain(&e)));
+        }
         if let Some((line, told)) = told {
             told.iter().for_each(|told| screen::tell(told));
             page.line(&line);
         }
         page.print()
+    }
+}
+
+impl OpenConflicts<'_> {
+    /// Tells git which files have no conflict any more.
+    fn tell_git(&self, answers: &[Option<Answer>]) -> Result<()> {
+        let mut folders: BTreeMap<&Path, BTreeSet<PathBuf>> = BTreeMap::new();
+        for (held, marked, own) in self.answered(answers) {
+            let is_done = Marked::read(&marked.answered(|number| own[number].as_ref())).conflicts.is_empty();
+            if let Some((folder, name)) = held.file.disk.parent().zip(held.file.disk.file_name()).filter(|_| is_done) {
+                folders.entry(folder).or_default().insert(name.into());
+            }
+        }
+        folders.iter().try_for_each(|(folder, names)| unmerged::settle(folder, names))
     }
 }
 

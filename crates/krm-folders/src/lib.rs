@@ -12,6 +12,7 @@ pub mod given;
 
 pub mod package;
 pub mod record;
+pub mod selection;
 
 pub mod merge;
 

@@ -13,7 +13,8 @@ use krm_files::walk::shown;
 use krm_merge::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};
 
-use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_record, without_record};
+use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_paths, with_record, without_record};
+use crate::selection::Selection;
 
 /// The name of the file in which kpt records the upstream of a package.
 pub const KPTFILE: &str = "Kptfile";
@@ -44,6 +45,8 @@ pub struct Package {
     pub root: PathBuf,
     /// What it records.
     pub record: Option<Record>,
+    /// Which part of upstream it takes.
+    pub selection: Selection,
     /// Where the record stands, if it has one.
     place: Option<RecordDocument>,
     kptfile: Option<String>,
@@ -63,16 +66,22 @@ impl Package {
         }
         let text = |file: &str| text(&root, file).with_context(|| shown(&folder.join(file)));
         let [kptfile, rules] = [text(KPTFILE)?, text(RULES)?];
-        let mut package = Self { name, path: folder.to_owned(), root, record: None, place: None, kptfile, rules };
+        let path = folder.to_owned();
+        let (record, place, selection) = Default::default();
+        let mut package = Self { name, path, root, record, selection, place, kptfile, rules };
         for (place, file, text) in
             [(RecordDocument::Kptfile, KPTFILE, &package.kptfile), (RecordDocument::Rules, RULES, &package.rules)]
         {
             let Some(text) = text else { continue };
             let file = shown(&folder.join(file));
             let document = parse(&file, text.clone().into_bytes())?;
-            if let Some(record) = Record::read(&document, place, &file)? {
+            if place == RecordDocument::Rules {
+                package.selection = Selection::read(&document, &file)?;
+            }
+            if package.record.is_none()
+                && let Some(record) = Record::read(&document, place, &file)?
+            {
                 (package.record, package.place) = (Some(record), Some(place));
-                break;
             }
         }
         Ok(package)
@@ -87,8 +96,8 @@ impl Package {
         self.place.unwrap_or(by_kind)
     }
 
-    /// Prepares the sides of a merge: nothing of the record is merged, and what has an upstream of its own takes no part. The Kptfile of dest
-    /// already has the new record. Returns the folders that take no part.
+    /// Prepares the sides of a merge: nothing of the record is merged, and what has an upstream of its own takes no part, nor what the package
+    /// does not take of upstream or keeps as its own. The Kptfile of dest already has the new record. Returns the folders that take no part.
     ///
     /// # Errors
     /// A Kptfile is not YAML; or a release writes into one.
@@ -99,6 +108,8 @@ impl Package {
         updated: &mut Side,
         dest: &mut Side,
     ) -> Result<Vec<String>> {
+        [&mut *original, &mut *updated].into_iter().for_each(|side| self.selection.part_of_release(side));
+        self.selection.part_of_package(dest);
         let own = own_upstreams(dest);
         [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
         for side in [&mut *original, &mut *updated] {
@@ -123,18 +134,26 @@ impl Package {
         Ok(own)
     }
 
-    /// Adds the record to the changes of a merge.
+    /// Adds the record to the changes of a merge, and what the package takes of upstream from now on, if `paths` are given.
     ///
     /// # Errors
     /// The file of the record is not YAML.
-    pub fn record_in(&self, changes: &mut Vec<Change>, record: &Record) -> Result<()> {
-        let (path, text) = match self.place(record) {
-            RecordDocument::Kptfile => (KPTFILE, &self.kptfile),
-            RecordDocument::Rules => (RULES, &self.rules),
+    pub fn record_in(&self, changes: &mut Vec<Change>, record: &Record, paths: &[String]) -> Result<()> {
+        let in_file = |path: &str, e: anyhow::Error| anyhow!("{}: {e:#}", shown(&Path::new(&self.name).join(path)));
+        let rules = match paths {
+            [] => self.rules.clone(),
+            paths => Some(with_paths(self.rules.as_deref(), paths).map_err(|e| in_file(RULES, e))?),
         };
-        let old = text.clone().map(String::into_bytes);
-        let new = with_record(text.as_deref(), self.place(record), record)
-            .map_err(|e| anyhow!("{}: {e:#}", shown(&Path::new(&self.name).join(path))))?;
+        let (path, text, old) = match self.place(record) {
+            RecordDocument::Kptfile => (KPTFILE, &self.kptfile, &self.kptfile),
+            RecordDocument::Rules => (RULES, &rules, &self.rules),
+        };
+        let old = old.clone().map(String::into_bytes);
+        let new = with_record(text.as_deref(), self.place(record), record).map_err(|e| in_file(path, e))?;
+        if path != RULES && rules != self.rules {
+            let [old, new] = [self.rules.clone(), rules].map(|text| text.map(String::into_bytes));
+            changes.push(Change { path: RULES.to_owned(), old, new, executable: None });
+        }
         match changes.iter_mut().find(|change| change.path == path) {
             Some(change) => {
                 change.old = old;

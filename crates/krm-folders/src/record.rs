@@ -18,6 +18,8 @@ use krm_tree::splice;
 use krm_tree::tree::Tree;
 use krm_yaml::{Document, NodeRef, plain_or_quoted};
 
+use crate::selection::PATHS;
+
 /// Where a package comes from, and which release it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -90,12 +92,11 @@ impl RecordDocument {
 }
 
 impl Record {
-    /// The record of a package that gets a state of a directory.
-    pub fn of_git(address: &ReleaseAddress, state: &State) -> Self {
-        let at = |reference: &String| ReleaseAddress { reference: Some(reference.clone()), ..address.clone() };
-        let locked = Some(at(&state.reference));
+    /// The record of a package that gets a state of a directory. `wish` says what the package wants: this state, or a range that it is in.
+    pub fn of_git(wish: &ReleaseAddress, state: &State) -> Self {
+        let locked = Some(ReleaseAddress { reference: Some(state.reference.clone()), ..wish.clone() });
         let lock = Lock { reference: state.reference.clone(), exact: state.commit.clone(), address: locked };
-        Self { upstream: Upstream::Git(at(&state.name)), lock: Some(lock) }
+        Self { upstream: Upstream::Git(wish.clone()), lock: Some(lock) }
     }
 
     /// Reads the record in a document; `None` if there is none. `name` is the name of the file.
@@ -235,6 +236,16 @@ pub fn with_record(text: Option<&str>, place: RecordDocument, record: &Record) -
             RecordDocument::Rules => format!("spec:\n{indented}"),
         },
     )
+}
+
+/// The text of a `.krm-merge.yaml` that says which part of upstream the package takes. Without a text, it is that of a new one.
+///
+/// # Errors
+/// The text is not YAML, or has no map for the list.
+pub fn with_paths(text: Option<&str>, paths: &[String]) -> Result<String> {
+    let text = text.filter(|text| !text.trim().is_empty()).unwrap_or(NEW);
+    let paths: String = paths.iter().map(|path| format!("  - {}\n", plain_or_quoted(path))).collect();
+    patched(&Document::parse(text.to_owned())?, &format!("spec:\n  {PATHS}:\n{paths}"))
 }
 
 /// The Kptfile of a side, with the record of dest's Kptfile, and its name: neither is taken from upstream.

@@ -1,9 +1,12 @@
 //! The address of a release in git, as kpt writes it: `REPO[.git]/DIRECTORY@REF`.
 //!
+//! What people paste is understood, too: a page of GitHub, GitLab, Gitea or Bitbucket, and kustomize's `REPO//DIRECTORY?ref=REF`.
+//!
 //! An address may come from a file of a package, so nothing of it may be an option of git or start a program: no `-` at the beginning, no
 //! `ext::`, no control characters. A password or token is refused, because the address is written into a file of the package, and no error
 //! repeats one.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -42,6 +45,7 @@ impl ReleaseAddress {
     /// # Errors
     /// It has another form, or must not be used.
     pub fn parse(text: &str) -> Result<Self> {
+        let text = &*pasted(text);
         let is_url = text.contains("://");
         if is_url && credentials::are_in(text) {
             bail!(NO_SECRET);
@@ -80,6 +84,59 @@ impl ReleaseAddress {
     pub fn is_meant(text: &str) -> bool {
         text.contains("://") || split(text).is_some()
     }
+}
+
+/// The values after `?` of an address that people paste and that say nothing about what is meant.
+const IDLE: [&str; 6] = ["depth", "plain", "ref_type", "submodules", "tab", "timeout"];
+
+/// An address that was copied from a browser or a kustomization, in the form of this program. Any other text stays as it is.
+fn pasted(text: &str) -> Cow<'_, str> {
+    let bare = text.strip_prefix("git::").filter(|rest| !rest.contains("::")).unwrap_or(text);
+    let (address, values) = bare.split_once('?').unwrap_or((bare, ""));
+    let mut reference = None;
+    for value in values.split('&').filter(|value| !value.is_empty()) {
+        match value.split_once('=') {
+            Some(("ref" | "version", named)) => reference = Some(named),
+            Some((name, _)) if IDLE.contains(&name) => {}
+            // It may be a secret, so nothing is understood.
+            _ => return Cow::Borrowed(text),
+        }
+    }
+    let page = page(address);
+    let is_here = page.is_none() && reference.is_none();
+    let whole = page.unwrap_or_else(|| match address.strip_prefix("github.com/") {
+        Some(rest) if !is_here => format!("https://github.com/{rest}"),
+        _ => address.to_owned(),
+    });
+    match reference {
+        Some(reference) => Cow::Owned(format!("{whole}@{reference}")),
+        None if is_here => Cow::Borrowed(text),
+        None => Cow::Owned(whole),
+    }
+}
+
+/// The address of what a page of a forge shows; `None` if the address is not that of such a page.
+fn page(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"))?;
+    let names: Vec<&str> = rest.trim_end_matches('/').split('/').collect();
+    // The names between the repository and the release.
+    let (at, between) = match names.iter().position(|name| *name == "-") {
+        Some(0) => return None,
+        Some(at) => (at, 2),
+        None => {
+            (3, if names.get(3) == Some(&"src") && ["branch", "tag", "commit"].contains(names.get(4)?) { 2 } else { 1 })
+        }
+    };
+    let is_page = match names.get(at..at + between)? {
+        ["-", shows] | [shows] => ["tree", "blob", "src"].contains(shows),
+        ["src", _] => true,
+        _ => false,
+    };
+    let (reference, directory) = names.get(at + between..)?.split_first().filter(|_| is_page)?;
+    if names[at - 1].ends_with(".git") {
+        return None;
+    }
+    Some(format!("{scheme}://{}//{}@{reference}", names[..at].join("/"), directory.join("/")))
 }
 
 /// Checks the name of a tag, branch or commit.
@@ -227,6 +284,30 @@ mod tests {
             let found = (address.repo.to_string(), address.directory.as_str(), address.reference.as_deref());
             assert_eq!(found, (repo.to_owned(), directory, reference), "{text}");
         }
+    }
+
+    #[test]
+    fn what_people_paste_is_understood() {
+        for (text, want) in [
+            ("https://github.com/a/b/tree/v1/deploy/web", "https://github.com/a/b.git/deploy/web@v1"),
+            ("https://github.com/a/b/tree/v1?tab=readme-ov-file", "https://github.com/a/b.git@v1"),
+            ("https://github.com/a/b/blob/v1/install.yaml", "https://github.com/a/b.git/install.yaml@v1"),
+            ("https://gitlab.com/a/b/c/-/tree/v1/deploy/?ref_type=tags", "https://gitlab.com/a/b/c.git/deploy@v1"),
+            ("https://codeberg.org/a/b/src/tag/v1/deploy", "https://codeberg.org/a/b.git/deploy@v1"),
+            ("https://codeberg.org/a/b/src/branch/main", "https://codeberg.org/a/b.git@main"),
+            ("https://bitbucket.org/a/b/src/v1/deploy", "https://bitbucket.org/a/b.git/deploy@v1"),
+            ("https://github.com/a/b//deploy?ref=v1", "https://github.com/a/b.git/deploy@v1"),
+            ("https://github.com/a/b//deploy?timeout=90s&ref=v1", "https://github.com/a/b.git/deploy@v1"),
+            ("github.com/a/b//deploy?ref=v1", "https://github.com/a/b.git/deploy@v1"),
+            ("git@github.com:a/b.git//deploy?ref=v1", "git@github.com:a/b.git/deploy@v1"),
+            ("git::https://example.com/a/b.git//deploy?ref=v1", "https://example.com/a/b.git/deploy@v1"),
+            // The folder `tree` of a repository that the address names is a folder.
+            ("https://example.com/a/b.git/tree/v1@v2", "https://example.com/a/b.git/tree/v1@v2"),
+        ] {
+            assert_eq!(ReleaseAddress::parse(text).expect(text).to_string(), want, "{text}");
+        }
+        let error = ReleaseAddress::parse("https://github.com/a/b//d?ref=v1&token=secret").expect_err("a secret");
+        assert!(error.to_string().contains("no password"), "{error}");
     }
 
     #[test]

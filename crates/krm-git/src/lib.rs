@@ -15,8 +15,11 @@ pub mod tree;
 pub mod store;
 
 pub mod refs;
+pub mod versions;
 
 pub mod address;
+
+pub mod unmerged;
 
 pub mod objects;
 pub mod program;

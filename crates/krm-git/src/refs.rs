@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use semver::Version;
 
 use crate::address::ReleaseAddress;
+use crate::versions::{Range, split, version};
 
 /// The tags and branches of a repository, each with its commit.
 #[derive(Debug, Default)]
@@ -108,22 +109,49 @@ impl Refs {
             true => full(),
             false => own().or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(commit),
         };
+        let newest = || {
+            let range = Range::read(name)?;
+            let mut all = self.releases(address, &self.series(address, Some(&range), None)).into_iter();
+            all.rfind(|(version, _)| range.has(version)).map(|(_, state)| state)
+        };
+        let found = found.or_else(newest);
         match found {
             Some(found) => Ok(found),
             None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
         }
     }
 
+    /// The range of versions that an address names; `None` if it names anything else.
+    pub fn range(&self, address: &ReleaseAddress) -> Option<Range> {
+        let name = address.reference.as_deref()?;
+        let is_named = self.find(address).is_ok_and(|found| found.name == name);
+        Range::read(name).filter(|_| !is_named)
+    }
+
+    /// What the record of a package wants that got a state: the range that it asked for, or else the state itself.
+    pub fn wish(&self, asked: &ReleaseAddress, state: &State) -> ReleaseAddress {
+        let range = asked.reference.clone().filter(|_| self.range(asked).is_some());
+        ReleaseAddress { reference: range.or_else(|| Some(state.name.clone())), ..asked.clone() }
+    }
+
     /// What there is instead of a name that is not there.
     fn offer(&self, address: &ReleaseAddress) -> String {
-        let all = self.releases(address, &self.series(address, None));
+        let all = self.releases(address, &self.series(address, None, None));
         let newest: Vec<String> = all.into_iter().rev().take(3).map(|(_, state)| state.name).collect();
         if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
     }
 
-    /// The text before the version in the tags that a package follows: the one of the tag that it came with. Without one, the tags of its
-    /// directory count, or else those of the nearest directory above, or else those of the repository.
-    pub fn series(&self, address: &ReleaseAddress, came_with: Option<&str>) -> String {
+    /// The text before the version in the tags that a package follows: the one that the range names, or else that of the tag that the
+    /// package came with. Without one, the tags of its directory count, or else those of the nearest directory above, or else those of the
+    /// repository.
+    pub fn series(&self, address: &ReleaseAddress, range: Option<&Range>, came_with: Option<&str>) -> String {
+        if let Some(series) = range.and_then(|range| range.series.clone()) {
+            let own = folders(&address.directory).map(|folder| format!("{folder}/{series}"));
+            let has_tags = |series: &String| {
+                self.tags.keys().any(|tag| tag.strip_prefix(series.as_str()).and_then(version).is_some())
+            };
+            return own.chain([series.clone()]).find(has_tags).unwrap_or(series);
+        }
         if let Some((prefix, _)) = came_with.and_then(split) {
             return prefix.to_owned();
         }
@@ -160,31 +188,6 @@ pub fn short<'t>(tag: &'t str, address: &ReleaseAddress) -> &'t str {
 /// Whether a name is that of a whole commit.
 pub fn is_commit(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
-}
-
-/// The text before the version of a release, and the version; `None` if the name does not end with a version.
-pub fn split(name: &str) -> Option<(&str, Version)> {
-    let begins = |at: usize| name[..at].chars().next_back().is_none_or(|c| "/-_@".contains(c));
-    let starts = name.char_indices().map(|(at, _)| at).filter(|at| begins(*at));
-    starts.into_iter().find_map(|at| Some((&name[..at], version(&name[at..])?)))
-}
-
-/// A version, with or without `v`. It may have fewer than three numbers, and zeros before them.
-pub fn version(text: &str) -> Option<Version> {
-    let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
-    let end = text.find(['-', '+']).unwrap_or(text.len());
-    let (numbers, rest) = text.split_at(end);
-    let mut numbers: Vec<&str> = numbers.split('.').collect();
-    if numbers.len() > 3
-        || numbers.iter().any(|number| number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()))
-    {
-        return None;
-    }
-    let whole = |number: &&str| number.trim_start_matches('0').to_owned();
-    numbers.resize(3, "0");
-    let numbers: Vec<String> =
-        numbers.iter().map(whole).map(|number| if number.is_empty() { "0".to_owned() } else { number }).collect();
-    Version::parse(&format!("{}{rest}", numbers.join("."))).ok()
 }
 
 #[cfg(test)]
@@ -234,7 +237,7 @@ mod tests {
             refs(&["tags/v1.10.0", "tags/v1.9", "tags/v2.0.0-rc1", "tags/d/v1.2", "tags/latest", "tags/web-3.0.0"]);
         let names = |text: &str, came_with: Option<&str>| -> Vec<String> {
             let address = address(text);
-            let all = refs.releases(&address, &refs.series(&address, came_with));
+            let all = refs.releases(&address, &refs.series(&address, None, came_with));
             all.into_iter().map(|(_, state)| format!("{} {}", state.name, state.reference)).collect()
         };
         let own = ["v1.2 d/v1.2"];
@@ -248,20 +251,42 @@ mod tests {
     }
 
     #[test]
-    fn a_release_ends_with_a_version() {
-        for (name, want) in [
-            ("v1", Some(("", "1.0.0"))),
-            ("1.2", Some(("", "1.2.0"))),
-            ("web-1.2.3-rc1", Some(("web-", "1.2.3-rc1"))),
-            ("d/v2", Some(("d/", "2.0.0"))),
-            ("2024.01.15", Some(("", "2024.1.15"))),
-            ("a@1.0.0", Some(("a@", "1.0.0"))),
-            ("main", None),
-            ("v1.x", None),
-            ("1.2.3.4", None),
+    fn a_range_is_the_newest_release_in_it() {
+        let refs = refs(&[
+            "heads/v3.x",
+            "tags/v1.3.0",
+            "tags/v1.4.2",
+            "tags/v1.5.0-rc1",
+            "tags/v1.10.0",
+            "tags/v2.0.0",
+            "tags/web-1.1.0",
+            "tags/web-2.0.0",
+            "tags/d/v1.1",
+            "tags/d/v1.2",
+        ]);
+        for (text, want) in [
+            ("r.git@^1.4", Some("v1.10.0")),
+            ("r.git@~1.4", Some("v1.4.2")),
+            ("r.git@~v1.4", Some("v1.4.2")),
+            ("r.git@v1.x", Some("v1.10.0")),
+            ("r.git@1.x", Some("v1.10.0")),
+            ("r.git@>=1.3,<1.4", Some("v1.3.0")),
+            ("r.git@web-1.x", Some("web-1.1.0")),
+            ("r.git/d@v1.x", Some("v1.2")),
+            ("r.git/d/e@^1", Some("v1.2")),
+            // A branch of this name is there.
+            ("r.git@v3.x", Some("v3.x")),
+            ("r.git@^3", None),
+            ("r.git@v1.6", None),
+            ("r.git@x", None),
         ] {
-            let found = split(name).map(|(prefix, version)| (prefix, version.to_string()));
-            assert_eq!(found.as_ref().map(|(prefix, version)| (*prefix, version.as_str())), want, "{name}");
+            let address = address(text);
+            assert_eq!(refs.find(&address).ok().map(|state| state.name).as_deref(), want, "{text}");
+            let is_range = refs.range(&address).is_some();
+            assert_eq!(
+                is_range,
+                !text.ends_with("v3.x") && Range::read(text.rsplit('@').next().expect("a name")).is_some()
+            );
         }
     }
 }

@@ -57,6 +57,21 @@ pub fn side(store: &Store, address: &ReleaseAddress, state: &State, name: String
     }
 }
 
+/// The side of a release that a package gets. A release that is one file is a folder with this file alone.
+///
+/// # Errors
+/// The errors of [`side`].
+pub fn package(store: &Store, address: &ReleaseAddress, state: &State, name: String) -> Result<Side> {
+    let (files, unread) = match read(store, address, state).with_context(|| name.clone())? {
+        Read::Folder(files, unread) => (files, unread),
+        Read::File(bytes) => {
+            let path = address.directory.rsplit('/').next().unwrap_or_default().to_owned();
+            (vec![Raw { path, bytes, is_executable: false }], Unread::default())
+        }
+    };
+    Side::of_release(name, files, unread)
+}
+
 /// What a release holds.
 enum Read {
     File(Vec<u8>),

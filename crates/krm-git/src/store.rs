@@ -407,6 +407,12 @@ impl Store {
         read
     }
 
+    /// How many bytes were fetched into the cache until now.
+    pub fn packed(&self) -> u64 {
+        let packs = fs::read_dir(self.folder.join("objects/pack")).into_iter().flatten().filter_map(Result::ok);
+        packs.filter_map(|pack| Some(pack.metadata().ok()?.len())).sum()
+    }
+
     /// Locks the cache against other runs, for as long as the returned file lives.
     fn lock(&self) -> Result<File> {
         let file = self.folder.with_extension("lock");

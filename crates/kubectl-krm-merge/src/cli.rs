@@ -182,7 +182,8 @@ pub struct Upgrade {
     #[arg(value_name = "PACKAGE")]
     pub packages: Vec<PathBuf>,
     /// The release to upgrade to: a tag, branch or commit [default: what the record wants, if the package has another one; or the branch that
-    /// it records; or else the newest release by its version]. A pre-release is taken by itself only if the package has one
+    /// it records; or else the newest release by its version]. A range, such as `^1.4`, takes the newest release in it, also later. A
+    /// pre-release is taken by itself only if the package has another one of the same release
     #[arg(long, value_name = "REF")]
     pub to: Option<String>,
     /// Where the package comes from, if it does not record it or that changed: REPO.git/DIRECTORY, with every address that git can fetch
@@ -213,11 +214,15 @@ pub struct Upgrade {
 /// What is copied, and where to.
 #[derive(Debug, Args)]
 pub struct Get {
-    /// The release: REPO.git/DIRECTORY@REF, as for `kpt pkg get`, with every address that git can fetch. Without `@REF`, it is the default
-    /// branch
+    /// The release: REPO.git/DIRECTORY@REF, as for `kpt pkg get`, with every address that git can fetch. It may be one file. Without `@REF`, it
+    /// is the default branch. REF may be a range, such as `^1.4`
     pub source: String,
     /// The folder, which must be new or empty [default: the name of the directory, or of the repository]
     pub folder: Option<PathBuf>,
+    /// Take only this file or folder of it; with `!` before it, do not take it. May be given several times, and may have `*`. The package records
+    /// it
+    #[arg(long, value_name = "PATH")]
+    pub path: Vec<String>,
     /// Do not use the network: only what was fetched before
     #[arg(long)]
     pub offline: bool,

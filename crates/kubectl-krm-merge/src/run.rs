@@ -1,5 +1,6 @@
 //! `two-way`, `three-way` and `strategic`: reads the sides, merges them, and prints or writes the result.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
 
@@ -17,6 +18,8 @@ use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::{clean, replacements};
+use krm_git::unmerged::{self, Conflicted};
+use krm_merge_function::config::Role;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_show::args::Output;
 use krm_show::diff;
@@ -24,6 +27,7 @@ use krm_show::output::Printed;
 use krm_show::page::{self, report};
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
+use krm_tree::sides::Sides;
 use krm_yaml::shown;
 
 use crate::cli::Common;
@@ -117,6 +121,11 @@ pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progr
             signals.check()
         };
         in_place(dest, merge, |root, files| disk::write(root, files, go_on))?;
+        if setting.conflicts == Conflicts::Marked
+            && let Err(e) = tell_git(dest, &setting.given, merge)
+        {
+            screen::tell(&format!("warning: git does not know which files are in conflict: {}", told::chain(&e)));
+        }
     } else if common.in_place && !merge.has_failed() {
         in_place(dest, merge, disk::look)?;
     }
@@ -133,6 +142,27 @@ pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progr
     let differs = common.exit_code && !merge.changes.is_empty();
     let end = if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done };
     Ok(Ended { end, open: None })
+}
+
+/// Tells git which files have markers, and their three versions.
+fn tell_git(dest: &Side, given: &[(Role, Vec<Side>)], merge: &Merge) -> Result<()> {
+    let (Some((root, files)), [(_, original), (_, updated)]) = (replacements(dest, &merge.changes)?, given) else {
+        return Ok(());
+    };
+    let [original, updated] = [original, updated].map(|sides| sides.first());
+    let text = |side: Option<&Side>, path: &str| {
+        let held = side.and_then(|side| if side.is_folder() { side.at(path) } else { side.files.first() });
+        held.map(|held| held.bytes().map(Cow::into_owned)).transpose()
+    };
+    let mut conflicted = Vec::new();
+    for (change, file) in merge.changes.iter().zip(&files) {
+        let path = file.file.strip_prefix(&root).ok().and_then(Path::to_str);
+        if let Some(path) = path.filter(|_| change.new.as_deref().is_some_and(has_markers)) {
+            let [original, updated] = [text(original, &change.path)?, text(updated, &change.path)?];
+            conflicted.push(Conflicted { path, texts: Sides { original, updated, dest: change.old.clone() } });
+        }
+    }
+    if conflicted.is_empty() { Ok(()) } else { unmerged::tell(&root, &conflicted) }
 }
 
 /// Calls `act` with the files of dest that the merge changes.

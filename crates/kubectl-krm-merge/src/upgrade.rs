@@ -12,9 +12,11 @@ mod plan;
 mod produced;
 mod volatile;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use krm_driver::mark;
 use krm_files::change::Change;
 use krm_files::disk;
 use krm_files::side::Side;
@@ -24,8 +26,10 @@ use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Conflicts, Merge};
 use krm_folders::package::{Package, new_packages};
+use krm_folders::selection::{Selection, lacks, taken_out};
 use krm_git::refs::State;
 use krm_git::store::{Gone, Network};
+use krm_merge::file_path::RULES;
 use krm_merge_function::config::Role;
 use krm_show::args::Output;
 use krm_show::progress::Progress;
@@ -153,7 +157,11 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> 
         disk::clean(&tree.root, &tree.leftovers)?;
     }
     if writes(args) && !args.allow_dirty {
-        committed::check(&package.root, &package.name, &[])?;
+        committed::check(&package.root, &package.name, &[]).map_err(|why| {
+            // Who committed the markers would lose the conflicts.
+            let dest = given::side("PACKAGE", &package.path.to_string_lossy());
+            dest.and_then(|dest| mark::check_resolved(&dest)).err().unwrap_or(why)
+        })?;
     }
     let plan = Plan::of(&package, args, stores)?;
     Ok(Planned { package, plan })
@@ -164,19 +172,27 @@ fn writes(args: &Upgrade) -> bool {
     !args.check && !args.common.dry_run && (args.common.in_place || args.common.output.is_none() && !args.common.stat)
 }
 
-/// Checks that nothing is lost that git does not have. It is asked again, because the package was read after releases were fetched, and someone
-/// may have saved a file meanwhile. The folders in `own` take no part, and another upgrade of this run may have written them.
+/// Checks that nothing is lost that neither git nor the release that the package has could bring back. git is asked again, because the package
+/// was read after releases were fetched, and someone may have saved a file meanwhile. The folders in `own` take no part, and another upgrade
+/// of this run may have written them.
 ///
 /// # Errors
 /// Something would be lost.
-fn check_nothing_is_lost(package: &Package, changes: &[Change], own: &[String]) -> Result<()> {
-    let ignored = committed::check(&package.root, &package.name, own)?;
-    if let Some(lost) = changes.iter().find(|change| change.old.is_some() && ignored.has(&change.path)) {
-        bail!(
-            "{}/{}: git ignores this file, so nothing would bring it back: copy it, and add `--allow-dirty`",
-            package.name,
-            shown::name(&lost.path)
-        );
+fn check_nothing_is_lost(
+    package: &Package,
+    changes: &[Change],
+    own: &[String],
+    [original, dest]: [&Side; 2],
+) -> Result<()> {
+    let uncommitted = committed::check(&package.root, &package.name, own)?;
+    for change in changes.iter().filter(|change| change.old.is_some()) {
+        let Some(why) = uncommitted.why(&change.path) else { continue };
+        let bytes = |side: &Side| side.at(&change.path).map(|held| held.bytes().map(Cow::into_owned)).transpose();
+        // In the rules of a package, only the record changes.
+        if change.path != RULES && bytes(original)? != bytes(dest)? {
+            let (name, path) = (&package.name, shown::name(&change.path));
+            bail!("{name}/{path}: {why}, so nothing would bring it back: copy it, and add `--allow-dirty`");
+        }
     }
     Ok(())
 }
@@ -186,9 +202,11 @@ fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
+    mark::check_resolved(&dest)?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
     let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
     if !is_known {
+        drop(progress);
         return Err(nearest::unknown(plan, gone, &dest)?);
     }
     let to = &plan.to.state;
@@ -210,7 +228,7 @@ fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
 fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)> {
     let name = shown::name(&plan.to.state.name);
     let line = match (args.check, plan.aim) {
-        (true, Aim::Newest) => format!("{}: has {name}, which is the newest", package.name),
+        (true, Aim::Newest) => format!("{}: has {name}, which is the newest{}", package.name, in_range(plan)),
         (true, Aim::Named) => format!("{}: has {name}, which is the one that is wanted", package.name),
         (true, Aim::Last) => format!("{}: has {name}, and no release comes after it", package.name),
         (true, Aim::Unknown) => format!(
@@ -231,6 +249,11 @@ fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)>
     Ok((End::Done, Became::Same))
 }
 
+/// The range in which a release is the newest, for the end of a sentence.
+fn in_range(plan: &Plan) -> String {
+    plan.range().map_or_else(String::new, |range| format!(" in {}", shown::name(range)))
+}
+
 /// Merges the change between two releases into a package, and writes or shows the result.
 fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<(End, Became)> {
     let Job { package, plan, .. } = job;
@@ -239,6 +262,15 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
         Some(from) => from.side(None)?,
         None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default())?,
     };
+    // The first time, nobody has said yet which part of upstream the package takes.
+    let has_lock = package.record.as_ref().is_some_and(|record| record.lock.is_some());
+    let is_first = !has_lock && args.from.is_some() && !package.selection.has_paths();
+    let missing = if is_first { lacks(&original, dest) } else { Vec::new() };
+    let paths: Vec<String> = missing.iter().map(|path| taken_out(path)).collect();
+    if !paths.is_empty() {
+        let selection = Selection::of_paths(&paths)?;
+        [&mut original, &mut updated].into_iter().for_each(|side| selection.part_of_release(side));
+    }
     let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
     let own = package.part(&plan.record, &mut original, &mut updated, dest)?;
     let mut setting = setting::of_upgrade(&args.deciding, common)?;
@@ -251,10 +283,11 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     }
     let mut merge = run::merged(dest, &mut setting, common, &progress)?;
     if !merge.has_failed() {
-        package.record_in(&mut merge.changes, &plan.record)?;
+        package.record_in(&mut merge.changes, &plan.record, &paths)?;
     }
     if writes(args) && !args.allow_dirty {
-        check_nothing_is_lost(package, &merge.changes, &own)?;
+        let original = setting.given.first().and_then(|(_, sides)| sides.first()).context("original must be there")?;
+        check_nothing_is_lost(package, &merge.changes, &own, [original, dest])?;
     }
     if args.check {
         drop(progress);
@@ -267,6 +300,15 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
         screen::tell(&format!(
             "info: {}: its command makes {first}{more} anew at each rendering, so the package keeps its own",
             package.name
+        ));
+    }
+    if let Some((first, more)) = missing.split_first() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        screen::tell(&format!(
+            "info: {}: it does not have {}{more} of {}, so that stays away: `paths` in its {RULES} says what it takes",
+            package.name,
+            shown::name(first),
+            plan.from.as_ref().map_or_else(String::new, |from| shown::name(&from.state.name).into_owned()),
         ));
     }
     for folder in own {
@@ -328,7 +370,7 @@ fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Resul
     let has = from.map_or("nothing", |from| &from.name);
     let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
-    let aim = if plan.aim == Aim::Named { "wanted" } else { "newest" };
+    let aim = if plan.aim == Aim::Named { "wanted".to_owned() } else { format!("newest{}", in_range(plan)) };
     page.line(&format!(
         "{}: has {}, {aim} is {}; {}, {} to expect{errors}",
         package.name,

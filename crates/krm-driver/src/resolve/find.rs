@@ -16,6 +16,8 @@ use krm_merge::file_path;
 use krm_merge::file_path::RULES;
 use krm_tree::sides::Sides;
 
+use super::marked::has_markers;
+
 /// Files to search for markers.
 #[derive(Debug)]
 pub struct NamedFiles {
@@ -60,6 +62,9 @@ struct Unmerged {
 impl Unmerged {
     /// Its conflict, if markers cannot show it.
     fn unmarked(&self) -> Option<Unshown> {
+        if fs::read(&self.name).is_ok_and(|text| has_markers(&text)) {
+            return None;
+        }
         match (self.is_there.dest, self.is_there.updated) {
             (true, true) => is_no_text(&self.name).then_some(Unshown::NoText),
             (true, false) => Some(Unshown::Ours),

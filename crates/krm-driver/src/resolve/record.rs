@@ -377,10 +377,16 @@ impl<'a> Judge<'_, '_, 'a> {
             Some(node) => to_json(node, self.budget).unwrap_or_default(),
             None => "null".to_owned(),
         };
-        let when = Sides {
-            original: (asks == Asks::All && self.has_original).then(|| json(values.original)),
-            updated: Some(json(values.updated)),
-            dest: (why == Some(WhyNoRule::Own)).then(|| json(low)),
+        let is_deletion = path.is_empty() && low.is_none() && take == Some(Take::Dest);
+        let when = if is_deletion {
+            // Who does not want a resource does not want its next version either.
+            Sides { dest: Some(json(None)), ..Sides::default() }
+        } else {
+            Sides {
+                original: (asks == Asks::All && self.has_original).then(|| json(values.original)),
+                updated: Some(json(values.updated)),
+                dest: (why == Some(WhyNoRule::Own)).then(|| json(low)),
+            }
         };
         let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
         Some(DecidedPlace { spans, rule, why })

@@ -1,15 +1,16 @@
 //! Which release a package gets if the user names none.
 //!
-//! `upstream` of a record is what is wanted, and `upstreamLock` what is there. A branch goes on; a release has others of its series after it;
-//! what has no version, such as a commit, is older than a release if it is in its history. Nothing is guessed: what is named and is not there
+//! `upstream` of a record is what is wanted, and `upstreamLock` what is there. A branch goes on; a range has a newest release; a release has
+//! others of its series after it; what has no version, such as a commit, is older than a release if it is in its history. Nothing is guessed: what is named and is not there
 //! is an error.
 
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use krm_git::address::ReleaseAddress;
-use krm_git::refs::{self, RefKind, State};
+use krm_git::refs::{RefKind, State};
 use krm_git::store::Store;
+use krm_git::versions::{Range, newest_of, split};
 
 /// Why a package gets a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub enum Aim {
 }
 
 /// A directory of a repository that is open.
+#[derive(Clone, Debug)]
 pub struct DirectoryAt {
     pub store: Rc<Store>,
     pub address: ReleaseAddress,
@@ -37,15 +39,18 @@ pub struct Came<'a> {
     pub at: &'a ReleaseAddress,
 }
 
-/// The release that a package gets if the user names none: the one that its record wants, if it has another; the new state of the branch
-/// that the record names; or else the newest release.
+/// The release that a package gets if nobody names one: the one that its record wants, if it has another; the newest one in the range that
+/// the record wants; the new state of the branch that the record names; or else the newest release.
 ///
 /// # Errors
 /// What the record names is not there, or there is no release.
 pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     let DirectoryAt { store, address } = at;
     if address.reference.is_none() {
-        return newest(at, from);
+        return newest(at, from, None);
+    }
+    if let Some(range) = store.refs()?.range(address) {
+        return newest(at, from, Some(&range));
     }
     let wanted = store
         .state(address)
@@ -61,30 +66,34 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
     match wanted.kind {
         RefKind::Branch => Ok((wanted, Aim::Newest)),
         _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
-        RefKind::Tag | RefKind::Commit => newest(at, from),
+        RefKind::Tag | RefKind::Commit => newest(at, from, None),
     }
 }
 
-/// The newest release, or the one that the package has, if that is newer. A pre-release counts only if the package has one. What has no
-/// version, such as a commit, is older than a release if it is in its history.
-fn newest(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+/// The newest release, or the one that the package has, if that is newer. In a range, the newest one of the range counts, also for a package
+/// that has a newer one. What has no version, such as a commit, is older than a release if it is in its history.
+fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<(State, Aim)> {
     let DirectoryAt { store, address } = at;
     let refs = store.refs()?;
     let moved = from.is_some_and(|from| from.at.directory != address.directory);
     let from = from.map(|from| from.state);
-    let current = from.and_then(|from| Some(refs::split(&from.reference)?.1));
-    let takes_all = current.as_ref().is_some_and(|version| !version.pre.is_empty());
+    let current = from.and_then(|from| Some(split(&from.reference)?.1));
     // The tags of the old directory say nothing about the new one.
     let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
-    let series = refs.series(address, came_with);
-    let mut releases = refs.releases(address, &series).into_iter();
-    let newest = releases.rfind(|(version, _)| takes_all || version.pre.is_empty());
+    let series = refs.series(address, range, came_with);
+    let releases = refs.releases(address, &series);
+    let newest = newest_of(releases, current.as_ref(), range);
     let Some((version, newest)) = newest else {
-        bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo)
+        match (&address.reference, range) {
+            (Some(wish), Some(_)) => bail!("\"{}\" has no release in the range \"{wish}\"", address.repo),
+            _ => bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo),
+        }
     };
     match (from, current) {
         // A tag that moved is no newer release.
-        (Some(from), Some(current)) if version <= current => Ok((from.clone(), Aim::Newest)),
+        (Some(from), Some(current)) if version <= current && range.is_none_or(|range| range.has(&current)) => {
+            Ok((from.clone(), Aim::Newest))
+        }
         (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
             Ok((from.clone(), Aim::Last))
         }

@@ -13,24 +13,31 @@ use krm_git::program::{self, In, git};
 use krm_merge::file_path;
 use krm_yaml::shown;
 
-/// The files of a package that git ignores, so that it keeps no copy of them: their paths in the package. A folder ends with `/`.
-#[derive(Debug, Default)]
-pub struct Ignored(BTreeSet<String>);
+/// The files of a package of which git keeps no copy.
+#[derive(Debug)]
+pub enum Uncommitted {
+    /// All, because the package is in no repository.
+    All,
+    /// Those that git ignores: their paths in the package. A folder ends with `/`.
+    Ignored(BTreeSet<String>),
+}
 
-impl Ignored {
-    /// Whether git ignores a file of the package.
-    pub fn has(&self, path: &str) -> bool {
+impl Uncommitted {
+    /// Why git has no copy of a file of the package; `None` if it has one.
+    pub fn why(&self, path: &str) -> Option<&'static str> {
+        let Self::Ignored(ignored) = self else { return Some("it is in no git repository") };
         let folders = path.match_indices('/').map(|(at, _)| &path[..=at]);
-        self.0.contains(path) || self.0.contains("./") || folders.into_iter().any(|folder| self.0.contains(folder))
+        let is_ignored = [path, "./"].into_iter().chain(folders).any(|path| ignored.contains(path));
+        is_ignored.then_some("git ignores this file")
     }
 }
 
 /// Checks that git has all of a folder, except what it ignores, and the folders in it that are in `but`. `name` is the name of the package
-/// for messages. Outside of a repository, nothing is checked.
+/// for messages. Outside of a repository, git has nothing.
 ///
 /// # Errors
 /// Some of it is not committed, or git cannot say.
-pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
+pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
     // git looks for a repository up to these folders.
     let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
     let ceilings: Vec<_> = std::env::split_paths(&ceilings).filter_map(|path| fs::canonicalize(path).ok()).collect();
@@ -41,7 +48,7 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
                 "{name}: `GIT_DIR` must not be set, for it hides what is committed: unset it, or add `--allow-dirty`"
             );
         }
-        return Ok(Ignored::default());
+        return Ok(Uncommitted::All);
     }
     looked(folder, but).map_err(|why| {
         why.context(format!(
@@ -50,7 +57,7 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Ignored> {
     })
 }
 
-fn looked(folder: &Path, but: &[String]) -> Result<Ignored> {
+fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
     let prefix = program::path_told(folder, "--show-prefix")?.to_string_lossy().into_owned();
     let top = program::path_told(folder, "--show-toplevel")?;
     if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
@@ -62,19 +69,19 @@ fn looked(folder: &Path, but: &[String]) -> Result<Ignored> {
     git.args(["--no-optional-locks", "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"]);
     git.args(["--ignored=matching", "--ignore-submodules=dirty", "--", "."]).args(&but);
     let told = program::run(&mut git, b"")?;
-    let mut ignored = Ignored::default();
+    let mut ignored = BTreeSet::new();
     for line in String::from_utf8_lossy(&told).split('\0').filter(|line| !line.is_empty()) {
         let (state, path) = line.split_at_checked(3).context("`git status` must say what it means")?;
         // A folder that holds the package is ignored as a whole.
         let own = path.strip_prefix(&prefix).map_or("./", |path| if path.is_empty() { "./" } else { path });
         match state {
-            "!! " => _ = ignored.0.insert(own.to_owned()),
+            "!! " => _ = ignored.insert(own.to_owned()),
             // Another run is at work there. That is no change of the user.
             _ if own.split('/').any(file_path::is_of_a_run) => {}
             _ => bail!("{} is not", shown::name(own)),
         }
     }
-    Ok(ignored)
+    Ok(Uncommitted::Ignored(ignored))
 }
 
 /// Checks that git looks at each file of its index, and that each submodule is committed, too.
@@ -110,10 +117,10 @@ mod tests {
 
     #[test]
     fn a_file_is_ignored_by_its_path_or_with_its_folder() {
-        let ignored = Ignored(BTreeSet::from(["a.yaml".to_owned(), "build/".to_owned()]));
+        let ignored = Uncommitted::Ignored(BTreeSet::from(["a.yaml".to_owned(), "build/".to_owned()]));
         for (path, want) in [("a.yaml", true), ("b.yaml", false), ("build/x/c.yaml", true), ("builds/c.yaml", false)] {
-            assert_eq!(ignored.has(path), want, "{path}");
+            assert_eq!(ignored.why(path).is_some(), want, "{path}");
         }
-        assert!(Ignored(BTreeSet::from(["./".to_owned()])).has("any/file"));
+        assert!(Uncommitted::Ignored(BTreeSet::from(["./".to_owned()])).why("any/file").is_some());
     }
 }

@@ -15,7 +15,8 @@ use krm_files::told::counted;
 use krm_files::walk::shown;
 use krm_folders::end::End;
 use krm_folders::package::KPTFILE;
-use krm_folders::record::{Record, RecordDocument, as_in_dest, with_record};
+use krm_folders::record::{Record, RecordDocument, as_in_dest, with_paths, with_record};
+use krm_folders::selection::Selection;
 use krm_git::address::ReleaseAddress;
 use krm_git::release;
 use krm_git::store::{Network, Store};
@@ -39,13 +40,15 @@ pub fn get(args: &Get) -> Result<End> {
     let network = if args.offline { Network::Offline } else { Network::Online };
     let store = Store::open(&given.repo, Path::new("."), network)?;
     let state = store.state(&given)?;
-    let mut side = release::side(&store, &given, &state, args.source.clone())?;
-    if !side.is_folder() {
-        bail!("{}: it must be a folder of the repository, not a file", args.source);
+    let mut side = release::package(&store, &given, &state, args.source.clone())?;
+    Selection::of_paths(&args.path).context("`--path`")?.part_of_release(&mut side);
+    if side.files.is_empty() {
+        bail!("{}: it must have a file that `--path` takes", args.source);
     }
     side.leave_out_of_package(&[]);
-    let record = Record::of_git(&ReleaseAddress { repo: given.repo.recorded()?, ..given }, &state);
-    let files = files(&side, &folder, &record)?;
+    let wish = store.refs()?.wish(&given, &state);
+    let record = Record::of_git(&ReleaseAddress { repo: given.repo.recorded()?, ..wish }, &state);
+    let files = files(&side, &folder, &record, &args.path)?;
     write(&folder, &files)?;
     drop(progress);
     side.links().for_each(|link| {
@@ -59,13 +62,19 @@ pub fn get(args: &Get) -> Result<End> {
     Ok(End::Done)
 }
 
-/// The name of the directory, or else of the repository.
+/// The name of the directory or file, or else of the repository.
 fn name_of(address: &ReleaseAddress) -> Result<PathBuf> {
     let repo = address.repo.to_string();
     let repo = repo.trim_end_matches('/').trim_end_matches(".git");
     let names =
         [address.directory.as_str(), repo].map(|path| path.rsplit(['/', ':']).next().unwrap_or_default().to_owned());
     let name = names.into_iter().find(|name| !name.is_empty() && name != "." && name != "..");
+    // A package of one file is a folder, too.
+    let bare = |name: String| {
+        let end = [".yaml", ".yml", ".json"].into_iter().find_map(|end| Some(name.strip_suffix(end)?.to_owned()));
+        end.filter(|bare| !bare.is_empty()).unwrap_or(name)
+    };
+    let name = name.map(bare);
     name.map(PathBuf::from).context("the folder must be named after the address")
 }
 
@@ -91,13 +100,14 @@ struct New {
 }
 
 /// The files of the new package.
-fn files(side: &Side, folder: &Path, record: &Record) -> Result<Vec<New>> {
+fn files(side: &Side, folder: &Path, record: &Record, paths: &[String]) -> Result<Vec<New>> {
     let new = |held: &Held| {
         Ok(New { path: held.path.clone(), bytes: held.bytes()?.into_owned(), executable: held.executable() })
     };
     let mut files = side.files.iter().map(new).collect::<Result<Vec<_>>>()?;
     let name =
         std::path::absolute(folder)?.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut rules = if paths.is_empty() { None } else { Some(with_paths(None, paths)?) };
     match files.iter_mut().find(|file| file.path == KPTFILE) {
         Some(kptfile) => {
             let text = String::from_utf8(kptfile.bytes.clone()).context("the Kptfile of the release must be UTF-8")?;
@@ -106,11 +116,9 @@ fn files(side: &Side, folder: &Path, record: &Record) -> Result<Vec<New>> {
             let text = as_in_dest(&text, &named, Some(record)).context("the Kptfile of the release")?;
             kptfile.bytes = text.into_bytes();
         }
-        None => {
-            let bytes = with_record(None, RecordDocument::Rules, record)?.into_bytes();
-            files.push(New { path: RULES.to_owned(), bytes, executable: None });
-        }
+        None => rules = Some(with_record(rules.as_deref(), RecordDocument::Rules, record)?),
     }
+    files.extend(rules.map(|text| New { path: RULES.to_owned(), bytes: text.into_bytes(), executable: None }));
     Ok(files)
 }
 

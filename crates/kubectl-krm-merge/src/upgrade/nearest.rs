@@ -1,10 +1,14 @@
 //! Which release is nearest to what a package holds, for packages that do not record theirs. Nothing is guessed: the user says it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
 use krm_files::held::is_local;
 use krm_files::side::{Side, SidePart};
+use krm_files::terminal::is_someone_there;
 use krm_git::refs::State;
 use krm_git::store::Gone;
 use krm_merge::file_path;
@@ -13,22 +17,36 @@ use krm_merge::rules::Rules;
 use krm_merge_core::policy::Policy;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
+use krm_show::progress::Progress;
+use krm_show::screen;
 use krm_tree::limit::Budget;
 use krm_yaml::shown;
 
+use super::aim::DirectoryAt;
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
 use crate::pairs::{Pair, pairs};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;
 
+/// How many releases are fetched and compared at a time.
+const BATCH: usize = 20;
+
+/// How long releases are compared before the user is asked.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How many bytes are fetched before the user is asked. A server that cannot leave out files sends whole releases.
+const LARGEST: u64 = 100_000_000;
+
 /// How much of a package is as in a release.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Likeness {
     /// The resources that are equal.
     pub equal: usize,
-    /// The same, less the places that differ.
+    /// The places that differ. What the package lacks is none, for a copy may be of a part.
     places: usize,
+    /// The resources that the package lacks.
+    lacks: usize,
     /// All resources of the release and the package.
     pub all: usize,
 }
@@ -37,6 +55,11 @@ impl Likeness {
     /// The number of resources that differ.
     pub fn changed(self) -> usize {
         self.all - self.equal
+    }
+
+    /// Its place among those of other releases: the greatest is nearest.
+    fn rank(self) -> impl Ord {
+        (self.equal, Reverse(self.places), Reverse(self.lacks))
     }
 }
 
@@ -56,7 +79,7 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
     let types = Types::new([], Inference::On).with_definitions(dest.definitions());
     let budget = Budget::default();
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
-    let mut found = Likeness { places: usize::MAX / 2, ..Likeness::default() };
+    let mut found = Likeness::default();
     for Pair { old, new } in pairs(resources(release), resources(dest)) {
         found.all += 1;
         let places = match (&old, &new) {
@@ -65,13 +88,84 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
                     rules.differs(old, new).map_err(|e| anyhow!("{}:{}", e.resource.origin.text(), e.error))?;
                 places.len()
             }
+            (Some(_), None) => {
+                found.lacks += 1;
+                continue;
+            }
             // A whole resource counts more than some fields.
-            _ => 100,
+            (None, _) => 100,
         };
         found.equal += usize::from(places == 0);
-        found.places -= places;
+        found.places += places;
     }
     Ok(found)
+}
+
+/// The release that is nearest to a package, of those that were compared.
+struct Nearest {
+    found: Option<(Likeness, String)>,
+    /// How many releases there are.
+    all: usize,
+    /// How many were compared, the newest ones.
+    compared: usize,
+}
+
+/// Compares a package with the releases of a series, from the newest on.
+///
+/// # Errors
+/// The releases cannot be fetched.
+fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
+    let DirectoryAt { store, address } = at;
+    let refs = store.refs()?;
+    let series = refs.series(address, None, plan.from.as_ref().map(|from| from.state.reference.as_str()));
+    let releases = refs.releases(address, &series).into_iter().rev().take(MOST).map(|(_, state)| state);
+    let releases: Vec<State> = releases.collect();
+    let mut nearest = Nearest { found: None, all: releases.len(), compared: 0 };
+    let (mut since, mut packed) = (Instant::now(), store.packed());
+    let mut progress = Progress::begin("comparing");
+    for batch in releases.chunks(BATCH) {
+        if since.elapsed() > LONGEST || store.packed().saturating_sub(packed) > LARGEST {
+            drop(progress);
+            if !goes_on(&nearest)? {
+                break;
+            }
+            (since, packed, progress) = (Instant::now(), store.packed(), Progress::begin("comparing"));
+        }
+        if nearest.compared > 0 {
+            let told = format!("comparing {} of {} releases", nearest.compared, nearest.all);
+            if screen::is_told_to_someone() { progress.set(|| told) } else { screen::tell(&told) }
+        }
+        let folders = batch.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
+        let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
+        for state in batch.iter().filter(|state| !missing.contains_key(&state.commit)) {
+            // A release that cannot be read is not offered.
+            let release = Release { state: state.clone(), source: plan.to.source.clone() };
+            let Ok(side) = release.side(None) else { continue };
+            let likeness = likeness(&side, dest)?;
+            if nearest.found.as_ref().is_none_or(|(best, _)| likeness.rank() > best.rank()) {
+                nearest.found = Some((likeness, state.name.clone()));
+            }
+        }
+        nearest.compared += batch.len();
+    }
+    Ok(nearest)
+}
+
+/// Whether the user wants to wait for the rest of the releases. Where nobody is asked, nobody waits.
+fn goes_on(nearest: &Nearest) -> Result<bool> {
+    if !is_someone_there() {
+        return Ok(false);
+    }
+    let so_far = nearest.found.as_ref().map_or_else(String::new, |(_, name)| format!("; so far, {name} is nearest"));
+    screen::tell(&format!(
+        "compared {} of {} releases{}: go on? [y/N]",
+        nearest.compared,
+        nearest.all,
+        shown::line(&so_far)
+    ));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().eq_ignore_ascii_case("y"))
 }
 
 /// The error for a package whose release is not known, or is gone from upstream. It offers the nearest release.
@@ -79,45 +173,35 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
 /// # Errors
 /// The releases cannot be fetched.
 pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
-    let UpstreamSource::Git { store, address } = &plan.to.source else {
+    let UpstreamSource::Git(at) = &plan.to.source else {
         return Ok(anyhow!("`--from` must name the release that the package has"));
     };
-    let refs = store.refs()?;
-    let series = refs.series(address, plan.from.as_ref().map(|from| from.state.reference.as_str()));
-    let mut releases: Vec<State> = refs.releases(address, &series).into_iter().map(|(_, state)| state).collect();
-    releases.drain(..releases.len().saturating_sub(MOST));
-    let folders = releases.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
-    let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
-    let mut best: Option<(Likeness, String)> = None;
-    for state in releases.iter().filter(|state| !missing.contains_key(&state.commit)) {
-        // A release that cannot be read is not offered.
-        let release = Release { state: state.clone(), source: plan.to.source.clone() };
-        let Ok(side) = release.side(None) else { continue };
-        let likeness = likeness(&side, dest)?;
-        if best.as_ref().is_none_or(|(best, _)| (likeness.equal, likeness.places) >= (best.equal, best.places)) {
-            best = Some((likeness, state.name.clone()));
-        }
-    }
-    let offer = match best.filter(|(likeness, _)| likeness.equal > 0 || likeness.all > 0) {
+    let nearest = nearest(plan, at, dest)?;
+    let part = if nearest.compared < nearest.all {
+        format!(" of the newest {} of {} releases", nearest.compared, nearest.all)
+    } else {
+        String::new()
+    };
+    let offer = match nearest.found.filter(|(likeness, _)| likeness.equal > 0 || likeness.all > 0) {
         Some((found, name)) => {
             let name = shown::name(&name).into_owned();
             let (equal, all) = (found.equal, found.all);
             format!(
-                "nearest is {name}: {equal} of {all} resources are equal. If it comes from there, add `--from {name}`"
+                "nearest{part} is {name}: {equal} of {all} resources are equal. If it comes from there, add `--from {name}`"
             )
         }
         None => "no tag with a version is like it: add `--from` with the tag, branch or commit that it comes from"
             .to_owned(),
     };
     let from = plan.from.as_ref().map(|from| &from.state);
+    let repo = &at.address.repo;
     Ok(match from.and_then(|from| Some((from, gone.get(&from.commit)?))) {
         Some((from, why)) => {
             let (name, commit) = (shown::name(&from.name), &from.commit);
             anyhow!(
-                "the release that the package has, {name} with commit {commit}, is gone from \"{}\" ({why}); {offer}",
-                address.repo
+                "the release that the package has, {name} with commit {commit}, is gone from \"{repo}\" ({why}); {offer}"
             )
         }
-        None => anyhow!("nobody knows which release of \"{}\" the package has; {offer}", address.repo),
+        None => anyhow!("nobody knows which release of \"{repo}\" the package has; {offer}"),
     })
 }

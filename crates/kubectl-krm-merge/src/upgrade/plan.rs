@@ -56,7 +56,7 @@ pub struct Release {
 #[derive(Clone, Debug)]
 pub enum UpstreamSource {
     /// A directory of a repository.
-    Git { store: Rc<Store>, address: ReleaseAddress },
+    Git(DirectoryAt),
     /// A command.
     Run(Rc<Producer>),
 }
@@ -133,16 +133,17 @@ impl Plan {
             }
             (None, None) => None,
         };
-        let here = DirectoryAt { store: Rc::clone(&store), address: address.clone() };
-        let (to, aim) = match asked.to {
-            Some(name) => (store.state(&named(address, name))?, Aim::Named),
-            None => {
-                let at = asked.lock.and_then(|lock| lock.address.as_ref()).unwrap_or(address);
-                next(&here, from.as_ref().map(|state| Came { state, at }))?
-            }
+        let wanted = asked.to.map_or_else(|| address.clone(), |name| named(address, name));
+        let here = DirectoryAt { store: Rc::clone(&store), address: wanted };
+        let is_range = store.refs()?.range(&here.address).is_some();
+        let (to, aim) = if asked.to.is_some() && !is_range {
+            (store.state(&here.address)?, Aim::Named)
+        } else {
+            let at = asked.lock.and_then(|lock| lock.address.as_ref()).unwrap_or(address);
+            next(&here, from.as_ref().map(|state| Came { state, at }))?
         };
         Ok(Self {
-            record: Record::of_git(address, &to),
+            record: Record::of_git(&store.refs()?.wish(&here.address, &to), &to),
             from: from.map(|state| Release::of(&had, state)),
             to: Release::of(&here, to),
             aim,
@@ -186,6 +187,12 @@ impl Plan {
         Ok(Self { from: from.map(release), to: release(to), aim, record, warnings: Vec::new() })
     }
 
+    /// The range of releases that the record wants, if it does not name one.
+    pub fn range(&self) -> Option<&str> {
+        let Upstream::Git(wish) = &self.record.upstream else { return None };
+        wish.reference.as_deref().filter(|wish| *wish != self.to.state.name)
+    }
+
     /// Whether the package has the release already.
     pub fn is_done(&self) -> bool {
         self.from.as_ref().is_some_and(|from| from.is_as(&self.to))
@@ -194,14 +201,13 @@ impl Plan {
 
 impl Release {
     fn of(at: &DirectoryAt, state: State) -> Self {
-        let source = UpstreamSource::Git { store: Rc::clone(&at.store), address: at.address.clone() };
-        Self { state, source }
+        Self { state, source: UpstreamSource::Git(at.clone()) }
     }
 
     /// Whether two releases are the same files.
     fn is_as(&self, other: &Self) -> bool {
         let directory = |release: &Self| match &release.source {
-            UpstreamSource::Git { address, .. } => Some(address.directory.clone()),
+            UpstreamSource::Git(at) => Some(at.address.directory.clone()),
             UpstreamSource::Run(_) => None,
         };
         self.state.commit == other.state.commit && directory(self) == directory(other)
@@ -209,7 +215,7 @@ impl Release {
 
     /// The directory of the repository that it is in, and its commit; `None` for a command.
     fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
-        let UpstreamSource::Git { store, address } = &self.source else { return None };
+        let UpstreamSource::Git(DirectoryAt { store, address }) = &self.source else { return None };
         Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
     }
 
@@ -219,9 +225,9 @@ impl Release {
     /// They cannot be read.
     pub fn side(&self, older: Option<&Self>) -> Result<Side> {
         match &self.source {
-            UpstreamSource::Git { store, address } => {
+            UpstreamSource::Git(DirectoryAt { store, address }) => {
                 let named = named(address, &self.state.name);
-                release::side(store, &named, &self.state, named.to_string())
+                release::package(store, &named, &self.state, named.to_string())
             }
             UpstreamSource::Run(command) => command.side(&self.state, older.map(|older| &older.state)),
         }

@@ -6,6 +6,7 @@ mod combined;
 mod committed;
 mod killed;
 mod kpt;
+mod parts;
 mod programs;
 mod random;
 mod remote;
@@ -14,6 +15,7 @@ mod rules;
 mod sides;
 mod sources;
 mod tokens;
+mod unmerged;
 
 use crate::support::{Folder, map};
 use repository::{Upstream, commit, git};

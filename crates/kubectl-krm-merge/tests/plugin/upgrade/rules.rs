@@ -54,7 +54,7 @@ fn record_finds_the_package_by_what_it_resolves() {
     for name in ["p", "q"] {
         folder.run(&["get", &upstream.source("d@v1"), name]).passed();
         folder.write(&format!("{name}/a.yaml"), map("a", &[("v", "ours"), ("w", "'v1'")]));
-        folder.run(&["upgrade", name, "--to", "v2"]).failed(1);
+        folder.run(&["upgrade", name, "--allow-dirty", "--to", "v2"]).failed(1);
     }
     let told = folder.run(&["resolve", "p", "q", "--take", "ours", "--record"]).failed(2);
     assert!(told.contains("several packages"), "{told}");

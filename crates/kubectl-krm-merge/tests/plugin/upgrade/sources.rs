@@ -57,12 +57,14 @@ fn releases_of_a_command_are_merged_and_local_files_stay() {
         "{record}"
     );
     folder.write(file, folder.read(file).replace("more: x", "more: ours # why"));
-    run(&folder, &["upgrade", "p", "--allow-exec", "--to", "r2"]).passed();
+    // No repository has the edit.
+    run(&folder, &["upgrade", "p", "--allow-exec", "--to", "r2"]).failed(2);
+    run(&folder, &["upgrade", "p", "--allow-exec", "--allow-dirty", "--to", "r2"]).passed();
     assert_eq!(folder.read(file), map("web", &[("release", "r2"), ("value", "'a: 1'"), ("more", "ours # why")]));
     assert_eq!(folder.read("p/values.yaml"), "a: 1");
     // New values of the same release come by the same command.
     folder.write("p/values.yaml", "a: 2");
-    let ran = run(&folder, &["upgrade", "p", "--allow-exec"]);
+    let ran = run(&folder, &["upgrade", "p", "--allow-exec", "--allow-dirty"]);
     assert!(ran.stderr.is_empty(), "{ran:?}");
     assert!(folder.read(file).contains("value: 'a: 2'\n"));
     assert!(run(&folder, &["upgrade", "p", "--allow-exec"]).passed().contains("has r2 already"));
@@ -363,7 +365,7 @@ fn nobody_knows_the_newest_release_of_a_command() {
     folder.write("p/.krm-merge.yaml", folder.read("p/.krm-merge.yaml").replacen("ref: r1", "ref: r4", 1));
     let line = run(&folder, &["upgrade", "p", "--allow-exec", "--check"]);
     assert_eq!((line.code, line.stdout.starts_with("p: has r1, wanted is r4;")), (Some(1), true), "{line:?}");
-    run(&folder, &["upgrade", "p", "--allow-exec"]).passed();
+    run(&folder, &["upgrade", "p", "--allow-exec", "--allow-dirty"]).passed();
     assert!(folder.read("p/configmap_web.yaml").contains("release: r4"));
 }
 

@@ -1,0 +1,228 @@
+//! Which files of upstream a package takes, and which of its own files upgrades leave alone.
+//!
+//! Both are lists of paths in `spec` of the package's `.krm-merge.yaml`, because kpt refuses a Kptfile with fields that it does not know. A path
+//! is one in the package: a file, or a folder with all that is in it. It may have `*`, `?`, `[…]` and `**`, and `!` before it takes it out of
+//! what the paths before it name, as in `.gitignore`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, anyhow};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use krm_files::side::{Side, SidePart};
+use krm_merge::file_path;
+use krm_merge::package::members;
+use krm_merge_core::policy::Renames;
+use krm_tree::sides::Sides;
+use krm_yaml::{Document, NodeRef};
+
+/// The field with what a package takes of upstream.
+pub const PATHS: &str = "paths";
+/// The field with the files that upgrades leave alone.
+const KEEP: &str = "keep";
+
+/// Which files of upstream a package takes, and which of its own files upgrades leave alone.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// What it takes; `None` if it takes all.
+    paths: Option<Patterns>,
+    /// What upgrades leave alone.
+    keep: Option<Patterns>,
+}
+
+impl Selection {
+    /// The selection of these paths, each in the form of the field.
+    ///
+    /// # Errors
+    /// One of them is no path.
+    pub fn of_paths(paths: &[String]) -> Result<Self> {
+        let paths = (!paths.is_empty()).then(|| Patterns::of(paths.iter().map(String::as_str)));
+        Ok(Self { paths: paths.transpose()?, keep: None })
+    }
+
+    /// Reads the selection of a `.krm-merge.yaml`. `name` is the name of the file.
+    ///
+    /// # Errors
+    /// A list is wrong. The error has the place in the file.
+    pub fn read(document: &Document<'_>, name: &str) -> Result<Self> {
+        let spec = document.roots().next().and_then(|root| root.get("spec"));
+        let read = |field: &str| {
+            let Some(list) = spec.and_then(|spec| spec.get(field)).filter(|list| !list.is_null()) else {
+                return Ok(None);
+            };
+            let wrong = |at: NodeRef<'_>, why: String| anyhow!("{name}:{}: {why}", at.position());
+            let is_text = |node: NodeRef<'_>| !node.is_map() && !node.is_list() && !node.is_null();
+            if !list.is_list() || !list.elements().all(is_text) {
+                return Err(wrong(
+                    list,
+                    format!("`spec.{field}` must be a list of paths, such as `[base, \"!base/dev\"]`"),
+                ));
+            }
+            let patterns = Patterns::of(list.elements().map(NodeRef::string));
+            // An empty list says nothing.
+            patterns
+                .map(|patterns| list.elements().next().map(|_| patterns))
+                .map_err(|why| wrong(list, format!("`spec.{field}`: {why:#}")))
+        };
+        Ok(Self { paths: read(PATHS)?, keep: read(KEEP)? })
+    }
+
+    /// Whether the package says which part of upstream it takes.
+    pub fn has_paths(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    /// Leaves out of a release what the package does not take, and what it keeps as its own.
+    pub fn part_of_release(&self, release: &mut Side) {
+        let takes = |path: &str| self.paths.as_ref().is_none_or(|paths| paths.has(path));
+        release.files.retain(|held| takes(&held.path) && !self.keeps(&held.path));
+    }
+
+    /// Leaves out of a package what an upgrade must not change.
+    pub fn part_of_package(&self, dest: &mut Side) {
+        dest.files.retain(|held| !self.keeps(&held.path));
+    }
+
+    fn keeps(&self, path: &str) -> bool {
+        self.keep.as_ref().is_some_and(|keep| keep.has(path))
+    }
+}
+
+/// Paths with wildcards, of which the last one that fits a file decides.
+#[derive(Debug)]
+struct Patterns {
+    patterns: Gitignore,
+    /// Whether they name all that no path names, because the first path takes something out.
+    has_others: bool,
+}
+
+impl Patterns {
+    fn of<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> Result<Self> {
+        let mut builder = GitignoreBuilder::new("");
+        for path in paths.clone() {
+            let (takes_out, bare) = path.strip_prefix('!').map_or(("", path), |rest| ("!", rest));
+            // A path begins at the package, where a line of `.gitignore` may fit in each folder.
+            let bare = bare.trim_start_matches("./").trim_start_matches('/');
+            if bare.is_empty() || !file_path::is_within(bare.trim_end_matches('/')) {
+                return Err(anyhow!("\"{path}\" must be a path in the package"));
+            }
+            builder.add_line(None, &format!("{takes_out}/{bare}"))?;
+        }
+        let has_others = paths.clone().next().is_some_and(|first| first.starts_with('!'));
+        Ok(Self { patterns: builder.build()?, has_others })
+    }
+
+    fn has(&self, path: &str) -> bool {
+        match self.patterns.matched_path_or_any_parents(path, false) {
+            Match::Ignore(_) => true,
+            Match::Whitelist(_) => false,
+            Match::None => self.has_others,
+        }
+    }
+}
+
+/// What a package lacks of a release: folders, which end with `/`, and files. A file is there if the package has one of its name, or one of its
+/// resources, wherever that is and whatever it is called now. A package that has nothing of the release lacks nothing of it.
+pub fn lacks(release: &Side, dest: &Side) -> Vec<String> {
+    let mut there: BTreeMap<&str, bool> = release
+        .files
+        .iter()
+        .filter(|held| !file_path::is_rules(&held.path) && !file_path::is_kptfile(&held.path))
+        .map(|held| (held.path.as_str(), dest.at(&held.path).is_some()))
+        .collect();
+    let own: Vec<_> = Side::resources(release, SidePart::Role);
+    let [original, here] = [&own, &Side::resources(dest, SidePart::Package)]
+        .map(|all| all.iter().map(|(_, resource)| resource.clone()).collect::<Vec<_>>());
+    let sides = Sides { original: &original[..], updated: &original[..], dest: &here[..] };
+    // Where resources cannot be told apart, nobody knows what is missing.
+    let Ok(members) = members(sides, Renames::Follow) else { return Vec::new() };
+    for member in members.iter().filter(|member| member.sides.dest.is_some()) {
+        let path = member.sides.original.and_then(|resource| resource.path);
+        path.and_then(|path| there.get_mut(path)).into_iter().for_each(|there| *there = true);
+    }
+    if !there.values().any(|there| *there) {
+        return Vec::new();
+    }
+    let ends = |path: &'_ str| path.match_indices('/').map(|(at, _)| at + 1).collect::<Vec<_>>();
+    let known: BTreeSet<&str> = there
+        .iter()
+        .filter(|(_, there)| **there)
+        .flat_map(|(path, _)| ends(path).into_iter().map(|end| &path[..end]))
+        .collect();
+    let missing = there.iter().filter(|(_, there)| !**there).map(|(path, _)| {
+        let folder = ends(path).into_iter().map(|end| &path[..end]).find(|folder| !known.contains(folder));
+        folder.unwrap_or(path).to_owned()
+    });
+    missing.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// A path as an element of the field that takes it out.
+pub fn taken_out(path: &str) -> String {
+    let escaped = |c: char| if "*?[]\\".contains(c) { format!("\\{c}") } else { c.to_string() };
+    let path: String = path.chars().map(escaped).collect();
+    // A space at the end would be none.
+    format!("!{}", path.strip_suffix(' ').map_or(path.clone(), |rest| format!("{rest}\\ ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(paths: &[&str], path: &str) -> bool {
+        Patterns::of(paths.iter().copied()).expect("paths").has(path)
+    }
+
+    #[test]
+    fn the_last_path_that_fits_decides() {
+        for (paths, path, want) in [
+            (&["a"][..], "a/x.yaml", true),
+            (&["a"], "a", true),
+            (&["a"], "b/a/x.yaml", false),
+            (&["**/a"], "b/a/x.yaml", true),
+            (&["a", "!a/b"], "a/b/x.yaml", false),
+            (&["a", "!a/b"], "a/c/x.yaml", true),
+            (&["a", "!a/b", "a/b/x.yaml"], "a/b/x.yaml", true),
+            (&["!c/", "!d.yaml"], "a.yaml", true),
+            (&["!c/", "!d.yaml"], "c/d/x.yaml", false),
+            (&["!c/", "!d.yaml"], "d.yaml", false),
+            (&["!c/", "!d.yaml"], "e/d.yaml", true),
+            (&["*.yaml"], "a/x.yaml", false),
+            (&["**/*.yaml"], "a/x.yaml", true),
+            (&["./a/"], "a/x.yaml", true),
+        ] {
+            assert_eq!(takes(paths, path), want, "{paths:?} {path}");
+        }
+        for wrong in ["", "!", "../a", "a/../../b", "/"] {
+            assert!(Patterns::of([wrong].into_iter()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_taken_out_is_meant_to_the_letter() {
+        for path in ["a*.yaml", "[a]/", "a?b", "a\\b", "end ", "!a", "#a"] {
+            let file = if path.ends_with('/') { format!("{path}x") } else { path.to_owned() };
+            let out = taken_out(path);
+            assert!(!takes(&[&out], &file), "{out}");
+            assert!(takes(&[&out], "ax.yaml") && takes(&[&out], "a/x") && takes(&[&out], "axb"), "{out}");
+        }
+    }
+
+    #[test]
+    fn the_lists_are_checked_where_they_stand() {
+        let read = |spec: &str| {
+            let document = Document::parse(format!("spec:\n  {spec}\n")).expect("YAML");
+            Selection::read(&document, "r")
+        };
+        assert!(read("paths: [a]").expect("valid").has_paths());
+        assert!(!read("keep: [a]").expect("valid").has_paths());
+        assert!(!read("paths: []").expect("valid").has_paths());
+        for (spec, want) in [
+            ("paths: a", "r:2:10: `spec.paths` must be a list of paths"),
+            ("keep: [{a: b}]", "r:2:9: `spec.keep` must be a list of paths"),
+            ("keep: [../a]", "r:2:9: `spec.keep`: \"../a\" must be a path in the package"),
+        ] {
+            let error = format!("{:#}", read(spec).expect_err(spec));
+            assert!(error.starts_with(want), "{error}");
+        }
+    }
+}
