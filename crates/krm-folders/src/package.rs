@@ -134,6 +134,23 @@ impl Package {
         Ok(own)
     }
 
+    /// Prepares a release and the package to be compared: nothing of the record is compared, nor what has an upstream of its own, nor what the
+    /// package does not take of upstream or keeps as its own.
+    ///
+    /// # Errors
+    /// A Kptfile is not YAML.
+    pub fn part_of(&self, release: &mut Side, dest: &mut Side) -> Result<()> {
+        let own = own_upstreams(dest);
+        self.selection.part_of_release(release);
+        self.selection.part_of_package(dest);
+        for side in [&mut *release, &mut *dest] {
+            side.leave_out_of_package(&own);
+            // Its record and its name are the package's own, and kpt writes both.
+            side.files.retain(|held| held.path != KPTFILE);
+        }
+        Ok(())
+    }
+
     /// Adds the record to the changes of a merge, and what the package takes of upstream from now on, if `paths` are given.
     ///
     /// # Errors

@@ -10,6 +10,7 @@
 
 pub mod release;
 
+pub mod log;
 pub mod tree;
 
 pub mod store;

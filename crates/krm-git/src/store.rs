@@ -16,6 +16,7 @@ use std::process::Command;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::told;
 use krm_files::walk::shown;
 use sha2::{Digest, Sha256};
 
@@ -42,7 +43,8 @@ pub struct Store {
     folder: PathBuf,
     /// The remote repository, of which this is a cache.
     remote: Option<Remote>,
-    refs: OnceCell<Refs>,
+    /// The tags and branches, or why nobody can list them. The remote repository is asked once, also if it does not answer.
+    refs: OnceCell<Result<Refs, String>>,
     /// What is at a path of a commit, for those that were looked up.
     found: RefCell<BTreeMap<(String, String), Rc<AtPath>>>,
     /// Objects that are known to be here.
@@ -137,14 +139,11 @@ impl Store {
     /// # Errors
     /// git cannot list them, or the cache has none.
     pub fn refs(&self) -> Result<&Refs> {
-        if let Some(refs) = self.refs.get() {
-            return Ok(refs);
-        }
-        let refs = Refs::read(&match &self.remote {
-            None => self.local_refs()?,
-            Some(remote) => self.remote_refs(remote)?,
+        let refs = self.refs.get_or_init(|| {
+            let lines = self.remote.as_ref().map_or_else(|| self.local_refs(), |remote| self.remote_refs(remote));
+            lines.map(|lines| Refs::read(&lines)).map_err(|e| told::chain(&e))
         });
-        Ok(self.refs.get_or_init(|| refs))
+        refs.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
     fn local_refs(&self) -> Result<Vec<u8>> {
@@ -257,23 +256,31 @@ impl Store {
             git.args(["merge-base", "--is-ancestor", other, commit]);
             program::output(&mut git, b"").map(|output| output.status.success())
         };
-        let Some(remote) = &self.remote else { return is_below() };
-        if is_below()? {
-            return Ok(true);
+        if self.remote.is_some() && !is_below()? {
+            self.fetch_history(commit, other, "--filter=tree:0").with_context(|| {
+                format!("`--to` must name the release, for nobody knows whether {commit} is newer than {other}")
+            })?;
         }
+        is_below()
+    }
+
+    /// Fetches the part of a commit's history that is younger than another commit. `filter` is the flag of `git fetch` for what is left out.
+    ///
+    /// # Errors
+    /// git cannot fetch it, or the network must not be used.
+    pub fn fetch_history(&self, commit: &str, other: &str, filter: &str) -> Result<()> {
+        let Some(remote) = &self.remote else { return Ok(()) };
         if remote.network == Network::Offline {
-            bail!(
-                "`--to` must name the release, for without the network nobody knows whether {commit} is newer than {other}"
-            );
+            bail!("the history between {other} and {commit} must be fetched, and `--offline` is given");
         }
         let lock = self.lock()?;
         let to = Fetch { lock: &lock, remote };
         // Clocks may be wrong, so a date only limits what is fetched.
         let since = format!("--shallow-since=@{}", self.time(other)?.min(self.time(commit)?));
-        if self.fetched(to, &[&since, "--filter=tree:0"], &[commit.to_owned()].into())?.is_some() {
+        if self.fetched(to, &[&since, filter], &[commit.to_owned()].into())?.is_some() {
             self.whole(to)?;
         }
-        is_below()
+        Ok(())
     }
 
     /// When a commit was made, in seconds.

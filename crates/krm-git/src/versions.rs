@@ -38,13 +38,9 @@ impl Range {
     }
 }
 
-/// The newest of the releases that a package with this version follows, which are in the order of their versions. A pre-release leads to the
+/// The releases that a package with this version follows, in the order of their versions, with older ones. A pre-release leads to the
 /// others of its own release alone. A date is no version among versions, and a version is none among dates.
-pub fn newest_of<T>(
-    releases: Vec<(Version, T)>,
-    current: Option<&Version>,
-    range: Option<&Range>,
-) -> Option<(Version, T)> {
+pub fn followed<T>(releases: Vec<(Version, T)>, current: Option<&Version>, range: Option<&Range>) -> Vec<(Version, T)> {
     let of_one_release = |current: &Version, version: &Version| {
         !current.pre.is_empty()
             && (current.major, current.minor, current.patch) == (version.major, version.minor, version.patch)
@@ -53,11 +49,12 @@ pub fn newest_of<T>(
         |version: &Version| version.pre.is_empty() || current.is_some_and(|current| of_one_release(current, version));
     let has_versions = releases.iter().any(|(version, _)| version.pre.is_empty() && !is_date(version));
     let takes_dates = current.map_or(!has_versions, is_date);
-    releases.into_iter().rfind(|(version, _)| match range {
+    let counts = |version: &Version| match range {
         // It says which versions, also which pre-releases.
         Some(range) => range.has(version),
         None => is_stable(version) && is_date(version) == takes_dates,
-    })
+    };
+    releases.into_iter().filter(|(version, _)| counts(version)).collect()
 }
 
 /// The text before the version of a release, and the version; `None` if the name does not end with a version.
@@ -103,8 +100,8 @@ mod tests {
         let mut releases: Vec<(Version, &str)> = tags.iter().filter_map(|tag| Some((version(tag)?, *tag))).collect();
         releases.sort();
         let range = range.and_then(Range::read);
-        let found = newest_of(releases, version(current).as_ref(), range.as_ref());
-        found.map_or_else(String::new, |(_, name)| name.to_owned())
+        let mut found = followed(releases, version(current).as_ref(), range.as_ref());
+        found.pop().map_or_else(String::new, |(_, name)| name.to_owned())
     }
 
     #[test]

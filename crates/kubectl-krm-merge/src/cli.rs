@@ -38,6 +38,12 @@ pub enum Command {
     /// Upgrade packages to a new release of their upstreams, which the packages record, and keep local edits
     #[command(after_help = manual::of("upgrade"))]
     Upgrade(Box<Upgrade>),
+    /// List the packages below a folder: what each has, wants and could get, how far it is behind, and how much of it you changed
+    #[command(after_help = manual::of("list"))]
+    List(List),
+    /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
+    #[command(after_help = manual::of("log"))]
+    Log(Log),
     /// Copy a release of upstream into a new folder, and record where it comes from
     #[command(after_help = manual::of("get"))]
     Get(Get),
@@ -67,7 +73,7 @@ pub enum Command {
     /// Show what applying files would change in a cluster, and what someone changed there since the last apply; `--apply` sends the changes
     #[command(after_help = manual::of("live"))]
     Live(Live),
-    /// Compare two files or folders by resource and field, not by line
+    /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
     #[command(after_help = manual::of("diff"))]
     Diff(Diff),
     /// Print the smallest patch that turns original into dest, to the byte: the changes of a fork as an overlay
@@ -181,6 +187,9 @@ pub struct Upgrade {
     /// The folders of the packages [default: the current folder]
     #[arg(value_name = "PACKAGE")]
     pub packages: Vec<PathBuf>,
+    /// Upgrade all packages below these folders that record their upstream, those that lie in others first
+    #[arg(long)]
+    pub all: bool,
     /// The release to upgrade to: a tag, branch or commit [default: what the record wants, if the package has another one; or the branch that
     /// it records; or else the newest release by its version]. A range, such as `^1.4`, takes the newest release in it, also later. A
     /// pre-release is taken by itself only if the package has another one of the same release
@@ -193,8 +202,8 @@ pub struct Upgrade {
     #[arg(long, value_name = "REF")]
     pub from: Option<String>,
     /// Write nothing, and print a line for each package: what it has, what is newest, how many local changes there are, and how many
-    /// conflicts to expect. Exit with 1 if something is newer or wanted
-    #[arg(long, conflicts_with_all = ["output", "stat", "in_place", "dry_run"])]
+    /// conflicts to expect; as data with `-o json`. Exit with 1 if something is newer or wanted
+    #[arg(long, conflicts_with_all = ["stat", "in_place", "dry_run"])]
     pub check: bool,
     /// Do not use the network: only what was fetched before
     #[arg(long)]
@@ -209,6 +218,63 @@ pub struct Upgrade {
     pub deciding: Deciding,
     #[command(flatten)]
     pub common: Common,
+}
+
+/// Which packages are listed.
+#[derive(Debug, Args)]
+pub struct List {
+    /// The folder below which packages are looked for [default: the current folder]
+    pub root: Option<PathBuf>,
+    /// What is printed
+    #[arg(long, short = 'o', value_enum, default_value_t = Listed::Table)]
+    pub output: Listed,
+    /// Do not use the network: only what was fetched before
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// How packages are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// A line for each package
+    Table,
+    /// The same with the directory and the commit
+    Wide,
+    /// The folders
+    Name,
+    /// A list with all that is known, for programs
+    Json,
+}
+
+/// Whose commits are printed.
+#[derive(Debug, Args)]
+pub struct Log {
+    /// The folder of the package
+    #[arg(default_value = ".")]
+    pub package: PathBuf,
+    /// The release after which the commits begin [default: the one that the package has]
+    #[arg(long, value_name = "REF")]
+    pub from: Option<String>,
+    /// The last release [default: the one that an upgrade would take]
+    #[arg(long, value_name = "REF")]
+    pub to: Option<String>,
+    /// What is printed
+    #[arg(long, short = 'o', value_enum, default_value_t = Logged::Text)]
+    pub output: Logged,
+    /// Do not use the network: only what was fetched before
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// How commits are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Logged {
+    /// A line for each commit
+    Text,
+    /// A list for the text of a pull request
+    Markdown,
+    /// A list with all that is known, for programs
+    Json,
 }
 
 /// What is copied, and where to.
@@ -341,10 +407,15 @@ pub enum Shell {
 /// What is compared.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The first state: a file, a folder, a release in git, such as `.git/deploy@v1`, or `-` for stdin
+    /// The first state: a file, a folder, a release in git, such as `.git/deploy@v1`, or `-` for stdin. Alone, it is a package that records its
+    /// upstream, which is compared with the release that it has
+    #[arg(value_name = "A|PACKAGE")]
     pub a: String,
     /// The second state: a file, a folder, a release in git, or `-` for stdin
-    pub b: String,
+    pub b: Option<String>,
+    /// The release of upstream with which a package is compared [default: the one that it has]
+    #[arg(long, value_name = "REF", conflicts_with = "b")]
+    pub to: Option<String>,
     #[command(flatten)]
     pub lists: Lists,
     /// What is printed

@@ -6,6 +6,7 @@ mod shown;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use krm_files::change::Change;
@@ -31,6 +32,7 @@ use crate::cli::{Compared, Diff};
 use crate::difference::differences;
 use crate::pairs::{Pair, pairs};
 use crate::setting;
+use crate::upgrade;
 use shown::{Differing, Kind, markdown, outcomes};
 
 /// Prints the differences.
@@ -38,7 +40,10 @@ use shown::{Differing, Kind, markdown, outcomes};
 /// # Errors
 /// A side cannot be read or compared; or the output takes more than the limit.
 pub fn diff(args: &Diff) -> Result<End> {
-    let [a, b] = given::both_sides(["A", "B"], [&args.a, &args.b])?;
+    let [a, b] = match &args.b {
+        Some(b) => given::both_sides(["A", "B"], [&args.a, b])?,
+        None => upgrade::with_release(Path::new(&args.a), args.to.as_deref())?,
+    };
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
     let config = setting.config()?;
     let limit = config.limit.with_input(a.size() + b.size());

@@ -71,6 +71,8 @@ fn try_main() -> Result<End> {
         }
         Command::Upgrade(args) => krm_show::github::shown(args.common.output, upgrade::upgrade(&args)),
         Command::Get(args) => upgrade::get(&args),
+        Command::List(args) => upgrade::list(&args),
+        Command::Log(args) => upgrade::log(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => krm_show::github::shown(args.output, krm_live::live::live(&args)),
         Command::Diff(args) => compare::diff(&args),

@@ -43,11 +43,25 @@ Say once where a package comes from that you copied by hand:
   kubectl krm-merge upgrade my-package --from v1 \\
       --upstream https://example.com/team/repo.git/deploy
 
-See in CI which packages are behind:
-  kubectl krm-merge upgrade --check packages/*
+See in CI which packages of the repository are behind:
+  kubectl krm-merge upgrade --check --all
 
 Upgrade in a nightly job, and print the comment of a pull request:
   kubectl krm-merge upgrade my-package -o markdown --in-place > body.md";
+
+const OF_LIST: &str = "\
+See what each package of a repository has, and how far it is behind:
+  kubectl krm-merge list
+
+Upgrade all that are behind, one after the other:
+  kubectl krm-merge upgrade --all";
+
+const OF_LOG: &str = "\
+Read what upstream did since the release that a package has:
+  kubectl krm-merge log my-package
+
+The commits of one release, for the text of a pull request:
+  kubectl krm-merge log my-package --to v2 -o markdown";
 
 const OF_GET: &str = "\
 Copy the release v1 of the folder deploy of a repository, and upgrade it later:
@@ -123,6 +137,8 @@ Set a field in place:
         "three-way" => OF_THREE_WAY,
         "upgrade" => OF_UPGRADE,
         "get" => OF_GET,
+        "list" => OF_LIST,
+        "log" => OF_LOG,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
@@ -141,6 +157,9 @@ See what someone changed in the cluster, as changes of the files:
             "\
 See by field what a fork changed, even if it also moved or reformatted something:
   kubectl krm-merge diff upstream my-fork
+
+See what you changed in a package that records its upstream:
+  kubectl krm-merge diff my-package
 
 The same for two revisions of a file:
   kubectl krm-merge diff <(git show v1:web.yaml) <(git show v2:web.yaml)"
@@ -232,6 +251,11 @@ const EXIT_OF_EXTRACT: Section = Section {
     text: "0 the patch is printed; it is empty if nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
 };
 
+const EXIT_OF_LIST: Section = Section {
+    title: "Exit status",
+    text: "0 done; 2 bad usage or input. What is wrong with one package does not keep the others from being listed.",
+};
+
 const EXIT_OF_HISTORY: Section = Section {
     title: "Exit status",
     text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input.",
@@ -267,7 +291,9 @@ const ENVIRONMENT: Section = Section {
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
-        "three-way" | "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
+        "three-way" | "upgrade" | "get" | "list" | "log" => {
+            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md"
+        }
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
@@ -288,6 +314,7 @@ fn sections(command: &str) -> Vec<Section> {
     all.push(match command {
         "diff" => EXIT_OF_DIFF,
         "extract" => EXIT_OF_EXTRACT,
+        "list" | "log" => EXIT_OF_LIST,
         "git-driver" => EXIT_OF_DRIVER,
         "git-history" => EXIT_OF_HISTORY,
         "resolve" => EXIT_OF_RESOLVE,

@@ -4,8 +4,11 @@
 //! from git's objects, without a checkout. The record and the files are written together.
 
 mod aim;
+mod below;
 mod committed;
 mod get;
+mod list;
+mod log;
 mod nearest;
 mod past;
 mod plan;
@@ -32,16 +35,21 @@ use krm_git::store::{Gone, Network};
 use krm_merge::file_path::RULES;
 use krm_merge_function::config::Role;
 use krm_show::args::Output;
+use krm_show::output::indented;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown;
+use serde::Serialize;
 
 use crate::cli::{Common, InConflict, Upgrade};
 use crate::run::{self, Ended};
 use crate::setting;
 use aim::Aim;
+use below::below;
 pub use get::get;
-use plan::{Plan, Stores};
+pub use list::list;
+pub use log::log;
+use plan::{Plan, Release, Stores};
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +79,14 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     common.in_place |= common.output.is_none() && !common.stat;
     check(args)?;
     let progress = Progress::begin("fetching");
-    let names = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
+    let named = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
+    let names = if args.all { below(&named)? } else { named };
     let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
     let packages: Vec<Result<Planned>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
     let mut fetched = plan::fetch(&plans).into_iter();
     drop(progress);
-    let (mut ends, mut became) = (Vec::new(), Vec::new());
+    let (mut ends, mut became, mut checked) = (Vec::new(), Vec::new(), Vec::new());
     for (name, planned) in names.iter().zip(&packages) {
         let done = match planned {
             Ok(planned) => match fetched.next() {
@@ -87,16 +96,22 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
             },
             Err(e) => Err(anyhow!("{}", told::chain(e))),
         };
-        let (end, what) = done.unwrap_or_else(|e| {
+        let Done { end, became: what, checked: of_package } = done.unwrap_or_else(|e| {
             screen::tell(&format!("error: {}", in_package(name, &e)));
             let stopped = e.downcast_ref::<krm_files::signals::Stopped>();
-            (stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code())), Became::Failed)
+            let end = stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()));
+            let (package, error) = (krm_files::walk::shown(name), Some(told::chain(&e)));
+            Done { end, became: Became::Failed, checked: Some(Checked { package, error, ..Checked::default() }) }
         });
         ends.push(end);
         became.push(what);
+        checked.extend(of_package);
         if matches!(end, End::Stopped(_)) {
             break;
         }
+    }
+    if args.check && args.common.output == Some(Output::Json) {
+        screen::print(&indented(&serde_json::to_string(&checked)?))?;
     }
     if names.len() > 1 {
         summary(names.len(), &became)?;
@@ -104,10 +119,69 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     Ok(ends.into_iter().max().unwrap_or(End::Done))
 }
 
+/// A release of a package's upstream, and the package, to be compared: the release that the package has, or that `to` names.
+///
+/// # Errors
+/// The package records no release in git, or the release cannot be read.
+pub fn with_release(folder: &Path, to: Option<&str>) -> Result<[Side; 2]> {
+    let package = Package::open(folder)?;
+    if package.record.is_none() {
+        bail!("`B` must be given, because \"{}\" is no package that records its upstream", package.name);
+    }
+    let mut stores = Stores::new(Network::Online);
+    let release = match to {
+        Some(to) => Plan::of_record(&package, Some(to), &mut stores)?.to,
+        None => Release::of_package(&package, &mut stores)?,
+    };
+    let (mut release, mut dest) = (release.side(None)?, given::side("PACKAGE", &package.path.to_string_lossy())?);
+    package.part_of(&mut release, &mut dest)?;
+    Ok([release, dest])
+}
+
 /// A package with its plan.
 struct Planned {
     package: Package,
     plan: Plan,
+}
+
+/// How the upgrade of a package ended.
+struct Done {
+    end: End,
+    became: Became,
+    /// What `--check` found out.
+    checked: Option<Checked>,
+}
+
+impl Done {
+    fn of(end: End, became: Became) -> Self {
+        Self { end, became, checked: None }
+    }
+}
+
+/// What `--check` says of a package.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Checked {
+    /// Its folder.
+    package: String,
+    /// The release that it has.
+    has: Option<String>,
+    /// The release that an upgrade would take.
+    to: Option<String>,
+    /// How many resources the team changed, if something is newer.
+    local_changes: Option<usize>,
+    /// How many conflicts are to expect.
+    conflicts: Option<usize>,
+    /// Why it cannot be upgraded.
+    error: Option<String>,
+}
+
+impl Checked {
+    fn of(job: Job<'_>) -> Self {
+        let Job { package, plan, from, .. } = job;
+        let has = from.map(|from| from.name.clone());
+        Self { package: package.name.clone(), has, to: Some(plan.to.state.name.clone()), ..Self::default() }
+    }
 }
 
 /// A package with its plan, and the commits that its upstream does not have any more.
@@ -129,8 +203,11 @@ impl<'u> Job<'u> {
 
 /// Checks that the flags fit together.
 fn check(args: &Upgrade) -> Result<()> {
-    if args.packages.len() > 1 {
-        if !matches!(args.common.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
+    if args.check && !matches!(args.common.output, None | Some(Output::Json)) {
+        bail!("`-o` must be `json` with `--check`");
+    }
+    if args.packages.len() > 1 || args.all {
+        if !args.check && !matches!(args.common.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
             bail!("`-o` must be `diff`, `name` or `github` if several packages are upgraded");
         }
         if args.upstream.is_some() || args.from.is_some() {
@@ -198,7 +275,7 @@ fn check_nothing_is_lost(
 }
 
 /// Upgrades one package, or looks at it.
-fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
+fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
@@ -219,13 +296,14 @@ fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<(End, Became)> {
     let takes_all = matches!(common.output, Some(Output::Yaml | Output::Json));
     if plan.is_done() && is_recorded && !takes_all {
         drop(progress);
-        return same(args, package, plan);
+        return same(args, job);
     }
     merged(args, common, job, &mut dest, progress)
 }
 
 /// Says that a package has the release already.
-fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)> {
+fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
+    let Job { package, plan, .. } = job;
     let name = shown::name(&plan.to.state.name);
     let line = match (args.check, plan.aim) {
         (true, Aim::Newest) => format!("{}: has {name}, which is the newest{}", package.name, in_range(plan)),
@@ -239,14 +317,13 @@ fn same(args: &Upgrade, package: &Package, plan: &Plan) -> Result<(End, Became)>
     };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
     page.line(&line);
-    // Another output stays what it is, with nothing in it.
-    if args.common.output.is_none() {
-        page.print()
-    } else {
-        page.tell();
-        Ok(())
-    }?;
-    Ok((End::Done, Became::Same))
+    match args.common.output {
+        None => page.print()?,
+        Some(_) if args.check => {}
+        // Another output stays what it is, with nothing in it.
+        Some(_) => page.tell(),
+    }
+    Ok(Done { end: End::Done, became: Became::Same, checked: Some(Checked::of(job)) })
 }
 
 /// The range in which a release is the newest, for the end of a sentence.
@@ -255,7 +332,7 @@ fn in_range(plan: &Plan) -> String {
 }
 
 /// Merges the change between two releases into a package, and writes or shows the result.
-fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<(End, Became)> {
+fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<Done> {
     let Job { package, plan, .. } = job;
     let mut updated = plan.to.side(plan.from.as_ref())?;
     let mut original = match &plan.from {
@@ -271,8 +348,8 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
         let selection = Selection::of_paths(&paths)?;
         [&mut original, &mut updated].into_iter().for_each(|side| selection.part_of_release(side));
     }
-    let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
     let own = package.part(&plan.record, &mut original, &mut updated, dest)?;
+    let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
     let mut setting = setting::of_upgrade(&args.deciding, common)?;
     setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
     setting.use_rules_of(dest)?;
@@ -327,7 +404,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
 }
 
 /// Says how the upgrade of a package ended, and what to do next.
-fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended: Ended) -> Result<(End, Became)> {
+fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended: Ended) -> Result<Done> {
     let Job { package, plan, from, .. } = job;
     let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
     let to = shown::name(&plan.to.state.name);
@@ -338,7 +415,7 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended:
             page.line(&format!("upgraded {} {has}to {to}", package.name));
             page.print()?;
         }
-        return Ok((ended.end, if writes { Became::Upgraded } else { Became::Looked }));
+        return Ok(Done::of(ended.end, if writes { Became::Upgraded } else { Became::Looked }));
     };
     let is_written = writes && !merge.has_failed();
     if is_written && marked == 0 {
@@ -346,7 +423,7 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended:
             "upgraded {} {has}to {to}, with conflicts that have no markers: see above",
             package.name
         ));
-        return Ok((open, Became::Marked));
+        return Ok(Done::of(open, Became::Marked));
     }
     if is_written {
         screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
@@ -354,19 +431,25 @@ fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended:
             "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
             package.name
         ));
-        return Ok((open, Became::Marked));
+        return Ok(Done::of(open, Became::Marked));
     }
     if writes {
         let more = if args.deciding.on_conflict.is_some() { ": run it again without `--on-conflict`" } else { "" };
         screen::tell(&format!("{}: nothing was written{more}", package.name));
     }
-    Ok((open, if open == End::Bad { Became::Failed } else { Became::Open }))
+    Ok(Done::of(open, if open == End::Bad { Became::Failed } else { Became::Open }))
 }
 
 /// Prints the line of `--check`.
-fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<(End, Became)> {
+fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<Done> {
     let Job { package, plan, from, .. } = job;
     let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
+    let error = (merge.failure() == Some(End::Bad)).then(|| "it cannot be merged, as an upgrade says".to_owned());
+    let found = Checked { local_changes: Some(changes), conflicts: Some(conflicts), error, ..Checked::of(job) };
+    let done = Done { end: End::Differs, became: Became::Newer, checked: Some(found) };
+    if args.common.output.is_some() {
+        return Ok(done);
+    }
     let has = from.map_or("nothing", |from| &from.name);
     let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
@@ -380,7 +463,7 @@ fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Resul
         counted(conflicts, "conflict"),
     ));
     page.print()?;
-    Ok((End::Differs, Became::Newer))
+    Ok(done)
 }
 
 /// Prints how many packages became what.

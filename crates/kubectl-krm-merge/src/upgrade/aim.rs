@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_git::address::ReleaseAddress;
 use krm_git::refs::{RefKind, State};
 use krm_git::store::Store;
-use krm_git::versions::{Range, newest_of, split};
+use krm_git::versions::{Range, followed, split};
 
 /// Why a package gets a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,16 @@ pub struct DirectoryAt {
     pub address: ReleaseAddress,
 }
 
+/// The release that a package gets.
+#[derive(Debug)]
+pub struct Next {
+    pub state: State,
+    /// Why it gets that one.
+    pub aim: Aim,
+    /// How many releases come after the one that it has, up to this one. A branch that went on counts as one.
+    pub behind: usize,
+}
+
 /// The release that a package has, and where it came from.
 #[derive(Clone, Copy)]
 pub struct Came<'a> {
@@ -44,7 +54,7 @@ pub struct Came<'a> {
 ///
 /// # Errors
 /// What the record names is not there, or there is no release.
-pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
+pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
     let DirectoryAt { store, address } = at;
     if address.reference.is_none() {
         return newest(at, from, None);
@@ -64,15 +74,18 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<(State, Aim)> {
         !is_same && (is_elsewhere || !is_named && *commit != wanted.commit)
     };
     match wanted.kind {
-        RefKind::Branch => Ok((wanted, Aim::Newest)),
-        _ if from.is_none_or(is_other) => Ok((wanted, Aim::Named)),
+        RefKind::Branch => {
+            let behind = usize::from(from.is_none_or(|from| from.state.commit != wanted.commit));
+            Ok(Next { state: wanted, aim: Aim::Newest, behind })
+        }
+        _ if from.is_none_or(is_other) => Ok(Next { state: wanted, aim: Aim::Named, behind: 1 }),
         RefKind::Tag | RefKind::Commit => newest(at, from, None),
     }
 }
 
 /// The newest release, or the one that the package has, if that is newer. In a range, the newest one of the range counts, also for a package
 /// that has a newer one. What has no version, such as a commit, is older than a release if it is in its history.
-fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<(State, Aim)> {
+fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Next> {
     let DirectoryAt { store, address } = at;
     let refs = store.refs()?;
     let moved = from.is_some_and(|from| from.at.directory != address.directory);
@@ -82,8 +95,10 @@ fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Re
     let came_with = from.filter(|from| !moved || from.name == from.reference).map(|from| from.reference.as_str());
     let series = refs.series(address, range, came_with);
     let releases = refs.releases(address, &series);
-    let newest = newest_of(releases, current.as_ref(), range);
-    let Some((version, newest)) = newest else {
+    let mut followed = followed(releases, current.as_ref(), range);
+    let behind =
+        followed.iter().filter(|(version, _)| current.as_ref().is_some_and(|current| version > current)).count();
+    let Some((version, newest)) = followed.pop() else {
         match (&address.reference, range) {
             (Some(wish), Some(_)) => bail!("\"{}\" has no release in the range \"{wish}\"", address.repo),
             _ => bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo),
@@ -92,11 +107,11 @@ fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Re
     match (from, current) {
         // A tag that moved is no newer release.
         (Some(from), Some(current)) if version <= current && range.is_none_or(|range| range.has(&current)) => {
-            Ok((from.clone(), Aim::Newest))
+            Ok(Next { state: from.clone(), aim: Aim::Newest, behind: 0 })
         }
         (Some(from), None) if newest.commit == from.commit || !store.is_after(&newest.commit, &from.commit)? => {
-            Ok((from.clone(), Aim::Last))
+            Ok(Next { state: from.clone(), aim: Aim::Last, behind: 0 })
         }
-        _ => Ok((newest, Aim::Newest)),
+        _ => Ok(Next { state: newest, aim: Aim::Newest, behind: behind.max(1) }),
     }
 }

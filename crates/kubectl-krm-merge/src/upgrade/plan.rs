@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::package::Package;
@@ -19,7 +19,7 @@ use krm_git::tree;
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
-use super::aim::{Aim, Came, DirectoryAt, next};
+use super::aim::{Aim, Came, DirectoryAt, Next, next};
 use super::produced::Producer;
 use crate::cli::Upgrade;
 
@@ -39,6 +39,8 @@ pub struct Plan {
     pub to: Release,
     /// Why it gets that one.
     pub aim: Aim,
+    /// How many releases come after the one that it has, up to this one.
+    pub behind: usize,
     /// What it records then.
     pub record: Record,
     /// What the user should know.
@@ -126,18 +128,15 @@ impl Plan {
                 if Rc::ptr_eq(&had.store, &store) {
                     warnings.extend(moved(store.refs()?, &named(&had.address, &lock.reference), lock));
                 }
-                // kpt records a tag as the user named it.
-                let reference = lock.reference.strip_prefix("refs/tags/").unwrap_or(&lock.reference).to_owned();
-                let name = refs::short(&reference, &had.address).to_owned();
-                Some(State { name, reference, commit: lock.exact.clone(), kind: RefKind::Commit })
+                Some(locked(lock, &had.address))
             }
             (None, None) => None,
         };
         let wanted = asked.to.map_or_else(|| address.clone(), |name| named(address, name));
         let here = DirectoryAt { store: Rc::clone(&store), address: wanted };
         let is_range = store.refs()?.range(&here.address).is_some();
-        let (to, aim) = if asked.to.is_some() && !is_range {
-            (store.state(&here.address)?, Aim::Named)
+        let Next { state: to, aim, behind } = if asked.to.is_some() && !is_range {
+            Next { state: store.state(&here.address)?, aim: Aim::Named, behind: 1 }
         } else {
             let at = asked.lock.and_then(|lock| lock.address.as_ref()).unwrap_or(address);
             next(&here, from.as_ref().map(|state| Came { state, at }))?
@@ -147,6 +146,7 @@ impl Plan {
             from: from.map(|state| Release::of(&had, state)),
             to: Release::of(&here, to),
             aim,
+            behind,
             warnings,
         })
     }
@@ -184,7 +184,16 @@ impl Plan {
         let source = UpstreamSource::Run(Rc::new(command));
         let release = |state| Release { state, source: source.clone() };
         let record = Record { upstream, lock };
-        Ok(Self { from: from.map(release), to: release(to), aim, record, warnings: Vec::new() })
+        Ok(Self { from: from.map(release), to: release(to), aim, behind: 0, record, warnings: Vec::new() })
+    }
+
+    /// Plans the upgrade of a package to what its record wants, or what `to` names.
+    ///
+    /// # Errors
+    /// The package records no upstream in git, or there is no such release.
+    pub fn of_record(package: &Package, to: Option<&str>, stores: &mut Stores) -> Result<Self> {
+        let (address, lock) = recorded(package)?;
+        Self::of_git(package, address, Asked { from: None, to, lock }, stores)
     }
 
     /// The range of releases that the record wants, if it does not name one.
@@ -240,6 +249,38 @@ struct Asked<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     lock: Option<&'a Lock>,
+}
+
+/// Where a package says that it comes from, and which release it has.
+fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
+    match &package.record {
+        Some(Record { upstream: Upstream::Git(address), lock }) => Ok((address, lock.as_ref())),
+        Some(Record { upstream: Upstream::Run { .. }, .. }) => {
+            bail!("{}: its upstream is a command, whose releases nobody knows", package.name)
+        }
+        None => bail!("{}: a package must record where it comes from, in its Kptfile or {RULES}", package.name),
+    }
+}
+
+/// The release that a lock says.
+fn locked(lock: &Lock, at: &ReleaseAddress) -> State {
+    // kpt records a tag as the user named it.
+    let reference = lock.reference.strip_prefix("refs/tags/").unwrap_or(&lock.reference).to_owned();
+    let name = refs::short(&reference, at).to_owned();
+    State { name, reference, commit: lock.exact.clone(), kind: RefKind::Commit }
+}
+
+impl Release {
+    /// The release that a package has.
+    ///
+    /// # Errors
+    /// The package records no release in git.
+    pub fn of_package(package: &Package, stores: &mut Stores) -> Result<Self> {
+        let (address, lock) = recorded(package)?;
+        let at = had_at(package, address, lock, stores)?;
+        let lock = lock.with_context(|| format!("{}: it must record which release it has", package.name))?;
+        Ok(Self::of(&at, locked(lock, &at.address)))
+    }
 }
 
 /// Where the release that a package has is read: where its lock says, for upstream may have moved since. A commit is the same in each

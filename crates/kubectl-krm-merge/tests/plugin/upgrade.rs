@@ -4,6 +4,7 @@ mod aims;
 mod attacks;
 mod combined;
 mod committed;
+mod fleet;
 mod killed;
 mod kpt;
 mod parts;

@@ -1,0 +1,63 @@
+//! The packages below a folder: those that record their upstream, from the inside out.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use krm_files::walk::{Tree, shown};
+use krm_folders::package::{KPTFILE, Package};
+use krm_merge::file_path::RULES;
+
+/// The folders of the packages below some folders, each with its name as the user would type it. A package in another one comes before it. One
+/// with a record that cannot be read is one, too: whoever opens it gets the error.
+///
+/// # Errors
+/// A folder cannot be read, or there is no package.
+pub fn below(roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut found = BTreeSet::new();
+    for root in roots {
+        let tree = Tree::read(root)?;
+        let folders = tree.files.iter().filter_map(|path| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            [KPTFILE, RULES].contains(&name).then_some(folder)
+        });
+        for folder in folders.collect::<BTreeSet<_>>() {
+            let name = if folder.is_empty() { root.clone() } else { root.join(folder) };
+            let name = name.strip_prefix(".").map_or(name.clone(), Path::to_owned);
+            let name = if name.as_os_str().is_empty() { PathBuf::from(".") } else { name };
+            if Package::open(&name).map_or(true, |package| package.record.is_some()) {
+                found.insert(name);
+            }
+        }
+    }
+    if found.is_empty() {
+        let roots: Vec<String> = roots.iter().map(|root| shown(root)).collect();
+        bail!("{}: there must be a package that records its upstream", roots.join(", "));
+    }
+    let mut found: Vec<PathBuf> = found.into_iter().collect();
+    found.sort_by(|a, b| inside_out(a, b));
+    Ok(found)
+}
+
+/// The order of two folders: one that lies in the other comes first.
+fn inside_out(a: &Path, b: &Path) -> Ordering {
+    let is_in = |a: &Path, b: &Path| a != b && (a.starts_with(b) || b == Path::new("."));
+    match (is_in(a, b), is_in(b, a)) {
+        (true, _) => Ordering::Less,
+        (_, true) => Ordering::Greater,
+        _ => a.cmp(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_in_another_one_comes_first() {
+        let mut all = ["b", ".", "a", "a/z/y", "a/c", "c", "a/z"].map(Path::new);
+        all.sort_by(|a, b| inside_out(a, b));
+        assert_eq!(all, ["a/c", "a/z/y", "a/z", "a", "b", "c", "."].map(Path::new));
+    }
+}

@@ -1,0 +1,155 @@
+//! Many packages at once: `list`, `upgrade --all`, `diff PACKAGE` and `log`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::repository::{Upstream, commit};
+use crate::support::{Folder, map};
+
+fn file(directory: &str, value: &str) -> Vec<(String, String)> {
+    vec![(format!("{directory}/a.yaml"), map("a", &[("v", value), ("w", "x")]))]
+}
+
+/// Two upstreams with three releases, and three packages of them, one in another.
+fn fleet() -> (Folder, [Upstream; 2]) {
+    let folder = Folder::new();
+    let upstreams = ["one.git", "two.git"].map(|name| Upstream::new(&folder, name));
+    for upstream in &upstreams {
+        for (value, tag) in [("'1'", "v1.0.0"), ("'2'", "v1.1.0"), ("'3'", "v2.0.0")] {
+            upstream.release(&file("d", value), tag);
+        }
+    }
+    for (upstream, at, name) in [(0, "v1.0.0", "apps/a"), (0, "~1.0", "apps/a/sub"), (1, "v2.0.0", "apps/b")] {
+        folder.run(&["get", &upstreams[upstream].source(&format!("d@{at}")), &format!("mine/{name}")]).passed();
+    }
+    folder.write("mine/apps/b/a.yaml", map("a", &[("v", "'3'"), ("w", "ours")]));
+    folder.write("mine/plain/a.yaml", map("plain", &[("v", "x")]));
+    commit(&folder.path("mine"), "got");
+    (folder, upstreams)
+}
+
+fn rows(json: &str) -> Vec<Value> {
+    serde_json::from_str::<Value>(json).expect("JSON").as_array().expect("a list").clone()
+}
+
+#[test]
+fn each_package_has_a_line_with_what_it_has_and_could_get() {
+    let (folder, upstreams) = fleet();
+    let repo = |at: usize| upstreams[at].source("").trim_end_matches('/').trim_end_matches(".git").to_owned();
+    let [one, two] = [repo(0), repo(1)];
+    let told = folder.run(&["list", "mine"]).passed();
+    let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+    let want = [
+        vec!["PACKAGE", "HAS", "WANTS", "NEWEST", "BEHIND", "CHANGES", "UPSTREAM"],
+        vec!["mine/apps/a", "v1.0.0", "v1.0.0", "v2.0.0", "2", "0", &one],
+        vec!["mine/apps/a/sub", "v1.0.0", "~1.0", "v1.0.0", "0", "0", &one],
+        vec!["mine/apps/b", "v2.0.0", "v2.0.0", "v2.0.0", "0", "1", &two],
+    ];
+    assert_eq!(lines, want, "{told}");
+    assert_eq!(folder.run(&["list", "mine", "-o", "name"]).passed(), "mine/apps/a\nmine/apps/a/sub\nmine/apps/b\n");
+    let row = &rows(&folder.run(&["list", "mine", "-o", "json"]).passed())[2];
+    assert_eq!((&row["package"], &row["directory"]), (&"mine/apps/b".into(), &"d".into()));
+    assert_eq!((&row["behind"], &row["localChanges"], &row["error"]), (&0.into(), &1.into(), &Value::Null));
+    assert_eq!(row["commit"], upstreams[1].commit("v2.0.0"));
+    // Without the release in the cache, nobody knows what the team changed.
+    fs::remove_dir_all(folder.path(".cache")).expect("removed");
+    let row = &rows(&folder.run(&["list", "mine", "-o", "json"]).passed())[2];
+    assert_eq!((&row["newest"], &row["localChanges"]), (&"v2.0.0".into(), &Value::Null));
+    let told = folder.run(&["list", "mine/plain"]).failed(2);
+    assert!(told.contains("mine/plain: there must be a package that records its upstream"), "{told}");
+}
+
+#[test]
+fn all_packages_are_upgraded_and_a_broken_upstream_stops_none() {
+    let (folder, upstreams) = fleet();
+    fs::rename(&upstreams[1].bare, folder.path("gone")).expect("renamed");
+    let told = folder.run(&["list", "mine"]);
+    assert!(told.code == Some(2) && told.stderr.contains("error: mine/apps/b: \""), "{told:?}");
+    let check = folder.run(&["upgrade", "--all", "mine", "--check", "-o", "json"]);
+    assert_eq!(check.code, Some(2), "{check:?}");
+    let found: Vec<_> = rows(&check.stdout)
+        .iter()
+        .map(|row| (row["package"].clone(), row["to"].clone(), row["error"].is_null()))
+        .collect();
+    let want = [
+        ("mine/apps/a/sub", Some("v1.0.0"), true),
+        ("mine/apps/a", Some("v2.0.0"), true),
+        ("mine/apps/b", None, false),
+    ];
+    assert_eq!(
+        found,
+        want.map(|(package, to, is_good)| (package.into(), to.map_or(Value::Null, Value::from), is_good))
+    );
+    let ran = folder.run(&["upgrade", "--all", "mine"]);
+    assert!(ran.stdout.contains("mine/apps/a/sub: it has v1.0.0 already\n"), "{ran:?}");
+    let summary = ran.failed(2);
+    assert!(
+        summary.contains("3 packages: 1 upgraded, 1 with the release already, 1 failed and untouched"),
+        "{summary}"
+    );
+    assert!(folder.read("mine/apps/a/a.yaml").contains("v: '3'"));
+}
+
+#[test]
+fn a_range_leads_to_its_newest_release_and_stays_in_the_record() {
+    let (folder, upstreams) = fleet();
+    let line = folder.run(&["upgrade", "mine/apps/a/sub", "--check"]).passed();
+    assert_eq!(line, "mine/apps/a/sub: has v1.0.0, which is the newest in ~1.0\n");
+    folder.run(&["upgrade", "mine/apps/a/sub", "--to", "v1.x"]).passed();
+    let record = folder.read("mine/apps/a/sub/.krm-merge.yaml");
+    assert!(record.contains("    ref: v1.x\n") && record.contains("    ref: v1.1.0\n"), "{record}");
+    commit(&folder.path("mine"), "v1.1.0");
+    upstreams[0].release(&file("d", "'4'"), "v1.2.0");
+    folder.run(&["upgrade", "mine/apps/a/sub"]).passed();
+    assert!(folder.read("mine/apps/a/sub/a.yaml").contains("v: '4'"));
+    let told = folder.run(&["upgrade", "mine/apps/a/sub", "--to", "^7", "--allow-dirty"]).failed(2);
+    assert!(told.contains("has no release in the range \"^7\""), "{told}");
+}
+
+#[test]
+fn a_package_is_compared_with_a_release_of_its_upstream() {
+    let (folder, _) = fleet();
+    let told = folder.run(&["diff", "mine/apps/b"]);
+    assert!(told.code == Some(1) && told.stdout.contains("data.w: \"x\" -> \"ours\""), "{told:?}");
+    assert!(!told.stdout.contains("data.v"), "{told:?}");
+    let told = folder.run(&["diff", "mine/apps/b", "--to", "v1.0.0"]);
+    assert!(told.stdout.contains("data.v: \"1\" -> \"3\"") && told.stdout.contains("data.w"), "{told:?}");
+    folder.run(&["diff", "mine/apps/a"]).passed();
+    let told = folder.run(&["diff", "mine/plain"]).failed(2);
+    assert!(told.contains("`B` must be given, because \"mine/plain\" is no package"), "{told}");
+}
+
+#[test]
+fn upstreams_commits_of_the_folder_are_listed() {
+    let (folder, upstreams) = fleet();
+    upstreams[0].state(
+        &[("d/a.yaml".to_owned(), map("a", &[("v", "'3'")])), ("e".to_owned(), "x".to_owned())],
+        "other <b> @me",
+    );
+    upstreams[0].release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'3'")]))], "v2.1.0");
+    let told = folder.run(&["log", "mine/apps/a"]).passed();
+    let mut lines = told.lines();
+    assert_eq!(lines.next(), Some("mine/apps/a: v1.0.0 to v2.1.0, 3 commits"));
+    // The last release changed nothing in the folder.
+    let subjects: Vec<&str> = lines.map(|line| line.splitn(3, ' ').nth(2).expect("a title")).collect();
+    assert_eq!(subjects, ["other <b> @me (me)", "v2.0.0 (me)", "v1.1.0 (me)"]);
+    let told = folder.run(&["log", "mine/apps/a", "-o", "markdown", "--from", "v2.0.0"]).passed();
+    assert!(told.starts_with("<code>v2.0.0</code> to <code>v2.1.0</code>, 1 commit\n\n* <code>"), "{told}");
+    assert!(told.contains("<code>other &lt;b&gt; @me</code>\n"), "{told}");
+    let json: Value = serde_json::from_str(&folder.run(&["log", "mine/apps/a", "-o", "json"]).passed()).expect("JSON");
+    assert_eq!(json["commits"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn the_nearest_release_of_many_is_found_and_progress_is_told() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    for number in 1..=25 {
+        upstream.release(&file("d", &format!("'{number}'")), &format!("v{number}"));
+    }
+    folder.write("p/a.yaml", map("a", &[("v", "'3'"), ("w", "x")]));
+    let told = folder.run(&["upgrade", "p", "--upstream", &upstream.source("d")]).failed(2);
+    assert!(told.starts_with("comparing 20 of 25 releases\n"), "{told}");
+    assert!(told.contains("nearest is v3: 1 of 1 resources are equal"), "{told}");
+}
