@@ -187,6 +187,13 @@ impl Package {
         Ok(())
     }
 
+    /// Whether nothing but the record of the package, and what it takes of upstream, differs in a file.
+    pub fn changes_record_alone(change: &Change) -> bool {
+        let bare = |text: &Option<Vec<u8>>| without_record(std::str::from_utf8(text.as_deref()?).ok()?).ok();
+        change.path == RULES
+            || change.path == KPTFILE && bare(&change.old).is_some_and(|old| bare(&change.new) == Some(old))
+    }
+
     /// Whether nothing of a release is here yet. Files without resources may be what a command reads.
     pub fn is_bare(&self, dest: &Side) -> bool {
         let upstream = self.record.as_ref().map(|record| &record.upstream);

@@ -265,8 +265,7 @@ fn check_nothing_is_lost(
     for change in changes.iter().filter(|change| change.old.is_some()) {
         let Some(why) = uncommitted.why(&change.path) else { continue };
         let bytes = |side: &Side| side.at(&change.path).map(|held| held.bytes().map(Cow::into_owned)).transpose();
-        // In the rules of a package, only the record changes.
-        if change.path != RULES && bytes(original)? != bytes(dest)? {
+        if !Package::changes_record_alone(change) && bytes(original)? != bytes(dest)? {
             let (name, path) = (&package.name, shown::name(&change.path));
             bail!("{name}/{path}: {why}, so nothing would bring it back: copy it, and add `--allow-dirty`");
         }

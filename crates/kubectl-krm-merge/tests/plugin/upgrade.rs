@@ -268,7 +268,7 @@ fn each_of_several_packages_is_whole_or_untouched() {
     folder.write("b/b.yaml", map("b", &[("v", "ours")]));
     folder.write("c/c.yaml", "<<<<<<< a\na: 1\n=======\na: 2\n>>>>>>> b\n");
     let before = folder.files("c");
-    let ran = folder.run(&["upgrade", "a", "b", "c", "gone"]);
+    let ran = folder.run(&["upgrade", "a", "b", "c", "gone", "--allow-dirty"]);
     assert_eq!(ran.code, Some(2));
     let last = ran.stderr.lines().last().expect("a summary");
     assert_eq!(last, "4 packages: 1 upgraded, 1 upgraded with conflicts, 2 failed and untouched", "{ran:?}");

@@ -41,11 +41,11 @@ fn upstream_is_what_is_wanted_and_the_lock_is_what_is_there() {
         let line = folder.run(&["upgrade", &name, "--check"]);
         assert_eq!(line.code, Some(1), "{line:?}");
         assert_eq!(line.stdout.contains("wanted is"), wants != "main", "{line:?}");
-        folder.run(&["upgrade", &name]).passed();
+        folder.run(&["upgrade", &name, "--allow-dirty"]).passed();
         let text = folder.read(&format!("{name}/a.yaml"));
         assert!(text.contains(&format!("v: {first}")), "{name}: {text}");
         assert!(text.contains("w: ours") || has.is_empty(), "{name}: {text}");
-        folder.run(&["upgrade", &name]).passed();
+        folder.run(&["upgrade", &name, "--allow-dirty"]).passed();
         assert!(folder.read(&format!("{name}/a.yaml")).contains(&format!("v: {then}")), "{name}");
     }
 }
@@ -243,7 +243,8 @@ fn a_directory_or_a_repository_may_move() {
         &["upgrade", "by-newest", "--upstream", &new],
         &["upgrade", "by-repo", "--upstream", &of_other],
     ] {
-        folder.run(args).passed();
+        // The edits are in no repository.
+        folder.run(&[args, &["--allow-dirty"]].concat()).passed();
         let name = args[1];
         assert_eq!(folder.read(&format!("{name}/a.yaml")), map("a", &[("v", "'2'"), ("w", "ours")]), "{name}");
         let record = folder.read(&format!("{name}/.krm-merge.yaml"));

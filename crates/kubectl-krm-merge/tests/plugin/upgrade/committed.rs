@@ -51,6 +51,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
             "an ignored file that the upgrade changes",
             |mine| {
                 git(mine, &["rm", "--quiet", "--cached", "p/a.yaml"]);
+                fs::write(mine.join("p/a.yaml"), map("a", &[("v", "'1'"), ("own", "x")])).expect("written");
                 fs::write(mine.join(".gitignore"), "a.yaml\n").expect("written");
                 commit(mine, "ignored");
             },
@@ -60,6 +61,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
             "an ignored package",
             |mine| {
                 git(mine, &["rm", "-r", "--quiet", "--cached", "p"]);
+                fs::write(mine.join("p/a.yaml"), map("a", &[("v", "'1'"), ("own", "x")])).expect("written");
                 fs::write(mine.join(".gitignore"), "p/\n").expect("written");
                 commit(mine, "ignored");
             },

@@ -273,12 +273,12 @@ fn a_kptfile_that_only_the_user_had_stays_the_users() {
     };
     folder.write("db/Kptfile", record("v1.0.0") + ours);
     folder.write("db/a.yaml", map("a", &[("v", "v1.0.0"), ("w", "x")]));
-    folder.run(&["upgrade", "db", "--to", "v2.0.0"]).passed();
+    folder.run(&["upgrade", "db", "--allow-dirty", "--to", "v2.0.0"]).passed();
     let text = folder.read("db/Kptfile");
     assert!(text.contains(ours) && text.contains("labels: {team: a}"), "{text}");
     assert!(text.contains("info:\n  description: theirs\n") && text.contains("ref: apps/v2.0.0"), "{text}");
     // Back again, upstream takes its own part away, and nothing of the user's.
-    folder.run(&["upgrade", "db", "--to", "v1.0.0"]).passed();
+    folder.run(&["upgrade", "db", "--allow-dirty", "--to", "v1.0.0"]).passed();
     let text = folder.read("db/Kptfile");
     assert!(text.contains(ours) && text.contains("labels: {team: a}"), "{text}");
 }
@@ -326,7 +326,7 @@ fn a_release_of_one_file_has_no_part_in_the_kptfile() {
     folder.write("p/Kptfile", own);
     folder.write("p/a.yaml", map("a", &[("v", "v1")]));
     let source = upstream.source("all.yaml");
-    folder.run(&["upgrade", "p", "--upstream", &source, "--from", "v1", "--to", "v2"]).passed();
+    folder.run(&["upgrade", "p", "--upstream", &source, "--from", "v1", "--to", "v2", "--allow-dirty"]).passed();
     let text = folder.read("p/Kptfile");
     assert!(
         text.contains("ours:v1") && text.contains("ref: v2") && folder.read("p/a.yaml").contains("v: v2"),

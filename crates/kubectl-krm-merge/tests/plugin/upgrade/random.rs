@@ -268,7 +268,7 @@ fn upgraded(folder: &Folder, releases: &[Files], random: &mut Random, name: &str
         assert_eq!(folder.files(&package), after);
     }
     // Back to what was committed, with a record that a stranger wrote.
-    git(&folder.path("mine"), &["checkout", "--quiet", "."]);
+    git(&folder.path("mine"), &["reset", "--quiet", "--hard"]);
     let file = if before.contains_key("Kptfile") { "Kptfile" } else { ".krm-merge.yaml" };
     let strange = strange(&String::from_utf8_lossy(&before[file]), random);
     folder.write(&format!("{package}/{file}"), &strange);
