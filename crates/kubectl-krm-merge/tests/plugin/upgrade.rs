@@ -9,7 +9,7 @@ mod kpt;
 mod programs;
 mod random;
 mod remote;
-mod repository;
+pub mod repository;
 mod rules;
 mod sides;
 mod sources;
