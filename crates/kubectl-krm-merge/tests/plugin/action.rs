@@ -390,6 +390,38 @@ fn packages_of_one_upstream_may_share_a_request_of_another_host() {
 }
 
 #[test]
+fn a_pod_of_the_fleet_upgrades_its_repository() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.release(2);
+    git(&team.folder.path("server.git"), &["symbolic-ref", "HEAD", "refs/heads/main"]);
+    let manifests = root().join("bots/fleet");
+    let manifests = manifests.to_str().expect("UTF-8");
+    // The program reads them, and finds nothing to change.
+    let sides = ["--original", manifests, "--updated", manifests, "--dest", manifests, "-o", "name"];
+    assert_eq!(team.folder.run(&[&["three-way", "--dry-run"], &sides[..]].concat()).passed(), "");
+    let job = file("bots/fleet/cronjob.yaml");
+    let pod = job.roots().next().and_then(|root| root.at(&["spec", "jobTemplate", "spec", "template", "spec"]));
+    let container = pod.and_then(|pod| pod.get("containers")).and_then(|all| all.elements().next()).expect("a pod");
+    let command: Vec<&str> = container.get("command").expect("a command").elements().map(NodeRef::string).collect();
+    let lists = team.folder.path("fleet");
+    team.folder.write("fleet/repositories", format!("/no/such\nfile://{}\n", team.folder.path("server.git").display()));
+    let run = |index: &str| {
+        let script = command[2].replace("/bots/", &format!("{}/bots/", root().display()));
+        let mut pod = Command::new(command[0]);
+        pod.args([command[1], &script.replace("/fleet/", &format!("{}/", lists.display()))]).current_dir(&lists);
+        environment(&mut pod, &team.folder);
+        Ran::of(pod.env("JOB_COMPLETION_INDEX", index).output().expect("bash"))
+    };
+    assert_eq!(run("0").code, Some(2), "no such repository");
+    // One upstream is gone, which is told at the end.
+    assert_eq!(run("1").code, Some(2));
+    assert_eq!(team.changes(), "create 1 krm-merge/apps-db on main\ncreate 2 krm-merge/apps-web on main\n");
+}
+
+#[test]
 fn the_action_fails_where_it_should() {
     if !has("bash") {
         return;
