@@ -243,7 +243,8 @@ fn a_package_that_is_behind_gets_one_branch_and_one_request() {
         return;
     }
     let team = Team::new();
-    assert_eq!(team.open(&[("upgrade", "apps")]).passed(), "", "nothing is behind");
+    let ran = team.open(&[("upgrade", "apps")]);
+    assert_eq!((ran.code, team.changes()), (Some(0), String::new()), "nothing is behind: {ran:?}");
     team.release(2);
     let ran = team.open(&[("upgrade", ".")]);
     // One upstream is gone, which stops no other package, and is told.
@@ -323,21 +324,41 @@ fn what_someone_committed_on_a_branch_or_closed_stays() {
 }
 
 #[test]
+fn a_package_on_a_branch_goes_from_commit_to_commit() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.folder.run(&["get", &team.web.source("d@main"), "clone/next"]).passed();
+    team.push();
+    assert_eq!(team.open(&[("upgrade", "next")]).code, Some(0));
+    assert_eq!(team.changes(), "");
+    for number in [2, 3] {
+        let new = team.web.state(&Team::files(number), &format!("Set x to {number}"));
+        assert_eq!(team.open(&[("upgrade", "next")]).code, Some(0));
+        let request = team.folder.read("requests/krm-merge_next.json");
+        assert!(request.contains(&format!("to main at {}\"", &new[..8])), "{request}");
+    }
+    assert_eq!(team.changes(), "create 1 krm-merge/next on main\nedit 1\n");
+}
+
+#[test]
 fn a_bot_runs_nothing_of_a_repository_and_upgrades_no_pull_request() {
     if !has_all() {
         return;
     }
     let team = Team::new();
     let command = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\nspec:\n  mode: ThreeWay\n  \
-                   upstream:\n    run: [bash, -c, \"touch RAN\"]\n    ref: v2\n  upstreamLock:\n    ref: v1\n    sha256: 00\n";
-    team.folder
-        .write("clone/chart/.krm-merge.yaml", command.replace("RAN", &team.folder.path("ran").to_string_lossy()));
+                   upstream:\n    run: [bash, -c, \"touch RAN\"]\n    ref: v2\n  upstreamLock:\n    ref: v1\n    sha256: HASH\n";
+    let command = command.replace("RAN", &team.folder.path("ran").to_string_lossy()).replace("HASH", &"a1".repeat(32));
+    team.folder.write("clone/chart/.krm-merge.yaml", command);
     let hook = team.folder.path("clone/.git/hooks/post-checkout");
     team.folder.write("clone/.git/hooks/post-checkout", format!("#!/bin/sh\ntouch {:?}\n", team.folder.path("ran")));
     crate::run::executable(&hook);
     team.push();
     team.release(2);
-    team.open(&[("upgrade", "chart\napps/web")]);
+    let ran = team.open(&[("upgrade", "chart\napps/web")]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("chart is left out"), "{ran:?}");
     assert_eq!(team.changes(), "create 1 krm-merge/apps-web on main\n");
     assert!(!team.folder.path("ran").exists());
     // A runner checks out the merge of a pull request without a branch.
