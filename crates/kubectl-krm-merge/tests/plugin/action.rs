@@ -142,7 +142,7 @@ case $command in
         echo "create $number $branch on $base" >> "$folder/../changes"
         url=https://example.com/pull/$number
         jq -n --argjson n "$number" --arg t "$title" --rawfile b "$body" --arg u "$url" \
-            '[{number: $n, state: "OPEN", title: $t, body: $b, url: $u}]' > "$file"
+            '[{number: $n, state: "OPEN", title: $t, body: $b, url: $u, isCrossRepository: false}]' > "$file"
         echo "$url"
         ;;
     'pr edit')
@@ -357,9 +357,12 @@ fn a_bot_runs_nothing_of_a_repository_and_upgrades_no_pull_request() {
     crate::run::executable(&hook);
     team.push();
     team.release(2);
+    // A request of a fork, whose branch has the name of the bot's.
+    let fork = r#"[{"number": 9, "state": "OPEN", "title": "x", "body": "", "url": "x", "isCrossRepository": true}]"#;
+    team.folder.write("requests/krm-merge_apps-web.json", fork);
     let ran = team.open(&[("upgrade", "chart\napps/web")]);
     assert!(ran.code == Some(0) && ran.stderr.contains("chart is left out"), "{ran:?}");
-    assert_eq!(team.changes(), "create 1 krm-merge/apps-web on main\n");
+    assert_eq!(team.changes(), "create 2 krm-merge/apps-web on main\n");
     assert!(!team.folder.path("ran").exists());
     // A runner checks out the merge of a pull request without a branch.
     git(&team.folder.path("clone"), &["-c", "core.hooksPath=/dev/null", "switch", "--quiet", "--detach"]);
