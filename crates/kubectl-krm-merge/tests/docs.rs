@@ -42,7 +42,11 @@ fn pages() -> Vec<String> {
     let examples = examples.map(|name| format!("examples/{}/README.md", name.display()));
     let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "functions/merge/README.md"];
     let others = others.map(str::to_owned).into_iter();
-    others.chain(["crates/krm-merge/README.md".to_owned()]).chain(examples).chain(book()).collect()
+    others
+        .chain(["crates/krm-merge/README.md", "bots/fleet/README.md"].map(str::to_owned))
+        .chain(examples)
+        .chain(book())
+        .collect()
 }
 
 /// How a block is tested.
@@ -469,7 +473,7 @@ fn each_test_that_the_security_policy_names_is_there() {
     let policy = read("SECURITY.md");
     let rows = policy.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
     let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 10, "{rows:?}");
+    assert_eq!(rows.len(), 11, "{rows:?}");
     for row in rows {
         let named = row.split('|').nth(3).unwrap_or_default();
         let names: Vec<&str> = named.split('`').skip(1).step_by(2).collect();
@@ -487,7 +491,7 @@ fn each_test_that_the_security_policy_names_is_there() {
 #[test]
 fn each_link_from_outside_to_this_repository_leads_somewhere() {
     let mut files: Vec<String> = ["Cargo.toml", "plugin.yaml", "Dockerfile", "CHANGELOG.md"].map(str::to_owned).into();
-    for folder in ["src", "crates", "functions", ".github", "examples"] {
+    for folder in ["src", "crates", "functions", ".github", "examples", "bots"] {
         files.extend(run::files(&root().join(folder)).into_keys().map(|path| format!("{folder}/{path}")));
     }
     let mut checked = 0;

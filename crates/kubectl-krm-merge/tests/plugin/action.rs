@@ -1,12 +1,13 @@
 //! The scripts of the action, as a runner starts them, and the actions that the workflows of this repository use.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use krm_yaml::{Document, NodeRef};
 
 use crate::support::{Folder, PLUGIN, Ran, has, map, root};
+use crate::upgrade::repository::{Upstream, commit, git};
 
 fn file(path: &str) -> Document<'static> {
     let text = fs::read_to_string(root().join(path)).expect(path);
@@ -19,23 +20,39 @@ fn text<'d>(node: NodeRef<'d>, path: &[&str]) -> &'d str {
 
 /// Runs the step with this name in a workspace, with the inputs in the environment, as the action sets it.
 fn step(name: &str, workspace: &Folder, inputs: &[(&str, &str)]) -> Ran {
+    step_at(name, workspace, &workspace.0, inputs)
+}
+
+/// The same, in a folder of the workspace. Programs in its `bin` come first.
+fn step_at(name: &str, workspace: &Folder, at: &Path, inputs: &[(&str, &str)]) -> Ran {
     let action = file("action.yml");
     let root = action.roots().next().expect("a map");
     let steps = root.at(&["runs", "steps"]).expect("steps");
     let step = steps.elements().find(|step| text(*step, &["name"]) == name).expect(name);
     let mut bash = Command::new("bash");
-    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", text(step, &["run"])]).current_dir(&workspace.0);
-    let folder = PathBuf::from(PLUGIN).parent().expect("a folder").to_owned();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
-    bash.env("PATH", path).env("GITHUB_STEP_SUMMARY", workspace.path("summary"));
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", text(step, &["run"])]).current_dir(at);
+    environment(&mut bash, workspace);
+    bash.env("GITHUB_STEP_SUMMARY", workspace.path("summary")).env("GITHUB_OUTPUT", workspace.path("output"));
+    bash.env("GITHUB_ACTION_PATH", crate::support::root());
     for (key, value) in step.get("env").into_iter().flat_map(NodeRef::entries) {
-        let input = value.string().trim_start_matches("${{ inputs.").trim_end_matches(" }}").to_owned();
-        let default = text(root, &["inputs", &input, "default"]);
-        let given = inputs.iter().find(|(name, _)| *name == input).map_or(default, |(_, given)| given);
+        let value = value.string();
+        let input = value.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}"));
+        let given = input.map_or(value, |input| {
+            let default = text(root, &["inputs", input, "default"]);
+            inputs.iter().find(|(name, _)| *name == input).map_or(default, |(_, given)| given)
+        });
         bash.env(key.string(), given);
     }
     Ran::of(bash.output().expect("bash"))
+}
+
+/// The programs, the cache and the configuration of git that a workspace has.
+fn environment(command: &mut Command, workspace: &Folder) {
+    let plugin = PathBuf::from(PLUGIN).parent().expect("a folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = [workspace.path("bin"), plugin];
+    let path = std::env::join_paths(first.into_iter().chain(std::env::split_paths(&path))).expect("a PATH");
+    command.env("PATH", path).env("XDG_CACHE_HOME", workspace.path(".cache")).env("GIT_CONFIG_GLOBAL", "/dev/null");
 }
 
 const SIDES: [(&str, &str); 3] = [("original", "v1"), ("updated", "v2"), ("dest", "here")];
@@ -48,12 +65,16 @@ fn package() -> Folder {
     folder
 }
 
+fn check(inputs: &[(&str, &str)]) -> Ran {
+    step("Check the inputs", &Folder::new(), inputs)
+}
+
 #[test]
 fn the_action_takes_true_and_false_alone() {
     if !has("bash") {
         return;
     }
-    let check = |value: &str| step("Check the inputs", &Folder::new(), &[("fail-on-conflict", value)]);
+    let check = |value: &str| check(&[&[("fail-on-conflict", value)], &SIDES[..]].concat());
     for value in ["true", "false"] {
         assert_eq!(check(value).passed(), "");
     }
@@ -63,6 +84,365 @@ fn the_action_takes_true_and_false_alone() {
         assert!(ran.code == Some(1) && ran.stdout.starts_with(want), "{ran:?}");
         assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
     }
+}
+
+#[test]
+fn the_action_either_upgrades_or_checks() {
+    if !has("bash") {
+        return;
+    }
+    let [original, updated, dest] = SIDES;
+    for good in [&[("upgrade", ".")][..], &[("upgrade", "apps\nweb"), ("group", "upstream")], &SIDES] {
+        assert_eq!(check(good).passed(), "");
+    }
+    for (wrong, want) in [
+        (&[][..], "there must be either `upgrade`"),
+        (&[original, updated], "there must be either `upgrade`"),
+        (&[("upgrade", "."), dest], "`upgrade` must stand without"),
+        (&[("upgrade", "."), ("config", "rules.yaml")], "`upgrade` must stand without"),
+        (&[("upgrade", "."), ("group", "repo\n::debug::x")], "`group` must be `package` or `upstream`, not "),
+    ] {
+        let ran = check(wrong);
+        assert!(ran.code == Some(1) && ran.stdout.starts_with(&format!("::error title=krm-merge::{want}")), "{ran:?}");
+        assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
+    }
+    let action = file("action.yml");
+    let steps = action.roots().next().and_then(|root| root.at(&["runs", "steps"])).expect("steps");
+    let runs_if = |name: &str| {
+        let step = steps.elements().find(|step| text(*step, &["name"]) == name).expect(name);
+        text(step, &["if"]).to_owned()
+    };
+    assert_eq!(runs_if("Open pull requests"), "inputs.upgrade != ''");
+    assert_eq!(runs_if("Merge without writing"), "inputs.upgrade == ''");
+}
+
+/// Stands in for GitHub's program: it keeps each request in a file that is named as its branch, and writes down what it changes.
+const GH: &str = r#"#!/usr/bin/env bash
+set -euo pipefail
+folder=$(cd "$(dirname "$0")/../requests" && pwd)
+command="$1 $2"
+shift 2
+number=
+while [ $# != 0 ]; do
+    case $1 in
+        --head) branch=$2 ;;
+        --base) base=$2 ;;
+        --title) title=$2 ;;
+        --body-file) body=$2 ;;
+        --state | --json) ;;
+        *) number=$1; shift; continue ;;
+    esac
+    shift 2
+done
+if [ -n "$number" ]; then file=$(grep -l "/pull/$number\"" "$folder"/*.json); else file=$folder/${branch//\//_}.json; fi
+case $command in
+    'pr list') if [ -e "$file" ]; then cat "$file"; else echo '[]'; fi ;;
+    'pr create')
+        number=$(($(ls "$folder" | wc -l) + 1))
+        echo "create $number $branch on $base" >> "$folder/../changes"
+        url=https://example.com/pull/$number
+        jq -n --argjson n "$number" --arg t "$title" --rawfile b "$body" --arg u "$url" \
+            '[{number: $n, state: "OPEN", title: $t, body: $b, url: $u, isCrossRepository: false}]' > "$file"
+        echo "$url"
+        ;;
+    'pr edit')
+        echo "edit $number" >> "$folder/../changes"
+        jq --arg t "$title" --rawfile b "$body" '.[0].title = $t | .[0].body = $b' "$file" > "$file.new"
+        mv "$file.new" "$file"
+        ;;
+    *) exit 1 ;;
+esac
+"#;
+
+/// A repository of a team on a server, with its packages, and a clone of it as a job has it.
+struct Team {
+    folder: Folder,
+    web: Upstream,
+    db: Upstream,
+}
+
+impl Team {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let [web, db, gone] = ["web.git", "db.git", "gone.git"].map(|name| Upstream::new(&folder, name));
+        for upstream in [&web, &db, &gone] {
+            upstream.release(&Self::files(1), "v1");
+        }
+        git(&folder.0, &["init", "--quiet", "--bare", "server.git"]);
+        git(&folder.0, &["clone", "--quiet", "server.git", "clone"]);
+        git(&folder.path("clone"), &["switch", "--quiet", "--create", "main"]);
+        for (upstream, package) in [(&web, "apps/web"), (&db, "apps/db"), (&gone, "gone")] {
+            folder.run(&["get", &upstream.source("d@v1"), &format!("clone/{package}")]).passed();
+        }
+        fs::remove_dir_all(&gone.bare).expect("removed");
+        // A value of ours, which every release of upstream changes, too.
+        folder.write("clone/apps/db/c.yaml", map("c", &[("x", "ours")]));
+        folder.write("clone/.gitignore", "*.log\n");
+        let team = Self { folder, web, db };
+        team.push();
+        for place in ["bin", "requests"] {
+            fs::create_dir_all(team.folder.path(place)).expect("a folder");
+        }
+        team.folder.write("bin/gh", GH);
+        crate::run::executable(&team.folder.path("bin/gh"));
+        team
+    }
+
+    /// Commits what is in the clone, and pushes it.
+    fn push(&self) {
+        commit(&self.folder.path("clone"), "change");
+        git(&self.folder.path("clone"), &["push", "--quiet", "origin", "main"]);
+    }
+
+    /// The files of a release: each has a change, and a new file beside what the repository of the team ignores.
+    fn files(number: usize) -> Vec<(String, String)> {
+        let text = |name: &str| map(name, &[("x", &format!("'{number}'"))]);
+        let mut files = vec![("d/c.yaml".to_owned(), text("c"))];
+        if number > 1 {
+            files.extend([("d/new.yaml".to_owned(), text("new")), ("d/new.log".to_owned(), "x\n".to_owned())]);
+        }
+        files
+    }
+
+    /// Makes a release of both upstreams.
+    fn release(&self, number: usize) {
+        for upstream in [&self.web, &self.db] {
+            upstream.state(&Self::files(number), &format!("Set x to {number}"));
+            upstream.tag(&format!("v{number}"));
+        }
+    }
+
+    fn open(&self, inputs: &[(&str, &str)]) -> Ran {
+        step_at("Open pull requests", &self.folder, &self.folder.path("clone"), inputs)
+    }
+
+    /// The branches of the server, each with its commit.
+    fn branches(&self) -> String {
+        git(&self.folder.path("server.git"), &["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)"])
+    }
+
+    fn on_server(&self, args: &[&str]) -> String {
+        git(&self.folder.path("server.git"), args)
+    }
+
+    /// What the stand-in changed since this was asked.
+    fn changes(&self) -> String {
+        let changes = fs::read_to_string(self.folder.path("changes")).unwrap_or_default();
+        self.folder.write("changes", "");
+        changes
+    }
+}
+
+fn has_all() -> bool {
+    ["bash", "git", "jq"].into_iter().all(has)
+}
+
+#[test]
+fn a_package_that_is_behind_gets_one_branch_and_one_request() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    let ran = team.open(&[("upgrade", "apps")]);
+    assert_eq!((ran.code, team.changes()), (Some(0), String::new()), "nothing is behind: {ran:?}");
+    team.release(2);
+    let ran = team.open(&[("upgrade", ".")]);
+    // One upstream is gone, which stops no other package, and is told.
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let obeyed_lines = obeyed(&ran.stdout);
+    assert_eq!(obeyed_lines.len(), 2, "{ran:?}");
+    assert!(obeyed_lines.iter().any(|line| line.starts_with("::error title=krm-merge::gone: ")), "{ran:?}");
+    assert!(obeyed_lines.iter().any(|line| line.starts_with("::error file=apps/db/c.yaml,line=")), "{ran:?}");
+    let created = "create 1 krm-merge/apps-db on main\ncreate 2 krm-merge/apps-web on main\n";
+    assert_eq!(team.changes(), created, "{ran:?}");
+    let files = team.on_server(&["diff", "--name-status", "main", "krm-merge/apps-web"]);
+    let want = ["M\tapps/web/.krm-merge.yaml", "M\tapps/web/c.yaml", "A\tapps/web/new.log", "A\tapps/web/new.yaml"];
+    assert_eq!(files.lines().collect::<Vec<_>>(), want);
+    assert!(team.on_server(&["show", "krm-merge/apps-db:apps/db/c.yaml"]).contains("<<<<<<< "));
+    let request = team.folder.read("requests/krm-merge_apps-web.json");
+    for part in ["Upgrade apps/web from v1 to v2", "`v1` to `v2`", "Set x to 2"] {
+        assert!(request.contains(part), "{part}: {request}");
+    }
+    assert!(!request.contains("Set x to 3") && !request.contains("apps/db"), "{request}");
+    let pages = team.folder.read("output");
+    let pages = pages.lines().last().and_then(|line| line.strip_prefix("pages=")).expect("a folder");
+    for page in ["apps-web.html", "apps-db.html"] {
+        assert!(fs::read_to_string(Path::new(pages).join(page)).expect(page).contains("</html>"), "{page}");
+    }
+    // The clone is as it was.
+    assert_eq!(git(&team.folder.path("clone"), &["status", "--porcelain", "--ignored"]), "");
+
+    let (branches, requests) = (team.branches(), team.folder.files("requests"));
+    assert_eq!(team.open(&[("upgrade", ".")]).code, Some(2));
+    assert_eq!((team.branches(), team.folder.files("requests")), (branches.clone(), requests));
+    assert_eq!(team.changes(), "");
+
+    team.release(3);
+    assert_eq!(team.open(&[("upgrade", "apps")]).code, Some(1), "a conflict fails the job");
+    assert_eq!(team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]).code, Some(0));
+    assert_eq!(team.changes(), "edit 1\nedit 2\n");
+    let request = team.folder.read("requests/krm-merge_apps-web.json");
+    assert!(request.contains("Upgrade apps/web from v1 to v3") && request.contains("Set x to 3"), "{request}");
+    let [old, new] = [branches, team.branches()];
+    let names =
+        |all: &str| all.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&new), names(&old));
+    assert_eq!(team.on_server(&["rev-list", "--count", "main..krm-merge/apps-web"]), "1");
+
+    // The branch follows its base, and the text stays.
+    team.folder.write("clone/README", "x");
+    team.push();
+    assert_eq!(team.open(&[("upgrade", "apps/web")]).code, Some(0));
+    let [base, parent] = ["main", "krm-merge/apps-web^"].map(|name| team.on_server(&["rev-parse", name]));
+    assert_eq!((parent, team.changes()), (base, String::new()));
+}
+
+#[test]
+fn what_someone_committed_on_a_branch_or_closed_stays() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.release(2);
+    team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]).passed();
+    team.changes();
+    git(&team.folder.0, &["clone", "--quiet", "--branch", "krm-merge/apps-db", "server.git", "person"]);
+    team.folder.write("person/apps/db/c.yaml", map("c", &[("x", "decided")]));
+    commit(&team.folder.path("person"), "decide");
+    git(&team.folder.path("person"), &["push", "--quiet"]);
+    let request = "requests/krm-merge_apps-web.json";
+    team.folder.write(request, team.folder.read(request).replace("OPEN", "CLOSED"));
+    let branches = team.branches();
+    let ran = team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]);
+    assert!(ran.stderr.contains("krm-merge/apps-db stays as it is"), "{ran:?}");
+    assert_eq!((ran.code, team.branches(), team.changes()), (Some(0), branches, String::new()));
+    // The next release is another question.
+    team.release(3);
+    team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]).passed();
+    assert!(team.on_server(&["show", "krm-merge/apps-db:apps/db/c.yaml"]).contains("decided"));
+    assert_eq!(team.changes(), "create 3 krm-merge/apps-web on main\n");
+}
+
+#[test]
+fn a_package_on_a_branch_goes_from_commit_to_commit() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.folder.run(&["get", &team.web.source("d@main"), "clone/next"]).passed();
+    team.push();
+    assert_eq!(team.open(&[("upgrade", "next")]).code, Some(0));
+    assert_eq!(team.changes(), "");
+    for number in [2, 3] {
+        let new = team.web.state(&Team::files(number), &format!("Set x to {number}"));
+        assert_eq!(team.open(&[("upgrade", "next")]).code, Some(0));
+        let request = team.folder.read("requests/krm-merge_next.json");
+        assert!(request.contains(&format!("to main at {}\"", &new[..8])), "{request}");
+    }
+    assert_eq!(team.changes(), "create 1 krm-merge/next on main\nedit 1\n");
+}
+
+#[test]
+fn a_bot_runs_nothing_of_a_repository_and_upgrades_no_pull_request() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    let command = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\nspec:\n  mode: ThreeWay\n  \
+                   upstream:\n    run: [bash, -c, \"touch RAN\"]\n    ref: v2\n  upstreamLock:\n    ref: v1\n    sha256: HASH\n";
+    let command = command.replace("RAN", &team.folder.path("ran").to_string_lossy()).replace("HASH", &"a1".repeat(32));
+    team.folder.write("clone/chart/.krm-merge.yaml", command);
+    let hook = team.folder.path("clone/.git/hooks/post-checkout");
+    team.folder.write("clone/.git/hooks/post-checkout", format!("#!/bin/sh\ntouch {:?}\n", team.folder.path("ran")));
+    crate::run::executable(&hook);
+    team.push();
+    team.release(2);
+    // A request of a fork, whose branch has the name of the bot's.
+    let fork = r#"[{"number": 9, "state": "OPEN", "title": "x", "body": "", "url": "x", "isCrossRepository": true}]"#;
+    team.folder.write("requests/krm-merge_apps-web.json", fork);
+    let ran = team.open(&[("upgrade", "chart\napps/web")]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("chart is left out"), "{ran:?}");
+    assert_eq!(team.changes(), "create 2 krm-merge/apps-web on main\n");
+    assert!(!team.folder.path("ran").exists());
+    // A runner checks out the merge of a pull request without a branch.
+    git(&team.folder.path("clone"), &["-c", "core.hooksPath=/dev/null", "switch", "--quiet", "--detach"]);
+    let branches = team.branches();
+    let ran = team.open(&[("upgrade", ".")]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("a branch must be checked out"), "{ran:?}");
+    for outside in ["/", "..", "apps/../../person"] {
+        git(&team.folder.path("clone"), &["-c", "core.hooksPath=/dev/null", "switch", "--quiet", "main"]);
+        let ran = team.open(&[("upgrade", outside)]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("by its path in the repository"), "{ran:?}");
+    }
+    assert_eq!(team.branches(), branches);
+}
+
+#[test]
+fn packages_of_one_upstream_may_share_a_request_of_another_host() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.folder.run(&["get", &team.web.source("d@v1"), "clone/apps-web"]).passed();
+    team.push();
+    team.release(2);
+    team.folder.write(
+        "bin/host",
+        "#!/usr/bin/env bash\nprintf '%s\\n' \"$1\" \"$2\" \"$3\" >> \"$TOLD\"\ncat \"$4\" >> \"$TOLD\"\n",
+    );
+    crate::run::executable(&team.folder.path("bin/host"));
+    let open = |group: &str, folders: &[&str]| {
+        let mut bash = Command::new("bash");
+        bash.arg(root().join("bots/upgrade-pull-requests")).args(folders).current_dir(team.folder.path("clone"));
+        environment(&mut bash, &team.folder);
+        bash.env("KRM_MERGE_GROUP", group).env("KRM_MERGE_FORGE", "host").env("TOLD", team.folder.path("told"));
+        Ran::of(bash.output().expect("bash"))
+    };
+    open("upstream", &["apps", "apps-web"]);
+    let told = team.folder.read("told");
+    let titles: Vec<&str> = told.lines().filter(|line| line.starts_with("Upgrade ")).collect();
+    assert!(titles.len() == 2 && titles.iter().any(|title| title.starts_with("Upgrade 2 packages of ")), "{told}");
+    let branches = team.branches();
+    assert_eq!(branches.lines().filter(|line| line.starts_with("krm-merge/")).count(), 2, "{branches}");
+    let branch = branches.lines().find(|line| line.contains("web")).and_then(|line| line.split(' ').next());
+    let files = team.on_server(&["diff", "--name-only", "main", branch.expect("a branch")]);
+    assert!(["apps/web/new.yaml", "apps-web/new.yaml"].iter().all(|file| files.contains(file)), "{files}");
+    // Two packages whose branches would have one name get two.
+    open("package", &["apps-web", "apps/web"]);
+    let branches = team.branches();
+    assert_eq!(branches.lines().filter(|line| line.starts_with("krm-merge/apps-web-")).count(), 2, "{branches}");
+}
+
+#[test]
+fn a_pod_of_the_fleet_upgrades_its_repository() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.release(2);
+    git(&team.folder.path("server.git"), &["symbolic-ref", "HEAD", "refs/heads/main"]);
+    let manifests = root().join("bots/fleet");
+    let manifests = manifests.to_str().expect("UTF-8");
+    // The program reads them, and finds nothing to change.
+    let sides = ["--original", manifests, "--updated", manifests, "--dest", manifests, "-o", "name"];
+    assert_eq!(team.folder.run(&[&["three-way", "--dry-run"], &sides[..]].concat()).passed(), "");
+    let job = file("bots/fleet/cronjob.yaml");
+    let pod = job.roots().next().and_then(|root| root.at(&["spec", "jobTemplate", "spec", "template", "spec"]));
+    let container = pod.and_then(|pod| pod.get("containers")).and_then(|all| all.elements().next()).expect("a pod");
+    let command: Vec<&str> = container.get("command").expect("a command").elements().map(NodeRef::string).collect();
+    let lists = team.folder.path("fleet");
+    team.folder.write("fleet/repositories", format!("/no/such\nfile://{}\n", team.folder.path("server.git").display()));
+    let run = |index: &str| {
+        let script = command[2].replace("/bots/", &format!("{}/bots/", root().display()));
+        let mut pod = Command::new(command[0]);
+        pod.args([command[1], &script.replace("/fleet/", &format!("{}/", lists.display()))]).current_dir(&lists);
+        environment(&mut pod, &team.folder);
+        Ran::of(pod.env("JOB_COMPLETION_INDEX", index).output().expect("bash"))
+    };
+    assert_eq!(run("0").code, Some(2), "no such repository");
+    // One upstream is gone, which is told at the end.
+    assert_eq!(run("1").code, Some(2));
+    assert_eq!(team.changes(), "create 1 krm-merge/apps-db on main\ncreate 2 krm-merge/apps-web on main\n");
 }
 
 #[test]

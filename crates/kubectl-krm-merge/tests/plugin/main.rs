@@ -28,6 +28,7 @@ mod people;
 mod presence;
 mod real;
 mod record;
+mod renovate;
 mod resolve;
 #[path = "../../../../tests/support/run.rs"]
 mod run;

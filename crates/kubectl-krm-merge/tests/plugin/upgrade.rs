@@ -11,7 +11,7 @@ mod parts;
 mod programs;
 mod random;
 mod remote;
-mod repository;
+pub mod repository;
 mod rules;
 mod sides;
 mod sources;
