@@ -13,6 +13,8 @@ mod repository;
 mod rules;
 mod sides;
 mod sources;
+#[cfg(debug_assertions)]
+mod stopped;
 mod tokens;
 
 use crate::support::{Folder, map};
