@@ -18,6 +18,7 @@ pub mod refs;
 
 pub mod address;
 
+pub mod cache;
 pub mod objects;
 pub mod program;
 

@@ -54,6 +54,11 @@ Copy the release v1 of the folder deploy of a repository, and upgrade it later:
   kubectl krm-merge get https://example.com/team/repo.git/deploy@v1 my-package
   kubectl krm-merge upgrade my-package";
 
+const OF_CACHE: &str = "\
+See what is kept of upstreams, and remove it:
+  kubectl krm-merge cache
+  kubectl krm-merge cache --clear";
+
 const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
@@ -123,6 +128,7 @@ Set a field in place:
         "three-way" => OF_THREE_WAY,
         "upgrade" => OF_UPGRADE,
         "get" => OF_GET,
+        "cache" => OF_CACHE,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
@@ -237,6 +243,11 @@ const EXIT_OF_HISTORY: Section = Section {
     text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input.",
 };
 
+const EXIT_OF_CACHE: Section = Section {
+    title: "Exit status",
+    text: "0 the cache is listed, or all that no other run uses is removed; 2 it cannot be read or removed, or others may write it.",
+};
+
 const HISTORY: Section = Section {
     title: "Replays",
     text: "\
@@ -267,7 +278,9 @@ const ENVIRONMENT: Section = Section {
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
-        "three-way" | "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
+        "three-way" | "upgrade" | "get" | "cache" => {
+            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md"
+        }
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
@@ -290,6 +303,7 @@ fn sections(command: &str) -> Vec<Section> {
         "extract" => EXIT_OF_EXTRACT,
         "git-driver" => EXIT_OF_DRIVER,
         "git-history" => EXIT_OF_HISTORY,
+        "cache" => EXIT_OF_CACHE,
         "resolve" => EXIT_OF_RESOLVE,
         _ => EXIT,
     });

@@ -2,6 +2,7 @@
 
 mod aims;
 mod attacks;
+mod cache;
 mod combined;
 mod committed;
 mod killed;

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::repository::{Upstream, commit, git};
-use crate::support::{Folder, Ran, laws, map, skipped};
+use crate::support::{Folder, Ran, SmallDisk, laws, map};
 
 const JOURNAL: &str = ".krm-merge-journal.tmp";
 
@@ -278,25 +278,10 @@ fn two_runs_at_once_leave_a_whole_package() {
     }
 }
 
-/// A small file system.
-struct Small<'s>(&'s Folder);
-
-impl Drop for Small<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path("small")).status();
-    }
-}
-
 #[test]
 fn a_full_disk_leaves_the_package_as_it_was() {
     let folder = three_way(10, 0);
-    fs::create_dir(folder.path("small")).expect("a folder");
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=128k,mode=700", "none"]).arg(folder.path("small")).stderr(Stdio::null());
-    if !mount.status().is_ok_and(|status| status.success()) {
-        return skipped("mount", "must make a small disk");
-    }
-    let _small = Small(&folder);
+    let Some(_disk) = SmallDisk::below(&folder, "128k") else { return };
     let args = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "small/here", "--in-place"];
     for room in 0..24 {
         let _ = fs::remove_dir_all(folder.path("small/here"));
