@@ -95,7 +95,8 @@ pub fn repair_beside(folder: &Path) -> Result<Vec<Repaired>> {
 }
 
 fn repaired(name: &Path, root: &Path, leftovers: &[PathBuf]) -> Result<Vec<Repaired>> {
-    let below = leftovers.iter().filter(|left| is_journal(left)).filter_map(|left| left.parent().map(Path::to_owned));
+    let below = leftovers.iter().filter(|left| is_journal(left)).filter_map(|left| left.parent());
+    let below = below.filter(|folder| journal::is_in(folder)).map(Path::to_owned);
     let folders: BTreeSet<PathBuf> = below.chain(journal::around(root)).collect();
     let mut repaired = Vec::new();
     for folder in folders {
@@ -876,6 +877,42 @@ mod tests {
         assert_eq!(asked.get(), all.len() + 1, "once for each file, and once more before the first rename");
         assert_eq!(names(&root), ["a", "b", "sub"]);
         fs::remove_dir_all(root).expect("removed");
+    }
+
+    /// The run fails, and is killed when it has begun to put the files back.
+    #[test]
+    fn what_is_half_undone_is_undone_by_the_next_run() {
+        for done in 0..=3 {
+            let root = folder("half-undone");
+            for name in ["a", "gone", "z"] {
+                fs::write(root.join(name), "old").expect("written");
+            }
+            let all = [
+                replacement(root.join("a"), Some("old"), Some("new")),
+                replacement(root.join("sub/new"), None, Some("new")),
+                replacement(root.join("gone"), Some("old"), None),
+                replacement(root.join("z"), Some("old"), None),
+            ];
+            let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+            all.iter().for_each(|replacement| stage(&mut run, replacement));
+            run.note().expect("noted");
+            fs::write(root.join("z"), "mine").expect("written");
+            run.commit().expect_err("z changed");
+            let committed = std::mem::take(&mut run.committed);
+            let back: Vec<_> = committed.iter().rev().map(|staged| run.way_back(staged).expect("a way")).collect();
+            run.write_journal(Journal::new(back.clone())).expect("written");
+            for (staged, entry) in committed.iter().rev().zip(&back).take(done) {
+                let (path, _) = parts(&staged.of.file).expect("a file");
+                entry.carry_out(&run.folder(path).expect("a folder")).expect("put back");
+            }
+            std::mem::forget(run);
+            assert_eq!(repair(&root).expect("repaired").len(), 1);
+            assert_eq!(names(&root), ["a", "gone", "z"], "{done}");
+            for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
+                assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text, "{done}");
+            }
+            fs::remove_dir_all(root).expect("removed");
+        }
     }
 
     #[test]

@@ -114,23 +114,21 @@ fn made(folder: PathBuf) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Holds a repository of the cache, which is used now, for as long as the returned file lives.
-///
-/// # Errors
-/// The cache cannot be written.
-pub fn hold(repository: &Path, address: &str) -> Result<File> {
+/// Holds a repository of the cache, which is used now, for as long as the returned file lives; `None` if the cache can only be read.
+pub fn hold(repository: &Path, address: &str) -> Option<File> {
     let path = repository.with_extension("used");
     loop {
-        let mut file = opened(&path)?;
+        let mut file = opened(&path).ok()?;
         // On a file system without locks, nothing is locked.
         let _ = file.lock_shared();
-        if file.metadata()?.len() == 0 {
-            file.write_all(address.as_bytes()).map_err(full).with_context(|| shown(&path))?;
+        if file.metadata().is_ok_and(|found| found.len() == 0) {
+            // On a full disk, the next use notes it.
+            let _ = file.write_all(address.as_bytes());
         }
         let _ = file.set_modified(SystemTime::now());
         // A run that removes it may have been faster.
         if path.exists() {
-            return Ok(file);
+            return Some(file);
         }
     }
 }

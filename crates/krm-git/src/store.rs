@@ -91,9 +91,9 @@ impl Store {
             false => given.clone(),
         };
         let folder = cache::repositories()?.join(name_of(&given));
-        let held = cache::hold(&folder, &given)?;
+        let held = cache::hold(&folder, &given);
         let remote = Remote { url: OnceCell::new(), given, network };
-        Ok(Self::at(folder, Some(remote), Some(held)))
+        Ok(Self::at(folder, Some(remote), held))
     }
 
     fn at(folder: PathBuf, remote: Option<Remote>, held: Option<File>) -> Self {

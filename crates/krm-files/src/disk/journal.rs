@@ -6,12 +6,12 @@
 //!
 //! A journal comes from the disk, and perhaps from a stranger's repository. It leads to no file outside of its folder, through no symbolic
 //! link, and not into `.git`. A file changes only if it has the old content to the byte, and gets only what a temporary file beside it has.
-//! So a journal can do no more than whoever wrote it into the folder could do by writing the files. Above the folder of a run, a journal
-//! counts only if it belongs to the user of the run.
+//! So a journal can do no more than whoever wrote it into the folder could do by writing the files. Above the folder of a run, and in a folder
+//! such as `/tmp`, where nobody may replace the files of others, a journal counts only if it belongs to the user of the run.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Write};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -81,12 +81,20 @@ pub fn around(folder: &Path) -> Vec<PathBuf> {
     // A path through symbolic links has other folders above it.
     let Ok(folder) = fs::canonicalize(folder) else { return Vec::new() };
     let has_one = |above: &&Path| {
-        fs::symlink_metadata(above.join(JOURNAL))
-            .is_ok_and(|found| found.is_file() && (*above == folder || owner::is_own(&found)))
+        if *above == folder { is_in(above) } else { found_in(above).as_ref().is_some_and(owner::is_own) }
     };
     folder.ancestors().filter(has_one).map(Path::to_owned).collect()
 }
 
+/// Whether there is a journal in a folder of a run.
+pub fn is_in(folder: &Path) -> bool {
+    let is_of_all = || fs::metadata(folder).is_ok_and(|found| owner::keeps_others_out(&found));
+    found_in(folder).is_some_and(|found| owner::is_own(&found) || !is_of_all())
+}
+
+fn found_in(folder: &Path) -> Option<Metadata> {
+    fs::symlink_metadata(folder.join(JOURNAL)).ok().filter(Metadata::is_file)
+}
 /// Finishes what the journal of a folder says, or takes all of it back; `None` without a journal.
 ///
 /// # Errors
@@ -416,5 +424,23 @@ mod tests {
         }
         fs::remove_dir_all(path).expect("removed");
         fs::remove_dir_all(other).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_journal_of_another_user_counts_only_where_that_user_may_do_the_same() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+        let (path, root) = folder("others");
+        let path = fs::canonicalize(path).expect("there");
+        Journal(vec![entry("a", Some("old"), None)]).write(&root).expect("written");
+        let counts = || (around(&path).contains(&path), around(&path.join("sub")).contains(&path));
+        assert_eq!(counts(), (true, true));
+        // Only root may give a file away.
+        if chown(path.join(JOURNAL), Some(12345), None).is_ok() {
+            assert_eq!(counts(), (true, false));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o1777)).expect("set");
+            assert_eq!(counts(), (false, false));
+        }
+        fs::remove_dir_all(path).expect("removed");
     }
 }
