@@ -13,7 +13,7 @@ use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
 use krm_show::args::Color;
-use krm_show::screen::{Page, Reader};
+use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown::misleads;
 
 use crate::args::GitInstall;
@@ -214,6 +214,7 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
+    disk::repair_beside(folder)?.iter().for_each(|done| screen::tell(&done.to_string()));
     let signals = Signals::hold()?;
     disk::write(folder, &[replacement], || signals.check())
 }

@@ -62,8 +62,8 @@ struct ConflictNumber {
 /// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
     let (record, named) = book_of(args.record.as_ref(), &args.files)?;
+    let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
-    let found = files(&named)?;
     let held = held(&found)?;
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
     for (held, marked) in held.iter().zip(&marked) {
@@ -98,6 +98,16 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     more.iter().for_each(|told| screen::tell(&format!("error: {told}")));
     let is_all = answers.iter().all(Option::is_some) && !is_any_left && more.is_empty();
     Ok(if is_all { End::Done } else { End::Differs })
+}
+
+/// The files to search, after what a killed run left of them is finished.
+fn whole_files(named: &[PathBuf]) -> Result<NamedFiles> {
+    let found = files(named)?;
+    let folders: BTreeSet<&Path> = found.files.iter().filter_map(|file| file.disk.parent()).collect();
+    let repaired = folders.into_iter().map(disk::repair_beside).collect::<Result<Vec<_>>>()?.concat();
+    repaired.iter().for_each(|done| screen::tell(&done.to_string()));
+    // They may be others now.
+    if repaired.is_empty() { Ok(found) } else { files(named) }
 }
 
 /// The name and the text of the file with answers.
@@ -359,9 +369,6 @@ impl OpenConflicts<'_> {
             (line, told)
         });
         let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
-        for folder in &folders {
-            disk::clean(folder, &disk::leftovers_in(folder))?;
-        }
         disk::write(&common(&folders), &replacements, || signals.check())?;
         if let Err(e) = self.tell_git(answers) {
             screen::tell(&format!("warning: git does not know that conflicts are resolved: {}", chain(&e)));

@@ -1,32 +1,41 @@
 //! Writes files so that each is old or new at every moment, and writes all of them or none.
 //!
-//! Each new text goes into a temporary file next to the file that it replaces, and is synced. Once all are written, they are renamed over
-//! the old files. At last, the files to delete are renamed to temporary names. A failure before the first rename leaves no traces; a later
-//! failure is undone. The run obeys a request to end until the first rename, and also leaves no traces then. Renaming takes almost no time,
-//! so it is finished. A killed run leaves whole files and, at worst, temporary files, which the next run removes. A run locks only the
-//! folder of the package. Every run that writes or cleans anywhere below checks this lock.
+//! Each new text goes into a temporary file next to the file that it replaces, and is synced. Once all are written, a [journal] says what
+//! follows: they are renamed over the old files. At last, the files to delete are renamed to temporary names. A failure before the first
+//! rename leaves no traces; a later failure is undone. The run obeys a request to end until the first rename, and also leaves no traces then.
+//! Renaming takes almost no time, so it is finished.
+//!
+//! A run may be killed at any moment, and the machine may lose its power. Without a journal, all files are old, and the next run that writes
+//! there removes the temporary files. With one, the next run finishes what is left. What is undone has a journal, too. Each step that others
+//! build upon lasts before they begin: texts and names before the journal, the journal before the first rename, all renames before the journal
+//! goes. One file alone needs none, and neither does a new folder, which gets its name at last.
+//!
+//! A run locks only the folder of the package. Every run that writes or cleans anywhere below checks this lock.
 //!
 //! The folders of all files are entered from the folder of the package, never through a symbolic link, and held open until the end. If
 //! someone moves a folder away meanwhile, the run fails, but it still removes its temporary files there. If there are more folders than the
 //! process may hold open, each of the others is entered again for each call. The run then also writes nothing elsewhere, but its temporary
 //! files stay in a folder that was moved.
 
+mod journal;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_merge::file_path;
-use krm_merge::file_path::RULES;
+use krm_merge::file_path::{self, JOURNAL, RULES};
 
 use crate::cores;
-use crate::folder::root::FolderRoot;
-use crate::folder::{Folder, most_open};
-use crate::walk::{is_leftover, shown};
+use crate::folder::root::{FolderRoot, parts};
+use crate::folder::{Folder, fill, most_open, sync};
+use crate::walk::{Tree, is_leftover, shown};
+use journal::{Ended, Entry, Journal};
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;
@@ -47,7 +56,67 @@ pub struct Replacement<'r> {
     pub executable: Option<bool>,
 }
 
-/// Removes the temporary files and folders of killed runs below a folder. Those of a run that is still at work are left out.
+/// What was done about a run that was killed while it wrote. Its text is an info for the user.
+#[derive(Clone, Debug)]
+pub struct Repaired {
+    /// Its folder, as the user named it.
+    folder: PathBuf,
+    ended: Ended,
+}
+
+impl fmt::Display for Repaired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "info: {}: a run that was killed while it wrote is now {}", shown(&self.folder), self.ended)
+    }
+}
+
+/// Makes a file or a folder whole, before it is read to be written: finishes what killed runs left there, below it and above it, and removes
+/// their temporary files. A run that is still at work is left out. What does not exist is whole.
+///
+/// # Errors
+/// A file is neither what it was before such a run nor what it should become; or it cannot be changed.
+pub fn repair(path: &Path) -> Result<Vec<Repaired>> {
+    match fs::canonicalize(path) {
+        Ok(root) if root.is_dir() => {
+            let tree = Tree::read(&root)?;
+            repaired(path, &root, &tree.leftovers)
+        }
+        Ok(file) => repair_beside(file.parent().context("it must be a file")?),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Does what [`repair`] does, for the files of a folder and not for what lies in folders below it.
+///
+/// # Errors
+/// The errors of [`repair`].
+pub fn repair_beside(folder: &Path) -> Result<Vec<Repaired>> {
+    repaired(folder, folder, &leftovers_in(folder))
+}
+
+fn repaired(name: &Path, root: &Path, leftovers: &[PathBuf]) -> Result<Vec<Repaired>> {
+    let below = leftovers.iter().filter(|left| is_journal(left)).filter_map(|left| left.parent());
+    let below = below.filter(|folder| journal::is_in(folder)).map(Path::to_owned);
+    let folders: BTreeSet<PathBuf> = below.chain(journal::around(root)).collect();
+    let mut repaired = Vec::new();
+    for folder in folders {
+        let inside = FolderRoot::open(&folder)?;
+        // Another run may be at work.
+        let Ok(_lock) = lock(&inside) else { continue };
+        if let Some(ended) = journal::finish(&inside)? {
+            repaired.push(Repaired { folder: if folder == root { name.to_owned() } else { folder }, ended });
+        }
+    }
+    clean(root, leftovers)?;
+    Ok(repaired)
+}
+
+fn is_journal(left: &Path) -> bool {
+    left.file_name().is_some_and(|name| name == JOURNAL)
+}
+
+/// Removes the temporary files and folders of killed runs below a folder. Those of a run that is still at work, or that must be finished, are
+/// left out.
 pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     if leftovers.is_empty() {
         return Ok(());
@@ -55,10 +124,10 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     let root = FolderRoot::open(root)?;
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
-        if is_taken(folder, None) {
+        if is_taken(folder, None) || !journal::around(folder).is_empty() {
             continue;
         }
-        for left in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
+        for left in leftovers.iter().filter(|l| l.parent() == Some(folder) && !is_journal(l)) {
             match maker(left) {
                 None => remove(&root, left).with_context(|| shown(left))?,
                 // It is not locked in its first moment.
@@ -81,19 +150,18 @@ fn may_run(process: &str) -> bool {
     !all.join("self").exists() || all.join(process).exists()
 }
 
+/// Removes a file. It may have gone with the journal of its run.
 fn remove(root: &FolderRoot, file: &Path) -> Result<()> {
     let (path, name) = parts(file)?;
-    Ok(entered(root, path)?.remove(name)?)
+    match root.enter(path)?.map(|folder| folder.remove(name)) {
+        Some(Err(e)) if e.kind() != ErrorKind::NotFound => Err(e.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Enters a folder that must exist.
 fn entered(root: &FolderRoot, path: &Path) -> Result<Folder> {
     root.enter(path)?.ok_or_else(|| Error::from(io::Error::from(ErrorKind::NotFound)))
-}
-
-/// The folder of a file, and its name in that folder.
-fn parts(file: &Path) -> Result<(&Path, &OsStr)> {
-    file.parent().zip(file.file_name()).context("it must be a file")
 }
 
 /// The temporary files and folders in a folder.
@@ -160,6 +228,7 @@ pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> 
         filled.into_iter().collect::<Result<()>>()?;
     }
     go_on()?;
+    told(run.note(), &first.file)?;
     if let Err((at, e)) = run.commit() {
         let left = run.undo();
         let Some(first) = left.first() else { return told(Err(e), &at) };
@@ -247,6 +316,15 @@ struct DiskRun<'r> {
     temporary: Vec<PathBuf>,
     staged: Vec<Staged<'r>>,
     committed: Vec<Staged<'r>>,
+    /// Whether the disk says what the run does.
+    noted: Noted,
+}
+
+/// Whether there is a journal of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Noted {
+    Yes,
+    No,
 }
 
 /// A replacement that waits to be carried out.
@@ -268,6 +346,7 @@ impl<'r> DiskRun<'r> {
             temporary: Vec::new(),
             staged: Vec::new(),
             committed: Vec::new(),
+            noted: Noted::No,
         }
     }
 
@@ -281,6 +360,14 @@ impl<'r> DiskRun<'r> {
         if !self.touched.contains_key(path) {
             if is_taken(path, Some(self.root.path())) {
                 bail!("another run is writing in this folder");
+            }
+            if !self.is_new_folder()
+                && let Some(above) = journal::around(path).first()
+            {
+                bail!(
+                    "a run that was killed must be finished first, as \"{}\" says: run this again",
+                    shown(&above.join(JOURNAL))
+                );
             }
             let held = if self.touched.len() < most_held() { Some(folder.again()?) } else { None };
             self.touched.insert(path.to_owned(), held);
@@ -308,15 +395,60 @@ impl<'r> DiskRun<'r> {
         self.held(path).unwrap_or_else(|| entered(&self.root, path))
     }
 
-    /// Carries out the staged replacements, deletions after the others, and records of releases last. Stops at the first failure, and returns it with the file. Each file is checked
-    /// again, because during staging an editor may have written the file, or someone may have replaced its folder.
-    fn commit(&mut self) -> std::result::Result<(), (PathBuf, Error)> {
-        // A killed run must not leave a record of a release that the files do not have yet.
+    /// Puts the staged replacements in their order, deletions after the others, and records of releases last. Writes the journal, if a kill
+    /// between two of them would leave a half of them.
+    fn note(&mut self) -> Result<()> {
+        // Who looks at the files of a killed run must not find a record of a release that they do not have yet.
         let turn = |staged: &Staged<'_>| match staged.of.file.file_name().and_then(OsStr::to_str) {
             Some("Kptfile" | RULES) => 2,
             _ => u8::from(staged.of.new.is_none()),
         };
         self.staged.sort_by_key(turn);
+        if self.staged.len() < 2 || self.is_new_folder() {
+            return Ok(());
+        }
+        // The journal must not last without the files that it names.
+        self.folders.iter().filter_map(|folder| folder.parent()).for_each(|above| self.sync(above));
+        self.touched.keys().for_each(|folder| self.sync(folder));
+        let journal = self.staged.iter().map(|staged| self.entry(staged)).collect::<Result<_>>()?;
+        self.write_journal(Journal::new(journal))
+    }
+
+    /// Whether the run makes a folder that has another name until it is whole.
+    fn is_new_folder(&self) -> bool {
+        maker(self.root.path()).is_some()
+    }
+
+    fn write_journal(&mut self, journal: Journal) -> Result<()> {
+        self.noted = Noted::Yes;
+        let written = journal.write(&self.root);
+        if written.is_err() {
+            self.remove_journal();
+        }
+        written
+    }
+
+    fn remove_journal(&mut self) {
+        if self.noted == Noted::Yes {
+            let _ = journal::remove(&self.root);
+            self.noted = Noted::No;
+        }
+    }
+
+    fn entry(&self, staged: &Staged<'_>) -> Result<Entry> {
+        let Replacement { file, old, new, .. } = staged.of;
+        Entry::new(self.root.path(), file, &staged.temporary, [old.as_deref(), new.as_deref()])
+    }
+
+    fn sync(&self, folder: &Path) {
+        if let Ok(folder) = self.folder(folder) {
+            sync(&folder);
+        }
+    }
+
+    /// Carries out the staged replacements. Stops at the first failure, and returns it with the file. Each file is checked again, because
+    /// during staging an editor may have written the file, or someone may have replaced its folder.
+    fn commit(&mut self) -> std::result::Result<(), (PathBuf, Error)> {
         for staged in std::mem::take(&mut self.staged) {
             let file = &staged.of.file;
             self.carry_out(&staged).map_err(|e| (file.clone(), e))?;
@@ -334,48 +466,48 @@ impl<'r> DiskRun<'r> {
 
     /// Restores the old files, and returns the files that it could not restore.
     fn undo(&mut self) -> Vec<PathBuf> {
-        let committed = std::mem::take(&mut self.committed);
-        let left = committed.into_iter().rev().filter(|staged| self.put_back(staged).is_err());
-        left.map(|staged| staged.of.file.clone()).collect()
-    }
-
-    fn put_back(&self, staged: &Staged<'_>) -> Result<()> {
-        let (path, name) = parts(&staged.of.file)?;
-        let folder = self.folder(path)?;
-        match (&staged.of.old, &staged.of.new) {
-            // The file with the temporary name is the deleted file itself, with all its metadata.
-            (_, None) => folder.rename(&staged.temporary, name)?,
-            (None, _) => folder.remove(name)?,
-            (Some(old), _) => {
-                let temporary = OsString::from(file_path::temporary(std::process::id(), file_path::OLD));
-                let out = create(&folder, &temporary, staged.was.as_ref())?;
-                let whole = fill(&out, old).and_then(|()| match &staged.was {
-                    Some(was) => Ok(out.set_permissions(was.permissions())?),
-                    None => Ok(()),
-                });
-                let done = whole.and_then(|()| Ok(folder.rename(&temporary, name)?));
-                if done.is_err() {
-                    let _ = folder.remove(&temporary);
-                }
-                done?;
+        let (mut back, mut left) = (Vec::new(), Vec::new());
+        for staged in std::mem::take(&mut self.committed).into_iter().rev() {
+            match self.way_back(&staged) {
+                Ok(entry) => back.push((staged, entry)),
+                Err(_) => left.push(staged.of.file.clone()),
             }
         }
-        Ok(())
+        if self.noted == Noted::Yes {
+            // Without a journal, it is undone all the same.
+            let _ = self.write_journal(Journal::new(back.iter().map(|(_, entry)| entry.clone()).collect()));
+        }
+        let put_back = |staged: &Staged<'_>, entry: &Entry| entry.carry_out(&self.folder(parts(&staged.of.file)?.0)?);
+        let failed = back.iter().filter(|(staged, entry)| put_back(staged, entry).is_err());
+        left.extend(failed.map(|(staged, _)| staged.of.file.clone()));
+        self.remove_journal();
+        left
+    }
+
+    /// The way back for a file. Its old content, with all its metadata, has the temporary name, or gets it now.
+    fn way_back(&mut self, staged: &Staged<'_>) -> Result<Entry> {
+        if let (Some(old), Some(_)) = (&staged.of.old, &staged.of.new) {
+            let (path, _) = parts(&staged.of.file)?;
+            // It is removed with the temporary files if it is not needed.
+            let out = create(&self.folder(path)?, &staged.temporary, staged.was.as_ref())?;
+            fill(&out, old)?;
+            if let Some(was) = &staged.was {
+                out.set_permissions(was.permissions())?;
+            }
+        }
+        Ok(self.entry(staged)?.reversed())
     }
 
     /// Syncs the folders, so that the new names last, and removes deleted files and folders that are now empty.
     fn done(&mut self) {
-        for path in self.touched.keys() {
-            if let Ok(folder) = self.folder(path).and_then(|folder| Ok(folder.as_file()?)) {
-                let _ = folder.sync_all();
-            }
-        }
+        self.touched.keys().for_each(|folder| self.sync(folder));
         for staged in self.committed.iter().filter(|staged| staged.of.new.is_none()) {
             let file = &staged.of.file;
             // If this fails, the next run removes the temporary file.
             let _ = self.remove(&file.with_file_name(&staged.temporary));
-            file.ancestors().skip(1).for_each(|folder| self.remove_folder(folder));
+            file.ancestors().skip(1).for_each(|folder| self.root.remove_folder(folder));
         }
+        self.remove_journal();
         self.temporary.clear();
         self.folders.clear();
     }
@@ -385,15 +517,6 @@ impl<'r> DiskRun<'r> {
         let (path, name) = parts(file)?;
         Ok(self.folder(path)?.remove(name)?)
     }
-
-    /// Removes an empty folder below the folder of the package. A folder that is not empty stays.
-    fn remove_folder(&self, folder: &Path) {
-        if let Ok((path, name)) = parts(folder)
-            && let Ok(Some(above)) = self.root.enter(path)
-        {
-            let _ = above.remove_folder(name);
-        }
-    }
 }
 
 impl Drop for DiskRun<'_> {
@@ -401,7 +524,7 @@ impl Drop for DiskRun<'_> {
         for file in &self.temporary {
             let _ = self.remove(file);
         }
-        self.folders.iter().rev().for_each(|folder| self.remove_folder(folder));
+        self.folders.iter().rev().for_each(|folder| self.root.remove_folder(folder));
     }
 }
 
@@ -416,11 +539,6 @@ fn create(folder: &Folder, temporary: &OsString, was: Option<&fs::Metadata>) -> 
         return Err(e.into());
     }
     Ok(out)
-}
-
-fn fill(mut out: &File, bytes: &[u8]) -> Result<()> {
-    out.write_all(bytes)?;
-    Ok(out.sync_all()?)
 }
 
 /// Gives a file the owner and group of another file, or else only its group, if this user may.
@@ -477,6 +595,12 @@ mod tests {
     fn replacement<'r>(file: PathBuf, old: Option<&'r str>, new: Option<&'r str>) -> Replacement<'r> {
         let bytes = |text: Option<&'r str>| text.map(|text| text.as_bytes().into());
         Replacement { file, old: bytes(old), new: bytes(new), executable: None }
+    }
+
+    fn stage<'r>(run: &mut DiskRun<'r>, replacement: &'r Replacement<'r>) {
+        if let (Some(out), Some(new)) = (run.stage(replacement).expect("staged"), &replacement.new) {
+            fill(&out, new).expect("written");
+        }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -549,7 +673,7 @@ mod tests {
             replacement(root.join("z"), Some("old"), None),
         ];
         let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
-        all.iter().for_each(|replacement| drop(run.stage(replacement).expect("staged")));
+        all.iter().for_each(|replacement| stage(&mut run, replacement));
         // An editor was faster.
         fs::write(root.join("z"), "mine").expect("written");
         let (at, error) = run.commit().expect_err("z changed");
@@ -692,7 +816,7 @@ mod tests {
                 replacement(root.join("a/b"), None, Some("new")),
             ];
             let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
-            run.stage(&all[0]).expect("staged");
+            stage(&mut run, &all[0]);
             run.commit().expect("committed");
             assert_eq!(mode("a"), want);
             // What is undone is as it was, with every bit.
@@ -710,7 +834,7 @@ mod tests {
         let root = folder("made");
         let all = [replacement(root.join("new"), None, Some("new"))];
         let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
-        run.stage(&all[0]).expect("staged");
+        stage(&mut run, &all[0]);
         fs::write(root.join("new"), "mine").expect("written");
         run.commit().expect_err("it is there");
         drop(run);
@@ -755,13 +879,49 @@ mod tests {
         fs::remove_dir_all(root).expect("removed");
     }
 
+    /// The run fails, and is killed when it has begun to put the files back.
+    #[test]
+    fn what_is_half_undone_is_undone_by_the_next_run() {
+        for done in 0..=3 {
+            let root = folder("half-undone");
+            for name in ["a", "gone", "z"] {
+                fs::write(root.join(name), "old").expect("written");
+            }
+            let all = [
+                replacement(root.join("a"), Some("old"), Some("new")),
+                replacement(root.join("sub/new"), None, Some("new")),
+                replacement(root.join("gone"), Some("old"), None),
+                replacement(root.join("z"), Some("old"), None),
+            ];
+            let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+            all.iter().for_each(|replacement| stage(&mut run, replacement));
+            run.note().expect("noted");
+            fs::write(root.join("z"), "mine").expect("written");
+            run.commit().expect_err("z changed");
+            let committed = std::mem::take(&mut run.committed);
+            let back: Vec<_> = committed.iter().rev().map(|staged| run.way_back(staged).expect("a way")).collect();
+            run.write_journal(Journal::new(back.clone())).expect("written");
+            for (staged, entry) in committed.iter().rev().zip(&back).take(done) {
+                let (path, _) = parts(&staged.of.file).expect("a file");
+                entry.carry_out(&run.folder(path).expect("a folder")).expect("put back");
+            }
+            std::mem::forget(run);
+            assert_eq!(repair(&root).expect("repaired").len(), 1);
+            assert_eq!(names(&root), ["a", "gone", "z"], "{done}");
+            for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
+                assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text, "{done}");
+            }
+            fs::remove_dir_all(root).expect("removed");
+        }
+    }
+
     #[test]
     fn what_cannot_be_put_back_is_named() {
         let root = folder("left");
         fs::write(root.join("gone"), "old").expect("written");
         let all = [replacement(root.join("gone"), Some("old"), None)];
         let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
-        run.stage(&all[0]).expect("staged");
+        stage(&mut run, &all[0]);
         run.commit().expect("committed");
         fs::remove_file(root.join(&run.committed[0].temporary)).expect("removed");
         assert_eq!(run.undo(), [root.join("gone")]);

@@ -11,10 +11,46 @@ mod by_descriptor;
 mod by_path;
 pub mod root;
 
+use std::fs::File;
+use std::io::Write;
+
+use anyhow::Result;
+
 #[cfg(unix)]
 pub use by_descriptor::{Folder, most_open};
 #[cfg(not(unix))]
 pub use by_path::{Folder, most_open};
+
+/// Stands before each call that changes the disk. A test lets the program end at the call with the number of `KRM_MERGE_STOP_AT`, as a kill
+/// does.
+#[cfg(debug_assertions)]
+fn before_change() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static CHANGES: AtomicUsize = AtomicUsize::new(0);
+    let number = CHANGES.fetch_add(1, Ordering::Relaxed) + 1;
+    if std::env::var("KRM_MERGE_STOP_AT").is_ok_and(|at| at.parse() == Ok(number)) {
+        std::process::abort();
+    }
+}
+
+#[cfg(not(debug_assertions))]
+fn before_change() {}
+
+/// Writes the content of a new file, and waits until it lasts.
+pub fn fill(mut out: &File, bytes: &[u8]) -> Result<()> {
+    before_change();
+    out.write_all(bytes)?;
+    before_change();
+    Ok(out.sync_all()?)
+}
+
+/// Waits until the names in a folder last, if the system can say so.
+pub fn sync(folder: &Folder) {
+    before_change();
+    if let Ok(folder) = folder.as_file() {
+        let _ = folder.sync_all();
+    }
+}
 
 #[cfg(test)]
 mod tests {

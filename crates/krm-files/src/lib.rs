@@ -5,7 +5,8 @@
 //! the files of a package.
 //!
 //! It never writes outside of the folder that it was given: where the system has calls for it, that holds also if someone swaps a folder for a
-//! symbolic link meanwhile. It never leaves half of a package written: a run that fails or is stopped by a signal puts back what it replaced.
+//! symbolic link meanwhile. It never leaves half of a package written: a run that fails or is stopped by a signal puts back what it replaced,
+//! and what a killed run left is finished by the next one.
 //! It starts no git, asks no cluster and prints nothing.
 //!
 //! The modules in reading order, from the whole down to the bytes:
@@ -23,6 +24,7 @@ pub mod disk;
 
 pub mod change;
 mod folder;
+pub mod owner;
 pub mod signals;
 pub mod temporary;
 pub mod terminal;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use krm_files::change::Change;
-use krm_files::disk::{self, Replacement};
+use krm_files::disk::Replacement;
 use krm_files::side::{Root, Side};
 
 /// The files on disk that change, and the folder that contains all of them; `None` if dest has no files on disk.
@@ -26,16 +26,4 @@ pub fn replacements<'c>(dest: &Side, changes: &'c [Change]) -> Result<Option<(Pa
     });
     let replacements = replacements.collect();
     Ok(Some((root, replacements)))
-}
-
-/// Removes the temporary files that killed runs left in the folders of a side.
-///
-/// # Errors
-/// The errors of [`disk::clean`].
-pub fn clean(dest: &Side) -> Result<()> {
-    match &dest.root {
-        Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
-        Root::File(file) => file.parent().map_or(Ok(()), |folder| disk::clean(folder, &disk::leftovers_in(folder))),
-        Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
-    }
 }

@@ -20,6 +20,7 @@ pub mod versions;
 
 pub mod address;
 
+pub mod cache;
 pub mod unmerged;
 
 pub mod objects;

@@ -8,9 +8,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -21,6 +19,7 @@ use krm_files::walk::shown;
 use sha2::{Digest, Sha256};
 
 use crate::address::{ReleaseAddress, Repo};
+use crate::cache::{self, remove, write};
 use crate::found::AtPath;
 use crate::objects::{GitObject, Objects};
 use crate::program::{self, In, git};
@@ -43,6 +42,8 @@ pub struct Store {
     folder: PathBuf,
     /// The remote repository, of which this is a cache.
     remote: Option<Remote>,
+    /// What says that the cache is in use.
+    _held: Option<File>,
     /// The tags and branches, or why nobody can list them. The remote repository is asked once, also if it does not answer.
     refs: OnceCell<Result<Refs, String>>,
     /// What is at a path of a commit, for those that were looked up.
@@ -85,21 +86,23 @@ impl Store {
             if inside.trim_ascii() == b"true" {
                 bail!("{} must be in the work tree of a git repository, not in its git directory", shown(folder));
             }
-            return Ok(Self::at(folder.to_owned(), None));
+            return Ok(Self::at(folder.to_owned(), None, None));
         };
         let given = match repo.is_path() {
             true => std::path::absolute(given)?.to_string_lossy().into_owned(),
             false => given.clone(),
         };
-        let folder = cache_folder("git")?.join(name_of(&given));
+        let folder = cache::repositories()?.join(name_of(&given));
+        let held = cache::hold(&folder, &given);
         let remote = Remote { url: OnceCell::new(), given, network };
-        Ok(Self::at(folder, Some(remote)))
+        Ok(Self::at(folder, Some(remote), held))
     }
 
-    fn at(folder: PathBuf, remote: Option<Remote>) -> Self {
+    fn at(folder: PathBuf, remote: Option<Remote>, held: Option<File>) -> Self {
         Self {
             folder,
             remote,
+            _held: held,
             refs: OnceCell::new(),
             found: RefCell::default(),
             here: RefCell::default(),
@@ -171,7 +174,7 @@ impl Store {
             match program::run(&mut git, b"") {
                 Ok(refs) => {
                     let _ = remote.url.set(url);
-                    let lock = self.lock()?;
+                    let lock = cache::lock(&self.folder)?;
                     self.make(&lock, ObjectFormat::of(&refs))?;
                     write(&file, &refs)?;
                     return Ok(refs);
@@ -221,7 +224,7 @@ impl Store {
             let why = "it was not fetched before, and `--offline` is given".to_owned();
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
         }
-        let lock = self.lock()?;
+        let lock = cache::lock(&self.folder)?;
         let to = Fetch { lock: &lock, remote };
         let here: Vec<&String> = commits.difference(&missing).collect();
         let refused = match self.shallow(to, &missing, &here)? {
@@ -273,7 +276,7 @@ impl Store {
         if remote.network == Network::Offline {
             bail!("the history between {other} and {commit} must be fetched, and `--offline` is given");
         }
-        let lock = self.lock()?;
+        let lock = cache::lock(&self.folder)?;
         let to = Fetch { lock: &lock, remote };
         // Clocks may be wrong, so a date only limits what is fetched.
         let since = format!("--shallow-since=@{}", self.time(other)?.min(self.time(commit)?));
@@ -326,7 +329,7 @@ impl Store {
         let refs = fs::read(&file).unwrap_or_default();
         let new = self.folder.with_extension("new");
         init(&new, to.lock, ObjectFormat::of(&refs))?;
-        let other = Self::at(new.clone(), Some(to.remote.clone()));
+        let other = Self::at(new.clone(), Some(to.remote.clone()), None);
         if other.fetched(to, &["--filter=blob:none"], &all)?.is_none() {
             write(&new.join("remote-refs"), &refs)?;
             let old = self.folder.with_extension("old");
@@ -353,7 +356,14 @@ impl Store {
         // git prints nothing there, and holds the lock as long as it runs.
         git.stdout(to.lock.try_clone()?);
         let output = program::fed(&mut git, wanted.as_bytes())?;
-        Ok((!output.status.success()).then(|| program::words(&output)))
+        if output.status.success() {
+            cache::trim();
+            return Ok(None);
+        }
+        cache::remove_packs(&self.folder);
+        let words = program::words(&output);
+        cache::check_not_full(&words)?;
+        Ok(Some(words))
     }
 
     /// Fetches the files that are not here yet, all at once.
@@ -369,7 +379,7 @@ impl Store {
         if remote.network == Network::Offline {
             bail!("the files of the release were not fetched before, and `--offline` is given");
         }
-        let lock = self.lock()?;
+        let lock = cache::lock(&self.folder)?;
         let to = Fetch { lock: &lock, remote };
         if let Some(first) = self.fetched(to, &["--filter=blob:none"], &missing)? {
             self.whole(to)?;
@@ -420,19 +430,6 @@ impl Store {
         packs.filter_map(|pack| Some(pack.metadata().ok()?.len())).sum()
     }
 
-    /// Locks the cache against other runs, for as long as the returned file lives.
-    fn lock(&self) -> Result<File> {
-        let file = self.folder.with_extension("lock");
-        let lock =
-            File::options().create(true).truncate(false).write(true).open(&file).with_context(|| shown(&file))?;
-        // On a file system without locks, nothing is locked.
-        let _ = lock.lock();
-        // What a killed run left while it made the cache, or git while it fetched.
-        ["new", "old"].into_iter().try_for_each(|left| remove(&self.folder.with_extension(left)))?;
-        remove_left(&self.folder.join("objects/pack"), |name| name.starts_with("tmp_"));
-        Ok(lock)
-    }
-
     /// Makes the cache, unless it is there and names objects as the remote repository does.
     fn make(&self, lock: &File, format: ObjectFormat) -> Result<()> {
         let text = fs::read_to_string(self.folder.join("config")).unwrap_or_default();
@@ -440,8 +437,8 @@ impl Store {
             return Ok(());
         }
         let new = self.folder.with_extension("new");
-        remove(&self.folder)?;
         init(&new, lock, format)?;
+        remove(&self.folder)?;
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
     }
 }
@@ -495,57 +492,11 @@ fn init(folder: &Path, lock: &File, format: ObjectFormat) -> Result<()> {
     git.args(["init", "--quiet", "--bare", "--template="]).arg(format!("--object-format={}", format.name()));
     let output = program::fed(git.stdout(lock.try_clone()?), b"")?;
     if !output.status.success() {
-        bail!("{}: {}", shown(folder), program::words(&output));
+        let words = program::words(&output);
+        cache::check_not_full(&words)?;
+        bail!("{}: {words}", shown(folder));
     }
     Ok(())
-}
-
-/// Removes files that a killed run left in a folder.
-fn remove_left(folder: &Path, is_left: impl Fn(&str) -> bool) {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let left = entries.filter(|entry| entry.file_name().to_str().is_some_and(&is_left));
-    left.for_each(|entry| _ = fs::remove_file(entry.path()));
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(e).with_context(|| shown(folder)),
-        _ => Ok(()),
-    }
-}
-
-/// Writes a file as a whole.
-pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = file.parent().and_then(|folder| File::open(folder).ok());
-    // One run at a time writes there, so what lies there is of killed ones.
-    if folder.as_ref().is_some_and(|folder| folder.lock().is_ok()) {
-        remove_left(file.parent().unwrap_or(file), |name| name.ends_with(".new"));
-    }
-    let new = file.with_extension(format!("{}.new", std::process::id()));
-    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
-    written.with_context(|| shown(file))
-}
-
-/// A folder of this program in the user's cache folder. Nobody else may read it, because releases may hold Secrets.
-///
-/// # Errors
-/// The user has no cache folder, or it cannot be written.
-pub fn cache_folder(name: &str) -> Result<PathBuf> {
-    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || named("HOME").or_else(|| named("USERPROFILE"));
-    let own = match env::consts::OS {
-        "macos" => home().map(|home| home.join("Library/Caches")),
-        "windows" => named("LOCALAPPDATA"),
-        _ => home().map(|home| home.join(".cache")),
-    };
-    let cache =
-        named("XDG_CACHE_HOME").or(own).context("`XDG_CACHE_HOME` or `HOME` must name a folder for the cache")?;
-    let folder = cache.join("krm-merge").join(name);
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(&folder).with_context(|| shown(&folder))?;
-    Ok(folder)
 }
 
 /// The name of the cache of a repository: one that people recognise, and one that is of this address alone. A repository is the same with

@@ -15,7 +15,7 @@ use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
 use krm_folders::end::End;
 use krm_folders::merge::{Merge, merge};
-use krm_folders::replaced::{clean, replacements};
+use krm_folders::replaced::replacements;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
@@ -99,9 +99,6 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
     }
     if sides.len() > 1 && !matches!(args.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
         bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");
-    }
-    if args.output.is_none() {
-        sides.iter().try_for_each(clean)?;
     }
     Ok(())
 }

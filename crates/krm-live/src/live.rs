@@ -5,10 +5,12 @@
 //! without `--apply`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_files::credentials;
+use krm_files::disk;
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::end::End;
@@ -145,6 +147,11 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         Some(_) if args.adopt => bail!(adopt::NO_FILES),
         Some(folder) => vec![kustomized(folder)?.not_empty()?],
         None => {
+            if args.adopt && args.output.is_none() {
+                for path in args.filename.iter().filter(|path| *path != "-") {
+                    disk::repair(Path::new(path))?.iter().for_each(|done| screen::tell(&done.to_string()));
+                }
+            }
             args.filename.iter().map(|path| given::side("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?
         }
     };

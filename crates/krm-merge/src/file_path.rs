@@ -124,24 +124,23 @@ fn is_number(text: &str) -> bool {
 const PREFIX: &str = ".krm-merge-";
 const SUFFIX: &str = ".tmp";
 
-/// The text in place of the number, for a temporary file that holds the old content of a file.
-pub const OLD: &str = "old";
+/// The name of the journal in the folder of a package: what a run that was killed still has to do there.
+pub const JOURNAL: &str = ".krm-merge-journal.tmp";
 
-/// The name of a temporary file of a process; `of` is the number of the file that it writes, or [`OLD`].
-pub fn temporary(process: u32, of: impl fmt::Display) -> String {
+/// The name of a temporary file of a process; `of` is the number of the file that it writes.
+pub fn temporary(process: u32, of: usize) -> String {
     format!("{PREFIX}{process}-{of}{SUFFIX}")
 }
 
 /// Whether a name is one of our temporary files.
 pub fn is_temporary(name: &str) -> bool {
     let run = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    run.and_then(|run| run.split_once('-'))
-        .is_some_and(|(process, of)| is_number(process) && (is_number(of) || of == OLD))
+    run.and_then(|run| run.split_once('-')).is_some_and(|(process, of)| is_number(process) && is_number(of))
 }
 
-/// Whether a name is one of our temporary files or folders.
+/// Whether a name is one of our temporary files or folders, or our journal.
 pub fn is_of_a_run(name: &str) -> bool {
-    is_temporary(name) || maker(name).is_some()
+    is_temporary(name) || name == JOURNAL || maker(name).is_some()
 }
 
 const NEW_FOLDER: &str = ".krm-merge-get-";
@@ -198,7 +197,8 @@ mod tests {
             (".\u{212a}rmignore", Err(PathFault::Rules)),
             ("KRMIGN~1", Err(PathFault::Rules)),
             ("a/.krm-merge-1-0.tmp", Err(PathFault::Temporary)),
-            (".KRM-merge-12-old.tmp ", Err(PathFault::Temporary)),
+            (".KRM-merge-12-0.tmp ", Err(PathFault::Temporary)),
+            ("a/.krm-merge-Journal.tmp", Err(PathFault::Temporary)),
             (".web.krm-merge-get-12/x", Err(PathFault::Temporary)),
         ] {
             assert_eq!(of_new_file(path), want, "{path:?}");
@@ -207,13 +207,14 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_temporary() {
-        for name in [&temporary(12, 0), ".krm-merge-1-34.tmp", &temporary(12, OLD)] {
+        for name in [&temporary(12, 0), ".krm-merge-1-34.tmp"] {
             assert!(is_temporary(name), "{name}");
         }
         for name in [
             ".krm-merge-notes.tmp",
             ".krm-merge-12.tmp",
             ".krm-merge-12-mine.tmp",
+            JOURNAL,
             ".krm-merge--.tmp",
             ".krm-merge-1-0.tmp.bak",
         ] {

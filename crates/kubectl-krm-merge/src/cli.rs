@@ -47,6 +47,9 @@ pub enum Command {
     /// Copy a release of upstream into a new folder, and record where it comes from
     #[command(after_help = manual::of("get"))]
     Get(Get),
+    /// Print what was fetched and is kept: the address, the size and the last use of each repository; `--clear` removes it
+    #[command(after_help = manual::of("cache"))]
+    Cache(Cache),
     /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
     #[command(after_help = manual::of("three-way"))]
     ThreeWay {
@@ -179,6 +182,14 @@ pub struct Dest {
     /// honoured), or `-` for stdin
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
+}
+
+/// What becomes of the cache.
+#[derive(Debug, Args)]
+pub struct Cache {
+    /// Remove all that no other run uses
+    #[arg(long)]
+    pub clear: bool,
 }
 
 /// Which packages are upgraded, and to what.

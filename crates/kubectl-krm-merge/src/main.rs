@@ -1,5 +1,6 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
+mod cache;
 mod cli;
 mod compare;
 mod complete;
@@ -73,6 +74,7 @@ fn try_main() -> Result<End> {
         Command::Get(args) => upgrade::get(&args),
         Command::List(args) => upgrade::list(&args),
         Command::Log(args) => upgrade::log(&args),
+        Command::Cache(args) => cache::cache(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => krm_show::github::shown(args.output, krm_live::live::live(&args)),
         Command::Diff(args) => compare::diff(&args),

@@ -68,6 +68,11 @@ Copy the release v1 of the folder deploy of a repository, and upgrade it later:
   kubectl krm-merge get https://example.com/team/repo.git/deploy@v1 my-package
   kubectl krm-merge upgrade my-package";
 
+const OF_CACHE: &str = "\
+See what is kept of upstreams, and remove it:
+  kubectl krm-merge cache
+  kubectl krm-merge cache --clear";
+
 const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
@@ -139,6 +144,7 @@ Set a field in place:
         "get" => OF_GET,
         "list" => OF_LIST,
         "log" => OF_LOG,
+        "cache" => OF_CACHE,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
@@ -261,6 +267,11 @@ const EXIT_OF_HISTORY: Section = Section {
     text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input.",
 };
 
+const EXIT_OF_CACHE: Section = Section {
+    title: "Exit status",
+    text: "0 the cache is listed, or all that no other run uses is removed; 2 it cannot be read or removed, or others may write it.",
+};
+
 const HISTORY: Section = Section {
     title: "Replays",
     text: "\
@@ -291,7 +302,7 @@ const ENVIRONMENT: Section = Section {
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
-        "three-way" | "upgrade" | "get" | "list" | "log" => {
+        "three-way" | "upgrade" | "get" | "list" | "log" | "cache" => {
             "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md"
         }
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
@@ -317,6 +328,7 @@ fn sections(command: &str) -> Vec<Section> {
         "list" | "log" => EXIT_OF_LIST,
         "git-driver" => EXIT_OF_DRIVER,
         "git-history" => EXIT_OF_HISTORY,
+        "cache" => EXIT_OF_CACHE,
         "resolve" => EXIT_OF_RESOLVE,
         _ => EXIT,
     });

@@ -17,7 +17,7 @@ use krm_folders::given;
 use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
-use krm_folders::replaced::{clean, replacements};
+use krm_folders::replaced::replacements;
 use krm_git::unmerged::{self, Conflicted};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{Outcome, Severity};
@@ -38,6 +38,9 @@ use crate::setting::Setting;
 /// # Errors
 /// The input is bad, or the output cannot be written.
 pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
+    if common.in_place && !common.dry_run && dest != "-" {
+        disk::repair(Path::new(dest))?.iter().for_each(|done| screen::tell(&done.to_string()));
+    }
     let progress = Progress::begin("reading");
     let mut setting = setting()?;
     let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
@@ -59,7 +62,7 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
     setting.use_rules_of(&dest)?;
-    let merge = merged(&mut dest, &mut setting, common, &progress)?;
+    let merge = merged(&mut dest, &mut setting, &progress)?;
     let end = end(&dest, &setting, &merge, common, progress)?;
     if let Some((open, marked)) = end.open
         && let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), open, marked)
@@ -82,7 +85,7 @@ pub struct Ended {
 ///
 /// # Errors
 /// The sides do not fit together, or dest is not in order.
-pub fn merged(dest: &mut Side, setting: &mut Setting, common: &Common, progress: &Progress) -> Result<Merge> {
+pub fn merged(dest: &mut Side, setting: &mut Setting, progress: &Progress) -> Result<Merge> {
     // How a package merges, and where it comes from, is no part of it, and nobody else says it.
     let folders = setting.given.iter_mut().flat_map(|(_, sides)| sides).chain([&mut *dest]);
     folders.filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
@@ -93,9 +96,6 @@ pub fn merged(dest: &mut Side, setting: &mut Setting, common: &Common, progress:
     setting.keep_apart(dest);
     setting.check_not_empty()?;
     one_form::agree(dest, &mut setting.given)?;
-    if common.in_place && !common.dry_run {
-        clean(dest)?;
-    }
     let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&*dest]);
     progress.set(|| {
         let (resources, files) = sides().fold((0, 0), |(r, f), side| (r + side.count(), f + side.files.len()));

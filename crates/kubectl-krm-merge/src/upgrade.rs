@@ -24,7 +24,7 @@ use krm_files::change::Change;
 use krm_files::disk;
 use krm_files::side::Side;
 use krm_files::told::{self, counted};
-use krm_files::walk::{Tree, Unread};
+use krm_files::walk::Unread;
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Conflicts, Merge};
@@ -227,12 +227,11 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 }
 
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> {
-    let package = Package::open(name)?;
     if writes(args) {
-        // What a killed run left is no change of the user.
-        let tree = Tree::read(&package.root)?;
-        disk::clean(&tree.root, &tree.leftovers)?;
+        // What a killed run left is no change of the user, and its record is not the one that the package has.
+        disk::repair(name)?.iter().for_each(|done| screen::tell(&done.to_string()));
     }
+    let package = Package::open(name)?;
     if writes(args) && !args.allow_dirty {
         committed::check(&package.root, &package.name, &[]).map_err(|why| {
             // Who committed the markers would lose the conflicts.
@@ -357,7 +356,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     if is_default || args.deciding.on_conflict == Some(InConflict::Mark) {
         setting.conflicts = Conflicts::Marked;
     }
-    let mut merge = run::merged(dest, &mut setting, common, &progress)?;
+    let mut merge = run::merged(dest, &mut setting, &progress)?;
     if !merge.has_failed() {
         package.record_in(&mut merge.changes, &plan.record, &paths)?;
     }

@@ -175,8 +175,7 @@ fn is_no_text(name: &Path) -> bool {
 /// The files below a folder that git does not ignore, including hidden ones.
 fn below(folder: &Path) -> Result<Vec<File>> {
     let is_read = |name: &std::ffi::OsStr| {
-        let is_left = |name: &str| file_path::is_temporary(name) || file_path::maker(name).is_some();
-        name.to_str().is_none_or(|name| !file_path::is_git(name) && !is_left(name))
+        name.to_str().is_none_or(|name| !file_path::is_git(name) && !file_path::is_of_a_run(name))
     };
     let walk = WalkBuilder::new(folder)
         .hidden(false)

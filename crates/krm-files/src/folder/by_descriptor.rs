@@ -9,6 +9,8 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, renameat, statat, unlinkat};
 use rustix::process::{Resource, getrlimit};
 
+use super::before_change;
+
 /// A folder that is held open.
 #[derive(Debug)]
 pub struct Folder(OwnedFd);
@@ -54,6 +56,7 @@ impl Folder {
 
     /// Makes a folder in this folder.
     pub fn make(&self, name: &OsStr) -> io::Result<()> {
+        before_change();
         Ok(mkdirat(&self.0, name, Mode::from(0o777))?)
     }
 
@@ -78,6 +81,7 @@ impl Folder {
     }
 
     fn create_with(&self, name: &OsStr, mode: Mode) -> io::Result<File> {
+        before_change();
         Ok(openat(&self.0, name, FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode)?.into())
     }
 
@@ -97,16 +101,19 @@ impl Folder {
 
     /// Gives a file another name in the folder.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        before_change();
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
     /// Removes a file.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        before_change();
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
     /// Removes an empty folder.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        before_change();
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 }

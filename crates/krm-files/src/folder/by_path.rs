@@ -6,6 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::before_change;
+
 /// A folder as a path, which each call looks up.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
@@ -42,6 +44,7 @@ impl Folder {
 
     /// Makes a folder in this folder.
     pub fn make(&self, name: &OsStr) -> io::Result<()> {
+        before_change();
         fs::create_dir(self.checked(name)?)
     }
 
@@ -57,6 +60,7 @@ impl Folder {
 
     /// Makes a file that must not exist yet.
     pub fn create(&self, name: &OsStr) -> io::Result<File> {
+        before_change();
         File::create_new(self.checked(name)?)
     }
 
@@ -77,6 +81,7 @@ impl Folder {
 
     /// Gives a file another name in the folder.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        before_change();
         fs::rename(self.checked(from)?, self.0.join(to))
     }
 
@@ -84,11 +89,13 @@ impl Folder {
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         // This does not use `checked`, because the file may itself be a symbolic link.
         Self::open(&self.0)?;
+        before_change();
         fs::remove_file(self.0.join(name))
     }
 
     /// Removes an empty folder.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        before_change();
         fs::remove_dir(self.checked(name)?)
     }
 

@@ -1,5 +1,6 @@
 //! The folder of a package, held open, and the files in it by their paths.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -65,6 +66,15 @@ impl FolderRoot {
         self.walk(folder, Missing::Make, made)?.with_context(|| shown(folder))
     }
 
+    /// Removes an empty folder below this one. A folder that is not empty stays.
+    pub fn remove_folder(&self, folder: &Path) {
+        if let Ok((path, name)) = parts(folder)
+            && let Ok(Some(above)) = self.enter(path)
+        {
+            let _ = above.remove_folder(name);
+        }
+    }
+
     fn walk(&self, folder: &Path, missing: Missing, made: &mut Vec<PathBuf>) -> Result<Option<Folder>> {
         let outside = || anyhow!("the file must lie in {}", shown(&self.path));
         let folder = absolute(folder)?;
@@ -88,6 +98,14 @@ impl FolderRoot {
         }
         Ok(Some(folder))
     }
+}
+
+/// The folder of a file, and its name in that folder.
+///
+/// # Errors
+/// The path ends with no name.
+pub fn parts(file: &Path) -> Result<(&Path, &OsStr)> {
+    file.parent().zip(file.file_name()).context("it must be a file")
 }
 
 fn link(folder: &Path) -> String {

@@ -19,8 +19,8 @@ use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::package::Package;
 use krm_folders::record::Lock;
+use krm_git::cache;
 use krm_git::refs::State;
-use krm_git::store::{cache_folder, write};
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 use sha2::{Digest, Sha256};
@@ -201,17 +201,23 @@ impl Output {
         }
         let [first, second] = files(&self.hash)?;
         if self.first != self.second {
-            write(&second, &self.second)?;
+            cache::write(&second, &self.second)?;
         }
-        write(&first, &self.first)
+        cache::write(&first, &self.first)?;
+        cache::trim();
+        Ok(())
     }
 
     /// The output of the cache with a hash; `None` if it is not there, or not whole.
     fn cached(hash: &str) -> Result<Option<Self>> {
         let [first, second] = files(hash)?;
-        let Ok(first) = fs::read(first) else { return Ok(None) };
-        let second = fs::read(second).unwrap_or_else(|_| first.clone());
-        Ok(Some(Self::new(first, second)).filter(|output| output.hash == hash))
+        let Ok(read) = fs::read(&first) else { return Ok(None) };
+        let second = fs::read(second).unwrap_or_else(|_| read.clone());
+        let output = Some(Self::new(read, second)).filter(|output| output.hash == hash);
+        if output.is_some() {
+            cache::touch(&first);
+        }
+        Ok(output)
     }
 }
 
@@ -221,8 +227,9 @@ fn volatile(first: &[u8], second: &[u8]) -> Option<Volatile> {
 
 /// The files of the cache with the two outputs of this hash. Without the second one, they are equal.
 fn files(hash: &str) -> Result<[PathBuf; 2]> {
-    let folder = cache_folder("produced")?;
-    Ok([folder.join(hash), folder.join(format!("{hash}-again"))])
+    let first = cache::outputs()?.join(hash);
+    let second = cache::again(&first);
+    Ok([first, second])
 }
 
 fn hash(bytes: &[u8]) -> String {

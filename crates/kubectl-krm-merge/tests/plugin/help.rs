@@ -2,8 +2,9 @@
 
 use crate::support::{Folder, Ran, map};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "",
+    "cache",
     "two-way",
     "three-way",
     "strategic",

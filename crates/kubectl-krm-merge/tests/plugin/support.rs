@@ -121,6 +121,32 @@ impl Drop for Folder {
     }
 }
 
+/// A small disk in the folder `small`, which goes with its end.
+pub struct SmallDisk {
+    pub path: PathBuf,
+}
+
+impl SmallDisk {
+    /// One of this size, such as `2m`; `None` where nobody may make one, which is told.
+    pub fn below(folder: &Folder, size: &str) -> Option<Self> {
+        let path = folder.path("small");
+        fs::create_dir(&path).expect("a folder");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]).arg(&path).stderr(Stdio::null());
+        if !mount.status().is_ok_and(|status| status.success()) {
+            skipped("mount", "must make a small disk");
+            return None;
+        }
+        Some(Self { path })
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.path).status();
+    }
+}
+
 /// Sends a signal to a process, or with a `-` before its number to all of its group, and says whether that could be done. The shell does
 /// it: a machine may have no program `kill`.
 pub fn send(signal: &str, to: &str) -> bool {

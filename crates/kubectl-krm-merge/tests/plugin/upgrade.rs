@@ -2,6 +2,7 @@
 
 mod aims;
 mod attacks;
+mod cache;
 mod combined;
 mod committed;
 mod fleet;
@@ -15,6 +16,8 @@ pub mod repository;
 mod rules;
 mod sides;
 mod sources;
+#[cfg(debug_assertions)]
+mod stopped;
 mod tokens;
 mod unmerged;
 
