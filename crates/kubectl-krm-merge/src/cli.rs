@@ -231,6 +231,14 @@ pub struct Upgrade {
     pub common: Common,
 }
 
+impl Upgrade {
+    /// Whether packages are written.
+    pub fn writes(&self) -> bool {
+        let Common { in_place, dry_run, output, stat, .. } = &self.common;
+        !self.check && !dry_run && (*in_place || output.is_none() && !stat)
+    }
+}
+
 /// Which packages are listed.
 #[derive(Debug, Args)]
 pub struct List {

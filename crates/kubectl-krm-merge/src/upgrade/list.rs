@@ -9,7 +9,6 @@ use anyhow::Result;
 use krm_files::told;
 use krm_files::walk::shown;
 use krm_folders::end::End;
-use krm_folders::given;
 use krm_folders::package::Package;
 use krm_folders::record::{Record, Upstream};
 use krm_git::store::Network;
@@ -23,6 +22,7 @@ use serde::Serialize;
 use super::below::below;
 use super::nearest::likeness;
 use super::plan::{Plan, Release, Stores};
+use super::sides::both;
 use crate::cli::{List, Listed};
 
 /// What is known of a package.
@@ -117,9 +117,8 @@ fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) 
 
 /// How many resources of a package differ from the release that it has.
 fn local_changes(package: &Package, stores: &mut Stores) -> Result<usize> {
-    let mut original = Release::of_package(package, stores)?.side(None)?;
-    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
-    package.part_of(&mut original, &mut dest)?;
+    let release = Release::of_package(package, stores)?;
+    let [original, dest] = both(package, &release)?;
     Ok(likeness(&original, &dest)?.changed())
 }
 

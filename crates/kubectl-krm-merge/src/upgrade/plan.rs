@@ -376,3 +376,27 @@ impl Plan {
         self.from.iter().chain([&self.to]).filter_map(Release::folder)
     }
 }
+
+/// A package with its plan.
+#[derive(Debug)]
+pub struct Planned {
+    pub package: Package,
+    pub plan: Plan,
+}
+
+/// A package with its plan, and the commits that its upstream does not have any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'u> {
+    pub package: &'u Package,
+    pub plan: &'u Plan,
+    pub gone: &'u Gone,
+    /// The release that the package has; `None` if it has none yet.
+    pub from: Option<&'u State>,
+}
+
+impl<'u> Job<'u> {
+    pub fn of(planned: &'u Planned, gone: &'u Gone) -> Self {
+        let Planned { package, plan } = planned;
+        Self { package, plan, gone, from: plan.from.as_ref().map(|from| &from.state) }
+    }
+}

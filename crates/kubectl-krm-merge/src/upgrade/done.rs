@@ -1,0 +1,188 @@
+//! What became of packages, and what the user is told of it.
+
+use anyhow::Result;
+use krm_files::told::counted;
+use krm_folders::end::End;
+use krm_folders::merge::Merge;
+use krm_show::screen::{self, Page, Reader};
+use krm_yaml::shown;
+use serde::Serialize;
+
+use super::aim::Aim;
+use super::plan::{Job, Plan};
+use crate::cli::{Common, Upgrade};
+use crate::run::Ended;
+
+/// What became of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It has the release already.
+    Same,
+    /// It has the new release.
+    Upgraded,
+    /// It has the new release, and conflicts between markers.
+    Marked,
+    /// It was not written, because of open conflicts.
+    Open,
+    /// It was not to be written.
+    Looked,
+    /// Something newer is there.
+    Newer,
+    /// It could not be upgraded.
+    Failed,
+}
+
+/// How the upgrade of a package ended.
+#[derive(Debug)]
+pub struct Done {
+    pub end: End,
+    pub became: Became,
+    /// What `--check` found out.
+    pub checked: Option<Checked>,
+}
+
+impl Done {
+    fn of(end: End, became: Became) -> Self {
+        Self { end, became, checked: None }
+    }
+}
+
+/// What `--check` says of a package.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checked {
+    /// Its folder.
+    pub package: String,
+    /// The release that it has.
+    pub has: Option<String>,
+    /// The release that an upgrade would take.
+    pub to: Option<String>,
+    /// How many resources the team changed, if something is newer.
+    pub local_changes: Option<usize>,
+    /// How many conflicts are to expect.
+    pub conflicts: Option<usize>,
+    /// Why it cannot be upgraded.
+    pub error: Option<String>,
+}
+
+impl Checked {
+    fn of(job: Job<'_>) -> Self {
+        let Job { package, plan, from, .. } = job;
+        let has = from.map(|from| from.name.clone());
+        Self { package: package.name.clone(), has, to: Some(plan.to.state.name.clone()), ..Self::default() }
+    }
+}
+
+/// Says that a package has the release already.
+pub fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
+    let Job { package, plan, .. } = job;
+    let name = shown::name(&plan.to.state.name);
+    let line = match (args.check, plan.aim) {
+        (true, Aim::Newest) => format!("{}: has {name}, which is the newest{}", package.name, in_range(plan)),
+        (true, Aim::Named) => format!("{}: has {name}, which is the one that is wanted", package.name),
+        (true, Aim::Last) => format!("{}: has {name}, and no release comes after it", package.name),
+        (true, Aim::Unknown) => format!(
+            "{}: has {name}, and nobody knows whether there is a newer one, for a command makes it: `--to` names one",
+            package.name
+        ),
+        (false, _) => format!("{}: it has {name} already", package.name),
+    };
+    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    page.line(&line);
+    match args.common.output {
+        None => page.print()?,
+        Some(_) if args.check => {}
+        // Another output stays what it is, with nothing in it.
+        Some(_) => page.tell(),
+    }
+    Ok(Done { end: End::Done, became: Became::Same, checked: Some(Checked::of(job)) })
+}
+
+/// The range in which a release is the newest, for the end of a sentence.
+fn in_range(plan: &Plan) -> String {
+    plan.range().map_or_else(String::new, |range| format!(" in {}", shown::name(range)))
+}
+
+/// Says how the upgrade of a package ended, and what to do next.
+pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, ended: Ended) -> Result<Done> {
+    let Job { package, plan, from, .. } = job;
+    let has = from.map_or_else(String::new, |from| format!("from {} ", shown::name(&from.name)));
+    let to = shown::name(&plan.to.state.name);
+    let writes = args.writes();
+    let Some((open, marked)) = ended.open else {
+        if writes && common.output.is_none() {
+            let mut page = Page::new(Reader::of_stdout(common.color));
+            page.line(&format!("upgraded {} {has}to {to}", package.name));
+            page.print()?;
+        }
+        return Ok(Done::of(ended.end, if writes { Became::Upgraded } else { Became::Looked }));
+    };
+    let is_written = writes && !merge.has_failed();
+    if is_written && marked == 0 {
+        screen::tell(&format!(
+            "upgraded {} {has}to {to}, with conflicts that have no markers: see above",
+            package.name
+        ));
+        return Ok(Done::of(open, Became::Marked));
+    }
+    if is_written {
+        screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
+        screen::tell(&format!(
+            "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
+            package.name
+        ));
+        return Ok(Done::of(open, Became::Marked));
+    }
+    if writes {
+        let more = if args.deciding.on_conflict.is_some() { ": run it again without `--on-conflict`" } else { "" };
+        screen::tell(&format!("{}: nothing was written{more}", package.name));
+    }
+    Ok(Done::of(open, if open == End::Bad { Became::Failed } else { Became::Open }))
+}
+
+/// Prints the line of `--check`.
+pub fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<Done> {
+    let Job { package, plan, from, .. } = job;
+    let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
+    let error = (merge.failure() == Some(End::Bad)).then(|| "it cannot be merged, as an upgrade says".to_owned());
+    let found = Checked { local_changes: Some(changes), conflicts: Some(conflicts), error, ..Checked::of(job) };
+    let done = Done { end: End::Differs, became: Became::Newer, checked: Some(found) };
+    if args.common.output.is_some() {
+        return Ok(done);
+    }
+    let has = from.map_or("nothing", |from| &from.name);
+    let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
+    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    let aim = if plan.aim == Aim::Named { "wanted".to_owned() } else { format!("newest{}", in_range(plan)) };
+    page.line(&format!(
+        "{}: has {}, {aim} is {}; {}, {} to expect{errors}",
+        package.name,
+        shown::name(has),
+        shown::name(&plan.to.state.name),
+        counted(changes, "local change"),
+        counted(conflicts, "conflict"),
+    ));
+    page.print()?;
+    Ok(done)
+}
+
+/// Prints how many packages became what.
+pub fn summary(all: usize, became: &[Became]) -> Result<()> {
+    let named = [
+        (Became::Upgraded, "upgraded"),
+        (Became::Marked, "upgraded with conflicts"),
+        (Became::Open, "not written because of conflicts"),
+        (Became::Newer, "behind"),
+        (Became::Looked, "looked at"),
+        (Became::Same, "with the release already"),
+        (Became::Failed, "failed and untouched"),
+    ];
+    let parts = named.iter().map(|(what, word)| (became.iter().filter(|b| *b == what).count(), word));
+    let mut parts: Vec<String> =
+        parts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    if all > became.len() {
+        parts.push(format!("{} not begun", all - became.len()));
+    }
+    screen::tell(&format!("{}: {}", counted(all, "package"), parts.join(", ")));
+    Ok(())
+}

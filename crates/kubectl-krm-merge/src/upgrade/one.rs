@@ -1,0 +1,151 @@
+//! The upgrade of one package: the change between two releases is merged into it, and the record and the files are written together.
+
+use std::borrow::Cow;
+
+use anyhow::{Context, Result, bail};
+use krm_driver::mark;
+use krm_files::change::Change;
+use krm_files::side::Side;
+use krm_files::walk::Unread;
+use krm_folders::given;
+use krm_folders::merge::Conflicts;
+use krm_folders::package::{Package, new_packages};
+use krm_folders::selection::{Selection, lacks, taken_out};
+use krm_merge::file_path::RULES;
+use krm_merge_function::config::Role;
+use krm_show::args::Output;
+use krm_show::progress::Progress;
+use krm_show::screen;
+use krm_yaml::shown;
+
+use super::done::{Done, checked, ended_as, same};
+use super::plan::Job;
+use super::{committed, nearest};
+use crate::cli::{Common, InConflict, Upgrade};
+use crate::{run, setting};
+
+/// Upgrades one package, or looks at it.
+///
+/// # Errors
+/// The package or a release is not in order, or cannot be read or written.
+pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
+    let Job { package, plan, gone, from } = job;
+    let progress = Progress::begin("reading");
+    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
+    mark::check_resolved(&dest)?;
+    plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
+    let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
+    if !is_known {
+        drop(progress);
+        return Err(nearest::unknown(plan, gone, &dest)?);
+    }
+    let to = &plan.to.state;
+    if let Some(why) = gone.get(&to.commit) {
+        bail!("the commit {} of {} must be in its repository: {why}", to.commit, to.name);
+    }
+    let is_asked = args.to.is_some() || args.upstream.is_some();
+    let is_recorded = package.record.as_ref() == Some(&plan.record) || package.record.is_some() && !is_asked;
+    // Who takes the resources gets them all the same.
+    let takes_all = matches!(common.output, Some(Output::Yaml | Output::Json));
+    if plan.is_done() && is_recorded && !takes_all {
+        drop(progress);
+        return same(args, job);
+    }
+    merged(args, common, job, &mut dest, progress)
+}
+
+/// Merges the change between two releases into a package, and writes or shows the result.
+fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<Done> {
+    let Job { package, plan, .. } = job;
+    let mut updated = plan.to.side(plan.from.as_ref())?;
+    let mut original = match &plan.from {
+        Some(from) => from.side(None)?,
+        None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default())?,
+    };
+    // The first time, nobody has said yet which part of upstream the package takes.
+    let has_lock = package.record.as_ref().is_some_and(|record| record.lock.is_some());
+    let is_first = !has_lock && args.from.is_some() && !package.selection.has_paths();
+    let missing = if is_first { lacks(&original, dest) } else { Vec::new() };
+    let paths: Vec<String> = missing.iter().map(|path| taken_out(path)).collect();
+    if !paths.is_empty() {
+        let selection = Selection::of_paths(&paths)?;
+        [&mut original, &mut updated].into_iter().for_each(|side| selection.part_of_release(side));
+    }
+    let own = package.part(&plan.record, &mut original, &mut updated, dest)?;
+    let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
+    let mut setting = setting::of_upgrade(&args.deciding, common)?;
+    setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
+    setting.use_rules_of(dest)?;
+    let prints_yaml = matches!(common.output, Some(Output::Json | Output::Name)) || common.without_local_config;
+    let is_default = args.deciding.on_conflict.is_none() && !setting.says_on_conflict() && !prints_yaml;
+    if is_default || args.deciding.on_conflict == Some(InConflict::Mark) {
+        setting.conflicts = Conflicts::Marked;
+    }
+    let mut merge = run::merged(dest, &mut setting, &progress)?;
+    if !merge.has_failed() {
+        package.record_in(&mut merge.changes, &plan.record, &paths)?;
+    }
+    if args.writes() && !args.allow_dirty {
+        let original = setting.given.first().and_then(|(_, sides)| sides.first()).context("original must be there")?;
+        check_nothing_is_lost(package, &merge.changes, &own, [original, dest])?;
+    }
+    if args.check {
+        drop(progress);
+        return checked(args, job, changes, &merge);
+    }
+    let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
+    let ended = run::end(dest, &setting, &merge, common, progress)?;
+    if let Some((first, more)) = plan.kept_places().split_first() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        screen::tell(&format!(
+            "info: {}: its command makes {first}{more} anew at each rendering, so the package keeps its own",
+            package.name
+        ));
+    }
+    if let Some((first, more)) = missing.split_first() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        screen::tell(&format!(
+            "info: {}: it does not have {}{more} of {}, so that stays away: `paths` in its {RULES} says what it takes",
+            package.name,
+            shown::name(first),
+            plan.from.as_ref().map_or_else(String::new, |from| shown::name(&from.state.name).into_owned()),
+        ));
+    }
+    for folder in own {
+        screen::tell(&format!(
+            "info: {}/{folder} has an upstream of its own, so it is upgraded on its own",
+            package.name
+        ));
+    }
+    for folder in new.unwrap_or_default() {
+        let name = &package.name;
+        screen::tell(&format!(
+            "info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
+        ));
+    }
+    ended_as(args, common, job, &merge, ended)
+}
+
+/// Checks that nothing is lost that neither git nor the release that the package has could bring back. git is asked again, because the package
+/// was read after releases were fetched, and someone may have saved a file meanwhile. The folders in `own` take no part, and another upgrade
+/// of this run may have written them.
+///
+/// # Errors
+/// Something would be lost.
+fn check_nothing_is_lost(
+    package: &Package,
+    changes: &[Change],
+    own: &[String],
+    [original, dest]: [&Side; 2],
+) -> Result<()> {
+    let uncommitted = committed::check(&package.root, &package.name, own)?;
+    for change in changes.iter().filter(|change| change.old.is_some()) {
+        let Some(why) = uncommitted.why(&change.path) else { continue };
+        let bytes = |side: &Side| side.at(&change.path).map(|held| held.bytes().map(Cow::into_owned)).transpose();
+        if !Package::changes_record_alone(change) && bytes(original)? != bytes(dest)? {
+            let (name, path) = (&package.name, shown::name(&change.path));
+            bail!("{name}/{path}: {why}, so nothing would bring it back: copy it, and add `--allow-dirty`");
+        }
+    }
+    Ok(())
+}
