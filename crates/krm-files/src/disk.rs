@@ -411,7 +411,7 @@ impl<'r> DiskRun<'r> {
         self.folders.iter().filter_map(|folder| folder.parent()).for_each(|above| self.sync(above));
         self.touched.keys().for_each(|folder| self.sync(folder));
         let journal = self.staged.iter().map(|staged| self.entry(staged)).collect::<Result<_>>()?;
-        self.write_journal(Journal::new(journal))
+        self.write_journal(Journal::new(journal, Ended::Finished))
     }
 
     /// Whether the run makes a folder that has another name until it is whole.
@@ -475,7 +475,8 @@ impl<'r> DiskRun<'r> {
         }
         if self.noted == Noted::Yes {
             // Without a journal, it is undone all the same.
-            let _ = self.write_journal(Journal::new(back.iter().map(|(_, entry)| entry.clone()).collect()));
+            let entries = back.iter().map(|(_, entry)| entry.clone()).collect();
+            let _ = self.write_journal(Journal::new(entries, Ended::TakenBack));
         }
         let put_back = |staged: &Staged<'_>, entry: &Entry| entry.carry_out(&self.folder(parts(&staged.of.file)?.0)?);
         let failed = back.iter().filter(|(staged, entry)| put_back(staged, entry).is_err());
@@ -900,13 +901,15 @@ mod tests {
             run.commit().expect_err("z changed");
             let committed = std::mem::take(&mut run.committed);
             let back: Vec<_> = committed.iter().rev().map(|staged| run.way_back(staged).expect("a way")).collect();
-            run.write_journal(Journal::new(back.clone())).expect("written");
+            run.write_journal(Journal::new(back.clone(), Ended::TakenBack)).expect("written");
             for (staged, entry) in committed.iter().rev().zip(&back).take(done) {
                 let (path, _) = parts(&staged.of.file).expect("a file");
                 entry.carry_out(&run.folder(path).expect("a folder")).expect("put back");
             }
             std::mem::forget(run);
-            assert_eq!(repair(&root).expect("repaired").len(), 1);
+            let told = repair(&root).expect("repaired").iter().map(ToString::to_string).collect::<Vec<_>>();
+            let info = format!("info: {}: a run that was killed while it wrote is now taken back", root.display());
+            assert_eq!(told, [info]);
             assert_eq!(names(&root), ["a", "gone", "z"], "{done}");
             for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
                 assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text, "{done}");

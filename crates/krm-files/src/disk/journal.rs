@@ -24,8 +24,9 @@ use crate::folder::{Folder, fill, sync};
 use crate::owner;
 use crate::walk::{path_of, shown};
 
-/// What each journal begins with.
-const HEAD: &[u8] = b"krm-merge journal 1\n";
+/// What a journal begins with: that of a run, and that of one which failed and puts its files back.
+const HEADS: [(Ended, &[u8]); 2] =
+    [(Ended::Finished, b"krm-merge journal 1\n"), (Ended::TakenBack, b"krm-merge journal 1, back\n")];
 
 /// The largest journal that is read, in bytes.
 const MOST: u64 = 64 << 20;
@@ -50,7 +51,12 @@ impl fmt::Display for Ended {
 
 /// What a run does, file by file.
 #[derive(Debug)]
-pub struct Journal(Vec<Entry>);
+pub struct Journal {
+    /// The files, in the order in which they change.
+    entries: Vec<Entry>,
+    /// What it is when all of it is done.
+    end: Ended,
+}
 
 /// What a run does to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,19 +108,19 @@ fn found_in(folder: &Path) -> Option<Metadata> {
 pub fn finish(root: &FolderRoot) -> Result<Option<Ended>> {
     let file = root.path().join(JOURNAL);
     let Some(journal) = Journal::read(root).with_context(|| shown(&file))? else { return Ok(None) };
-    let (journal, ended) = match journal.check(root) {
-        Ok(()) => (journal, Ended::Finished),
+    let journal = match journal.check(root) {
+        Ok(()) => journal,
         Err(why) => {
-            let back = Journal(journal.0.iter().rev().map(Entry::reversed).collect());
+            let back = journal.reversed();
             if back.check(root).is_err() {
                 return Err(why);
             }
-            (back, Ended::TakenBack)
+            back
         }
     };
     journal.carry_out(root)?;
     remove(root).with_context(|| shown(&file))?;
-    Ok(Some(ended))
+    Ok(Some(journal.end))
 }
 
 /// Removes the journal of a folder.
@@ -129,8 +135,16 @@ pub fn remove(root: &FolderRoot) -> Result<()> {
 
 impl Journal {
     /// The journal of these files, in the order in which they change.
-    pub fn new(entries: Vec<Entry>) -> Self {
-        Self(entries)
+    pub fn new(entries: Vec<Entry>, end: Ended) -> Self {
+        Self { entries, end }
+    }
+
+    fn reversed(&self) -> Self {
+        let end = match self.end {
+            Ended::Finished => Ended::TakenBack,
+            Ended::TakenBack => Ended::Finished,
+        };
+        Self::new(self.entries.iter().rev().map(Entry::reversed).collect(), end)
     }
 
     /// Writes it into its folder, as a whole.
@@ -138,7 +152,7 @@ impl Journal {
     /// # Errors
     /// It cannot be written, or a file must not stand in a journal.
     pub fn write(&self, root: &FolderRoot) -> Result<()> {
-        if let Some(entry) = self.0.iter().find(|entry| !entry.is_safe()) {
+        if let Some(entry) = self.entries.iter().find(|entry| !entry.is_safe()) {
             bail!("{}: the file must not be one of git or of this program", shown(&entry.path));
         }
         // No file of a run has this number.
@@ -167,8 +181,9 @@ impl Journal {
 
     /// The hashes, the temporary name and the path of each file; at the end the hash of all that.
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = HEAD.to_vec();
-        for Entry { path, temporary, old, new } in &self.0 {
+        let head = HEADS.iter().find(|(end, _)| *end == self.end);
+        let mut bytes = head.map_or_else(Vec::new, |(_, head)| head.to_vec());
+        for Entry { path, temporary, old, new } in &self.entries {
             let hash = |hash: &Option<String>| hash.clone().unwrap_or_else(|| "-".to_owned());
             bytes.extend(format!("{} {} {} ", hash(old), hash(new), temporary.to_string_lossy()).into_bytes());
             bytes.extend(path.as_os_str().as_encoded_bytes());
@@ -184,7 +199,8 @@ impl Journal {
         if hash(text).as_bytes() != end {
             return None;
         }
-        let entries = text.strip_prefix(HEAD)?.split_inclusive(|byte| *byte == 0).map(|entry| {
+        let (end, rest) = HEADS.iter().find_map(|(end, head)| Some((*end, text.strip_prefix(*head)?)))?;
+        let entries = rest.split_inclusive(|byte| *byte == 0).map(|entry| {
             let mut fields = entry.strip_suffix(b"\0")?.splitn(4, |byte| *byte == b' ');
             let mut field = || str::from_utf8(fields.next()?).ok();
             let [old, new, temporary] = [field()?, field()?, field()?];
@@ -192,12 +208,12 @@ impl Journal {
             let path = path_of(fields.next()?);
             Some(Entry { path, temporary: temporary.into(), old: hash(old), new: hash(new) }).filter(Entry::is_safe)
         });
-        entries.collect::<Option<_>>().map(Self)
+        entries.collect::<Option<_>>().map(|entries| Self::new(entries, end))
     }
 
     /// Checks that each file is old or new, and can become new.
     fn check(&self, root: &FolderRoot) -> Result<()> {
-        self.0.iter().try_for_each(|entry| {
+        self.entries.iter().try_for_each(|entry| {
             let file = root.path().join(&entry.path);
             let step = parts(&file).and_then(|(folder, _)| entry.step(root.enter(folder)?.as_ref()));
             step.map(drop).with_context(|| {
@@ -211,7 +227,7 @@ impl Journal {
     }
 
     fn carry_out(&self, root: &FolderRoot) -> Result<()> {
-        for entry in &self.0 {
+        for entry in &self.entries {
             let file = root.path().join(&entry.path);
             let (path, _) = parts(&file)?;
             let Some(folder) = root.enter(path)? else { continue };
@@ -325,6 +341,10 @@ mod tests {
         Entry { path: path.into(), temporary: ".krm-merge-1-0.tmp".into(), old: hash(old), new: hash(new) }
     }
 
+    fn journal(entries: Vec<Entry>) -> Journal {
+        Journal::new(entries, Ended::Finished)
+    }
+
     #[test]
     fn a_file_goes_forward_or_back_or_stays() {
         let (path, root) = folder("ways");
@@ -353,7 +373,7 @@ mod tests {
                     None => _ = fs::remove_file(path.join(name)),
                 }
             }
-            Journal(vec![entry("sub/a", was, becomes)]).write(&root).expect("written");
+            journal(vec![entry("sub/a", was, becomes)]).write(&root).expect("written");
             let told = finish(&root).map_err(|e| format!("{e:#}"));
             match want {
                 Ok(_) => assert!(told.is_ok() && !path.join(JOURNAL).exists(), "{about}: {told:?}"),
@@ -375,7 +395,7 @@ mod tests {
         for (name, text) in [("a", "old"), (".krm-merge-1-0.tmp", "new"), ("b", "mine")] {
             fs::write(path.join(name), text).expect("written");
         }
-        Journal(vec![entry("a", Some("old"), Some("new")), entry("b", Some("old"), None)])
+        journal(vec![entry("a", Some("old"), Some("new")), entry("b", Some("old"), None)])
             .write(&root)
             .expect("written");
         finish(&root).expect_err("b changed");
@@ -403,7 +423,7 @@ mod tests {
         let absolute = other.join("a").to_string_lossy().into_owned();
         for name in [".git/HEAD", ".GIT/HEAD", &outside, &absolute, "", "sub/..", "link/a", "linked", JOURNAL] {
             // A stranger writes it without our checks.
-            fs::write(path.join(JOURNAL), Journal(vec![entry(name, Some("old"), None)]).bytes()).expect("written");
+            fs::write(path.join(JOURNAL), journal(vec![entry(name, Some("old"), None)]).bytes()).expect("written");
             let told = finish(&root).expect_err(name);
             for file in [path.join(".git/HEAD"), path.join("a"), other.join("a")] {
                 assert_eq!(fs::read_to_string(&file).expect("there"), "old", "{name}: {told:#}");
@@ -412,10 +432,10 @@ mod tests {
         // Another file is no temporary one.
         let mut own = entry("new", None, Some("old"));
         own.temporary = "a".into();
-        let good = Journal(vec![entry("a", Some("old"), None)]).bytes();
+        let good = journal(vec![entry("a", Some("old"), None)]).bytes();
         let mut cut: Vec<_> = (0..good.len()).map(|end| good[..end].to_vec()).collect();
         cut.extend((0..good.len()).map(|at| [&good[..at], &[good[at] ^ 1], &good[at + 1..]].concat()));
-        cut.push(Journal(vec![own]).bytes());
+        cut.push(journal(vec![own]).bytes());
         for bytes in cut {
             fs::write(path.join(JOURNAL), &bytes).expect("written");
             let told = format!("{:#}", finish(&root).expect_err("broken"));
@@ -432,7 +452,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, chown};
         let (path, root) = folder("others");
         let path = fs::canonicalize(path).expect("there");
-        Journal(vec![entry("a", Some("old"), None)]).write(&root).expect("written");
+        journal(vec![entry("a", Some("old"), None)]).write(&root).expect("written");
         let counts = || (around(&path).contains(&path), around(&path.join("sub")).contains(&path));
         assert_eq!(counts(), (true, true));
         // Only root may give a file away.
