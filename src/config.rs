@@ -22,7 +22,7 @@ use krm_schema::schema::{Inference, ListRule, NoTypes, Types};
 use krm_tree::limit::{Asked, Budget, Kind, Limit};
 use krm_yaml::{Error, NodeRef};
 
-use crate::decision::{Decision, Decisions};
+use crate::decision::{Decision, Decisions, Take};
 use crate::name::Name;
 use crate::target::Target;
 pub use checked::{Wrong, target};
@@ -240,7 +240,9 @@ impl<'a> Task<'a> {
     /// Who wins a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has `take: Fail`.
     pub fn on_broken(&self) -> OnConflict {
         match self {
-            Self::Upgrade { rules, .. } if rules.iter().any(|rule| rule.take == OnConflict::Fail) => OnConflict::Fail,
+            Self::Upgrade { rules, .. } if rules.iter().any(|rule| rule.take == Take::Policy(OnConflict::Fail)) => {
+                OnConflict::Fail
+            }
             _ => self.on_conflict(),
         }
     }
@@ -252,7 +254,7 @@ impl<'a> Task<'a> {
             Self::Overlay { .. } | Self::Patch { .. } => &[],
         };
         let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(&resource));
-        rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant)
+        rules.iter().filter(|rule| rule.take != Take::Policy(OnConflict::Fail)).filter(is_meant)
     }
 
     /// The user's choices that steer a merge, except who wins a conflict.

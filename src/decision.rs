@@ -1,5 +1,7 @@
 //! [`Decisions`]: who wins each conflict, by the `rules` of the functionConfig, and by `onConflict` if no rule fits.
 
+use std::borrow::Cow;
+
 use krm_merge::package::Conflict;
 use krm_merge::resource::Resource;
 use krm_merge::rules::{Rules, Unmergeable};
@@ -12,6 +14,7 @@ use krm_tree::tree::{self, Taking, Tree, View};
 use krm_yaml::{Kind, NodeRef};
 
 use crate::name::Name;
+use crate::newest::newest;
 use crate::target::Target;
 
 /// A rule: who wins the conflicts at some places of some resources.
@@ -24,9 +27,18 @@ pub struct Decision<'a> {
     /// The places, including everything below them; `None` for all places, including the resource as a whole.
     pub path: Option<PathPattern>,
     /// Who wins.
-    pub take: OnConflict,
+    pub take: Take,
     /// The values that the sides must have at the named place, if the rule is only for these values; null means that there is no value.
     pub when: Sides<Option<NodeRef<'a>>>,
+}
+
+/// Who wins the conflicts of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// The same side each time, or nobody.
+    Policy(OnConflict),
+    /// The side with the newer version, where the values are versions; else the rule decides nothing.
+    Newest,
 }
 
 impl<'a> Decision<'a> {
@@ -44,10 +56,23 @@ impl<'a> Decision<'a> {
         self.when.iter().filter_map(|(side, wanted)| Some((side, (*wanted)?)))
     }
 
-    fn decides(&self, clash: &ConflictView<'_, '_>) -> bool {
-        self.named(clash).is_some_and(|named| {
-            self.wanted().all(|(side, wanted)| clash.compared(side, &named, wanted) == Compared::Same)
-        })
+    /// Why the winner wins, to be appended to the message that names it: empty if the rule names it.
+    pub fn because(&self) -> &'static str {
+        if self.take == Take::Newest { ", the newer version" } else { "" }
+    }
+
+    /// Who wins a conflict by this rule; `None` if it does not decide it.
+    fn winner(&self, clash: &ConflictView<'_, '_>) -> Option<OnConflict> {
+        let named = self.named(clash)?;
+        let fits = self.wanted().all(|(side, wanted)| clash.compared(side, &named, wanted) == Compared::Same);
+        match self.take {
+            _ if !fits => None,
+            Take::Policy(policy) => Some(policy),
+            Take::Newest => clash.newest().map(|side| match side {
+                Side::Updated => OnConflict::TakeUpdated,
+                Side::Original | Side::Dest => OnConflict::KeepDest,
+            }),
+        }
     }
 
     /// Why the rule does not decide a conflict.
@@ -141,6 +166,23 @@ impl<'c, 'a> ConflictView<'c, 'a> {
         Self { resource, path, values: sides.clone(), sides, taken: None, taking: None }
     }
 
+    /// The side whose version is newer, if the values are versions with an order.
+    fn newest(&self) -> Option<Side> {
+        // An unquoted `1.10` is the number 1.1 for most readers.
+        fn text<'v>(value: Option<&'v Tree<'_>>) -> Option<Cow<'v, str>> {
+            match value?.view()? {
+                View::Node(node) => node.as_str().map(Cow::Borrowed),
+                view => view.text(),
+            }
+        }
+        // Parts that only one side changed, such as a registry, are no part of the conflict.
+        let updated = self.taken.as_ref().filter(|_| self.values.updated.is_some()).or(self.values.updated.as_ref());
+        let [original, updated, dest] = [self.values.original.as_ref(), updated, self.values.dest.as_ref()].map(text);
+        let has_original = self.values.original.is_some();
+        newest(Sides { original: original.as_deref(), updated: updated.as_deref(), dest: dest.as_deref() })
+            .filter(|_| original.is_some() == has_original)
+    }
+
     /// Compares the value that a side has at a place on the way to the conflict.
     fn compared(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> Compared {
         let compared = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
@@ -198,7 +240,7 @@ pub struct Ruling<'r> {
     /// How it is handled.
     pub treatment: Treatment,
     /// The rule that decided; `None` if no rule fits.
-    pub rule: Option<&'r Name>,
+    pub rule: Option<&'r Decision<'r>>,
 }
 
 impl From<OnConflict> for Ruling<'_> {
@@ -233,9 +275,11 @@ impl<'a> Decisions<'a> {
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &ConflictView<'_, '_>) -> Ruling<'a> {
-        if let Some(at) = self.rules.iter().position(|rule| rule.decides(clash)) {
-            self.misses[at] = None;
-            return Ruling { treatment: self.rules[at].take.into(), rule: Some(&self.rules[at].name) };
+        for (rule, miss) in self.rules.iter().zip(&mut self.misses) {
+            if let Some(winner) = rule.winner(clash) {
+                *miss = None;
+                return Ruling { treatment: winner.into(), rule: Some(rule) };
+            }
         }
         // A miss counts only if no other rule decides the conflict.
         for (rule, known) in self.rules.iter().zip(&mut self.misses) {
@@ -274,7 +318,7 @@ mod tests {
                 all.with_pattern(TargetField::Kind, kind).expect("a pattern")
             }),
             path: path.map(|path| PathPattern::parse(path).expect("a path")),
-            take,
+            take: Take::Policy(take),
             when: Sides::default(),
         };
         let rules = [
@@ -291,7 +335,7 @@ mod tests {
             let ruling = decisions.of(&ConflictView::of_whole(&Resource::read(root, Origin::Item(0)), path, sides));
             (
                 ruling.treatment,
-                ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")),
+                ruling.rule.map(|found| rules.iter().position(|rule| rule.name == found.name).expect("a rule")),
             )
         };
         assert_eq!(wins(&["spec", "replicas"]), (Treatment::By(OnConflict::KeepDest), Some(1)));
@@ -332,7 +376,7 @@ mod tests {
                 name: Name::Field(String::new()),
                 target: None,
                 path: Some(PathPattern::parse(place).expect("a path")),
-                take: OnConflict::KeepDest,
+                take: Take::Policy(OnConflict::KeepDest),
                 when: Sides::of(|side| wanted.get(side.name())),
             };
             let rules = [rule];

@@ -39,6 +39,8 @@ pub mod roles;
 
 pub mod config;
 pub mod decision;
+
+mod newest;
 pub mod resource_list;
 
 pub mod results;

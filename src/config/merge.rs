@@ -126,7 +126,7 @@ fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Re
     let decision = |(i, (written, node)): (usize, (WrittenDecision, NodeRef<'a>))| {
         let name = Name::Field(format!("spec.rules[{i}]"));
         let take = written.take.ok_or_else(|| {
-            node.error(format!("{} must be given: {}", name.of("take"), one_of(&["Dest", "Updated", "Fail"])))
+            node.error(format!("{} must be given: {}", name.of("take"), one_of(&["Dest", "Updated", "Newest", "Fail"])))
         })?;
         let path = written.path.map(|path| {
             let at = node.get("path").unwrap_or(node);
@@ -145,7 +145,7 @@ fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Re
             return Err(at.error(format!("{} must have a value of {sides}", name.of("when"))));
         }
         let when = Sides::of(|side| when.and_then(|when| when.get(side.name())));
-        Ok(Decision { path: path.transpose()?, target, take: take.policy(), when, name })
+        Ok(Decision { path: path.transpose()?, target, take: take.meant(), when, name })
     };
     written.into_iter().zip(rules.elements()).enumerate().map(decision).collect()
 }

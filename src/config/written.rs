@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{API_VERSION, KIND};
+use crate::decision;
 use schemars::JsonSchema;
 
 /// Merges Kubernetes resources: a source into dest, the change from original to updated into dest, or a strategic merge patch.
@@ -177,16 +178,19 @@ pub(super) enum Take {
     Dest,
     /// Updated.
     Updated,
+    /// Who has the newer version, if the values are versions of one form. Else the rule decides nothing.
+    Newest,
     /// Nobody: nothing is merged. A person decides first.
     Fail,
 }
 
 impl Take {
-    pub(super) fn policy(self) -> OnConflict {
+    pub(super) fn meant(self) -> decision::Take {
         match self {
-            Self::Dest => OnConflict::KeepDest,
-            Self::Updated => OnConflict::TakeUpdated,
-            Self::Fail => OnConflict::Fail,
+            Self::Dest => decision::Take::Policy(OnConflict::KeepDest),
+            Self::Updated => decision::Take::Policy(OnConflict::TakeUpdated),
+            Self::Newest => decision::Take::Newest,
+            Self::Fail => decision::Take::Policy(OnConflict::Fail),
         }
     }
 }

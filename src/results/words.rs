@@ -696,7 +696,7 @@ fn hint(alike: Option<Alike<'_>>) -> String {
 /// the run.
 fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     if let Some(rule) = ruling.rule {
-        clash.more.push_str(&format!(", as {rule} says"));
+        clash.more.push_str(&format!("{}, as {} says", rule.because(), rule.name));
     }
     match (ruling.treatment, ruling.rule) {
         (Treatment::By(OnConflict::Fail), _) => Outcome::conflict(Severity::Error, clash),

@@ -10,7 +10,7 @@ use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, m
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
-use krm_merge_function::decision::{ConflictView, Decisions, Ruling};
+use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
 use krm_tree::limit::Kind;
@@ -497,8 +497,9 @@ impl Decided<'_> {
             treatment if treatment.policy() == OnConflict::TakeUpdated => "took theirs",
             _ => "took ours",
         };
-        let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
-        format!("both sides changed {place}; {took}, as {field} of .krm-merge.yaml says")
+        let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), |rule| rule.name.to_string());
+        let because = self.ruling.rule.map_or("", Decision::because);
+        format!("both sides changed {place}; {took}{because}, as {field} of .krm-merge.yaml says")
     }
 }
 

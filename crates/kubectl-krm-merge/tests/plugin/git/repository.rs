@@ -253,6 +253,22 @@ fn rules_of_the_repository_decide_conflicts() {
     assert_eq!((code, text), (Some(0), ours.clone()));
 }
 
+#[test]
+fn a_rule_takes_the_newer_version_of_both_branches() {
+    if !has("git") {
+        return;
+    }
+    let newest = rules("  rules:\n  - {take: Newest}\n");
+    let web = |tag: &str| WEB.replace("web:1", &format!("web:{tag}"));
+    for (ours, theirs, want) in [("1.2.0", "1.10.0", "1.10.0"), ("1.10.0", "1.2.0", "1.10.0")] {
+        let (code, text, told) = with_rules(&newest, "web.yaml", [&web("1.1.0"), &web(ours), &web(theirs)]);
+        assert_eq!((code, text), (Some(0), web(want)), "{told}");
+        assert!(told.contains(", the newer version, as `spec.rules[0]` of .krm-merge.yaml says\n"), "{told}");
+    }
+    let (code, ..) = with_rules(&newest, "web.yaml", [&web("1.1.0"), &web("1.2.0"), &web("1.3.0-alpine")]);
+    assert_eq!(code, Some(1));
+}
+
 /// Two branches that merged each other, and that both set this, each to its own value.
 fn crossed(rules: &str, line: &str, [old, ours, theirs]: [&str; 3]) -> Repository {
     let web = |value: &str| WEB.replace(line, &line.replace(old, value));
