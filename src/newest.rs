@@ -9,12 +9,11 @@ use std::cmp::Ordering;
 
 use krm_tree::sides::{Side, Sides};
 
-/// The side whose version is newer; `None` if the values are no versions with an order. Both sides must be newer than original, if that has a
-/// value: who goes back to an older version means it.
+/// The side whose version is newer; `None` if the values of all sides, original's too if it has one, are no versions of one form.
 pub fn newest(values: Sides<Option<&str>>) -> Option<Side> {
     let (updated, dest) = (values.updated?, values.dest?);
     if let Some(original) = values.original
-        && [updated, dest].into_iter().any(|side| compared(original, side) != Some(Ordering::Less))
+        && [updated, dest].into_iter().any(|side| compared(original, side).is_none())
     {
         return None;
     }
@@ -340,13 +339,15 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_back_means_it() {
+    fn all_sides_have_versions_of_one_form() {
         let newest = |original, updated, dest| newest(Sides { original, updated: Some(updated), dest: Some(dest) });
         assert_eq!(newest(Some("1.1.0"), "1.3.0", "1.2.0"), Some(Side::Updated));
         assert_eq!(newest(Some("1.1.0"), "1.2.0", "1.3.0"), Some(Side::Dest));
         assert_eq!(newest(None, "1.2.0", "1.3.0"), Some(Side::Dest));
-        assert_eq!(newest(Some("1.2.0"), "1.3.0", "1.1.0"), None);
+        // A branch of fixes may be behind original, as where one picks a change.
+        assert_eq!(newest(Some("1.2.0"), "1.3.0", "1.1.0"), Some(Side::Updated));
         assert_eq!(newest(Some("latest"), "1.3.0", "1.1.0"), None);
+        assert_eq!(newest(Some("1.1"), "1.3.0", "1.2.0"), None);
         assert_eq!(newest(Some("1.1.0"), "1.2.0", "1.2.0"), None);
     }
 }
