@@ -14,7 +14,7 @@ mod rule;
 mod session;
 mod terminal;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,16 @@ struct ConflictNumber {
 /// # Errors
 /// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
+    let end = resolved(args)?;
+    let folders = args.files.iter().filter_map(|file| if file.is_dir() { Some(file.as_path()) } else { file.parent() });
+    let folders: BTreeSet<PathBuf> = folders.chain([Path::new("")]).map(|folder| Path::new(".").join(folder)).collect();
+    folders.iter().for_each(|folder| tell_git(folder));
+    Ok(end)
+}
+
+fn resolved(args: &Resolve) -> Result<End> {
+    // What someone decided in an editor is no conflict any more.
+    tell_git(Path::new("."));
     let (record, named) = book_of(args.record.as_ref(), &args.files)?;
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
@@ -370,9 +380,6 @@ impl OpenConflicts<'_> {
         });
         let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
         disk::write(&common(&folders), &replacements, || signals.check())?;
-        if let Err(e) = self.tell_git(answers) {
-            screen::tell(&format!("warning: git does not know that conflicts are resolved: {}", chain(&e)));
-        }
         if let Some((line, told)) = told {
             told.iter().for_each(|told| screen::tell(told));
             page.line(&line);
@@ -381,17 +388,11 @@ impl OpenConflicts<'_> {
     }
 }
 
-impl OpenConflicts<'_> {
-    /// Tells git which files have no conflict any more.
-    fn tell_git(&self, answers: &[Option<Answer>]) -> Result<()> {
-        let mut folders: BTreeMap<&Path, BTreeSet<PathBuf>> = BTreeMap::new();
-        for (held, marked, own) in self.answered(answers) {
-            let is_done = Marked::read(&marked.answered(|number| own[number].as_ref())).conflicts.is_empty();
-            if let Some((folder, name)) = held.file.disk.parent().zip(held.file.disk.file_name()).filter(|_| is_done) {
-                folders.entry(folder).or_default().insert(name.into());
-            }
-        }
-        folders.iter().try_for_each(|(folder, names)| unmerged::settle(folder, names))
+/// Tells git which of the files that an upgrade left in conflict are so no more, also those that someone decided in an editor.
+pub fn tell_git(folder: &Path) {
+    let is_open = |file: &Path| fs::read(file).is_ok_and(|text| marked::has_markers(&text));
+    if let Err(e) = unmerged::settle(folder, is_open) {
+        screen::tell(&format!("warning: git does not know that conflicts are resolved: {}", chain(&e)));
     }
 }
 

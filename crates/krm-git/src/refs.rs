@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use semver::Version;
 
 use crate::address::ReleaseAddress;
-use crate::versions::{Range, split, version};
+use crate::versions::{Range, followed, split, version};
 
 /// The tags and branches of a repository, each with its commit.
 #[derive(Debug, Default)]
@@ -111,12 +111,15 @@ impl Refs {
         };
         let newest = || {
             let range = Range::read(name)?;
-            let mut all = self.releases(address, &self.series(address, Some(&range), None)).into_iter();
-            all.rfind(|(version, _)| range.has(version)).map(|(_, state)| state)
+            let all = self.releases(address, &self.series(address, Some(&range), None));
+            followed(all, None, Some(&range)).pop().map(|(_, state)| state)
         };
         let found = found.or_else(newest);
         match found {
             Some(found) => Ok(found),
+            None if Range::read(name).is_some() => {
+                bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, self.offer(address))
+            }
             None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
         }
     }
@@ -137,7 +140,8 @@ impl Refs {
     /// What there is instead of a name that is not there.
     fn offer(&self, address: &ReleaseAddress) -> String {
         let all = self.releases(address, &self.series(address, None, None));
-        let newest: Vec<String> = all.into_iter().rev().take(3).map(|(_, state)| state.name).collect();
+        let newest: Vec<String> =
+            followed(all, None, None).into_iter().rev().take(3).map(|(_, state)| state.name).collect();
         if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
     }
 

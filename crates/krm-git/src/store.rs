@@ -267,7 +267,7 @@ impl Store {
         is_below()
     }
 
-    /// Fetches the part of a commit's history that is younger than another commit. `filter` is the flag of `git fetch` for what is left out.
+    /// Fetches the history of two commits as far as it is younger than both. `filter` is the flag of `git fetch` for what is left out.
     ///
     /// # Errors
     /// git cannot fetch it, or the network must not be used.
@@ -280,7 +280,7 @@ impl Store {
         let to = Fetch { lock: &lock, remote };
         // Clocks may be wrong, so a date only limits what is fetched.
         let since = format!("--shallow-since=@{}", self.time(other)?.min(self.time(commit)?));
-        if self.fetched(to, &[&since, filter], &[commit.to_owned()].into())?.is_some() {
+        if self.fetched(to, &[&since, filter], &[commit.to_owned(), other.to_owned()].into())?.is_some() {
             self.whole(to)?;
         }
         Ok(())

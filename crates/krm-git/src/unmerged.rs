@@ -1,28 +1,46 @@
 //! Tells git's index which files of a work tree are in conflict, and that they are no more.
 //!
-//! git keeps three versions of such a file: original, ours and theirs, in the stages 1 to 3. `git status`, `git mergetool`, editors and
-//! `git checkout --ours` read them. Only blobs and entries of the index are written, and no file.
+//! git keeps three versions of such a file: original, ours and theirs, in the stages 1 to 3. `git status`, editors and `git checkout --ours`
+//! read them. Only blobs and entries of the index are written, and no file of the work tree.
+//!
+//! A merge of git writes such stages, too, and its next commit needs them. So what this program wrote stands in a file of the git directory,
+//! with the entry that was there before. Only stages that are still those are taken away, and the entry comes back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use krm_files::walk::path_of;
 use krm_tree::sides::{Side, Sides};
 
+use crate::cache;
 use crate::program::{self, In, git};
 
-/// A file in conflict, by its path in a folder. A side that does not have it has no text.
+/// A file in conflict. A side that does not have it has no text.
 #[derive(Debug)]
 pub struct Conflicted<'c> {
-    /// Its path, with `/`.
+    /// Its path in the folder, with `/`.
     pub path: &'c str,
+    /// The path that ours had, if upstream moved it.
+    pub was: &'c str,
     /// Its text on each side.
     pub texts: Sides<Option<Vec<u8>>>,
 }
 
-/// An entry of the index without a path.
-const NONE: &str = "0 0000000000000000000000000000000000000000\t";
+/// The file in the git directory with what this program wrote.
+const WRITTEN: &str = "krm-merge/unmerged";
+
+/// A file that this program told git to be in conflict.
+#[derive(Debug, PartialEq, Eq)]
+struct Written {
+    /// Its path from the top of the work tree.
+    path: String,
+    /// Its entry before: mode and object. Empty if git did not track it.
+    before: String,
+    /// Its stages, as `git ls-files --stage` prints them, without the path.
+    stages: Vec<String>,
+}
 
 /// Writes the stages of files in conflict into the index of the repository around a folder. Files that git does not track stay out of it, as does
 /// everything outside of a repository.
@@ -30,80 +48,149 @@ const NONE: &str = "0 0000000000000000000000000000000000000000\t";
 /// # Errors
 /// git cannot be run, or cannot write.
 pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
-    let Ok(prefix) = program::path_told(folder, "--show-prefix") else { return Ok(()) };
+    let Some(repository) = Repository::around(folder) else { return Ok(()) };
+    let prefix = program::path_told(folder, "--show-prefix")?;
     let prefix = prefix.to_str().context("the path of the package must be UTF-8")?;
-    let known = entries(folder, files.iter().map(|file| file.path))?;
-    let mut lines = Vec::new();
-    for Conflicted { path, texts } in files {
-        let mode = match (known.get(*path), texts.dest.is_some()) {
-            (Some(mode), _) => mode.as_str(),
-            // Nobody asked git to track it.
-            (None, true) => continue,
-            (None, false) => "100644",
+    let known = repository
+        .entries(files.iter().flat_map(|file| [file.path, file.was]).map(|path| format!("{prefix}{path}")))?;
+    let mut written = repository.written();
+    let mut lines = String::new();
+    for Conflicted { path, was, texts } in files {
+        let entry = |path: &str| known.get(&format!("{prefix}{path}")).map(|stages| &stages[..]);
+        let before = match entry(path) {
+            None => String::new(),
+            Some([one]) if one.ends_with(" 0") => one.trim_end_matches(" 0").to_owned(),
+            // A merge of git has it already.
+            Some(_) => continue,
         };
-        lines.extend(format!("{NONE}{prefix}{path}\0").into_bytes());
+        // Nobody asked git to track it.
+        let was_tracked = entry(was).is_some();
+        if texts.dest.is_some() && !was_tracked {
+            continue;
+        }
+        let mode = [&before[..], entry(was).map_or("", |stages| &stages[0])]
+            .into_iter()
+            .find_map(|of| of.split(' ').next().filter(|mode| !mode.is_empty()));
+        let path = format!("{prefix}{path}");
+        let mut stages = Vec::new();
         for (stage, side) in [(1, Side::Original), (2, Side::Dest), (3, Side::Updated)] {
             let Some(text) = &texts[side] else { continue };
-            let mut git = program::without_filters(folder)?;
-            // It says how git stores line ends of this file.
-            git.args(["hash-object", "-w", "--stdin", "--path", path]);
+            let mut git = program::without_filters(&repository.top)?;
+            // The path says how git stores line ends of this file.
+            git.args(["hash-object", "-w", "--stdin", "--path", &path]);
             let object = program::run(&mut git, text)?;
-            let object = String::from_utf8_lossy(object.trim_ascii()).into_owned();
-            lines.extend(format!("{mode} {object} {stage}\t{prefix}{path}\0").into_bytes());
+            stages.push(format!(
+                "{} {} {stage}",
+                mode.unwrap_or("100644"),
+                String::from_utf8_lossy(object.trim_ascii())
+            ));
         }
+        lines.push_str(&replaced(&path, &stages));
+        written.retain(|known| known.path != path);
+        written.push(Written { path, before, stages });
     }
-    write(folder, &lines)
+    repository.note(&written)?;
+    repository.write(&lines)
 }
 
-/// The modes of the tracked files among these paths in a folder.
-fn entries<'p>(folder: &Path, paths: impl Iterator<Item = &'p str>) -> Result<BTreeMap<String, String>> {
-    let mut git = git(In::Around(folder));
-    git.args(["--literal-pathspecs", "ls-files", "--stage", "-z", "--"]).args(paths);
-    let told = program::run(&mut git, b"")?;
-    let entry = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line).into_owned();
-        let (head, path) = line.split_once('\t')?;
-        Some((path.to_owned(), head.split(' ').next()?.to_owned()))
-    };
-    Ok(told.split(|byte| *byte == 0).filter_map(entry).collect())
-}
-
-/// Files that git's merge, rebase, cherry-pick or revert leaves in its directory until it is done.
-const AT_WORK: [&str; 5] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
-
-/// Takes the stages of files away that are in conflict no more: ours is then what git has, and the file is a change that nobody has staged.
-/// While git itself merges, the stages stay until `git add`, because its next commit would else have ours.
+/// Takes the stages away that this program wrote for files that are in conflict no more, in the repository around a folder. `is_open` says
+/// whether a file, by its path on disk, still is.
 ///
 /// # Errors
 /// git cannot be run, or cannot write.
-pub fn settle(folder: &Path, names: &BTreeSet<PathBuf>) -> Result<()> {
-    let mut asked = git(In::Around(folder));
-    asked.arg("rev-parse");
-    AT_WORK.iter().for_each(|name| _ = asked.args(["--git-path", name]));
-    let Ok(told) = program::run(&mut asked, b"") else { return Ok(()) };
-    if told.split(|byte| *byte == b'\n').any(|path| !path.is_empty() && folder.join(path_of(path)).exists()) {
+pub fn settle(folder: &Path, is_open: impl Fn(&Path) -> bool) -> Result<()> {
+    let Some(repository) = Repository::around(folder) else { return Ok(()) };
+    let (open, done): (Vec<Written>, Vec<Written>) =
+        repository.written().into_iter().partition(|file| is_open(&repository.top.join(&file.path)));
+    if done.is_empty() {
         return Ok(());
     }
-    let mut unmerged = git(In::Around(folder));
-    unmerged.args(["--literal-pathspecs", "ls-files", "--full-name", "--unmerged", "-z", "--"]).args(names);
-    let told = program::run(&mut unmerged, b"")?;
-    let (mut gone, mut ours) = (Vec::new(), Vec::new());
-    for entry in told.split(|byte| *byte == 0) {
-        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let (head, path) = (&entry[..tab], &entry[tab..]);
-        gone.extend([NONE.trim_end().as_bytes(), path, b"\0"].concat());
-        if let Some(head) = head.strip_suffix(b" 2") {
-            ours.extend([head, path, b"\0"].concat());
-        }
-    }
-    gone.extend(ours);
-    write(folder, &gone)
+    let now = repository.entries(done.iter().map(|file| file.path.clone()))?;
+    let own = done.iter().filter(|file| now.get(&file.path) == Some(&file.stages));
+    let lines: String = own
+        .map(|file| {
+            let before = (!file.before.is_empty()).then(|| format!("{} 0", file.before));
+            let object = file.stages.first().map_or("", |stage| stage.as_str());
+            replaced_like(&file.path, before.as_slice(), object)
+        })
+        .collect();
+    repository.write(&lines)?;
+    repository.note(&open)
 }
 
-/// Changes the index by lines that `git update-index --index-info` reads.
-fn write(folder: &Path, lines: &[u8]) -> Result<()> {
-    if !lines.is_empty() {
-        program::run(git(In::Around(folder)).args(["update-index", "-z", "--index-info"]), lines)?;
+/// The lines for `git update-index --index-info` that put entries in the place of all that a path has.
+fn replaced(path: &str, entries: &[String]) -> String {
+    replaced_like(path, entries, entries.first().map_or("", String::as_str))
+}
+
+/// The same. `like` is an entry with an object of this repository, whose names have one length.
+fn replaced_like(path: &str, entries: &[String], like: &str) -> String {
+    let zeros = "0".repeat(like.split(' ').nth(1).map_or(40, str::len));
+    let mut lines = format!("0 {zeros}\t{path}\0");
+    entries.iter().for_each(|entry| lines.push_str(&format!("{entry}\t{path}\0")));
+    lines
+}
+
+/// The repository around a folder.
+struct Repository {
+    top: PathBuf,
+    /// The file with what this program wrote.
+    file: PathBuf,
+}
+
+impl Repository {
+    fn around(folder: &Path) -> Option<Self> {
+        let top = fs::canonicalize(program::path_told(folder, "--show-toplevel").ok()?).ok()?;
+        let told = program::run(git(In::Around(&top)).args(["rev-parse", "--git-path", WRITTEN]), b"").ok()?;
+        let file = top.join(path_of(told.strip_suffix(b"\n").unwrap_or(&told)));
+        Some(Self { top, file })
     }
-    Ok(())
+
+    /// What this program wrote. What nobody can read counts as nothing.
+    fn written(&self) -> Vec<Written> {
+        let text = fs::read_to_string(&self.file).unwrap_or_default();
+        let file = |fields: &str| {
+            let mut fields = fields.split('\0').map(str::to_owned);
+            Some(Written {
+                path: fields.next().filter(|path| !path.is_empty())?,
+                before: fields.next()?,
+                stages: fields.collect(),
+            })
+        };
+        text.split('\n').filter_map(file).collect()
+    }
+
+    fn note(&self, written: &[Written]) -> Result<()> {
+        if written.is_empty() {
+            let _ = fs::remove_file(&self.file);
+            return Ok(());
+        }
+        let line = |Written { path, before, stages }: &Written| {
+            [&[path.clone(), before.clone()], &stages[..]].concat().join("\0") + "\n"
+        };
+        fs::create_dir_all(self.file.parent().context("it must be a file")?)?;
+        cache::write(&self.file, written.iter().map(line).collect::<String>().as_bytes())
+    }
+
+    /// The entries of paths in the index: for each stage mode, object and stage.
+    fn entries(&self, paths: impl Iterator<Item = String>) -> Result<BTreeMap<String, Vec<String>>> {
+        let mut git = git(In::Around(&self.top));
+        git.args(["--literal-pathspecs", "ls-files", "--stage", "-z", "--"]).args(paths);
+        let told = program::run(&mut git, b"")?;
+        let mut entries: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for entry in String::from_utf8_lossy(&told).split('\0') {
+            if let Some((head, path)) = entry.split_once('\t') {
+                entries.entry(path.to_owned()).or_default().push(head.to_owned());
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Changes the index by lines that `git update-index --index-info` reads.
+    fn write(&self, lines: &str) -> Result<()> {
+        if !lines.is_empty() {
+            program::run(git(In::Around(&self.top)).args(["update-index", "-z", "--index-info"]), lines.as_bytes())?;
+        }
+        Ok(())
+    }
 }

@@ -32,6 +32,11 @@ impl Range {
         })
     }
 
+    /// Whether it names dates, not versions.
+    fn is_of_dates(&self) -> bool {
+        self.versions.comparators.iter().any(|one| is_date(&Version::new(one.major, 0, 0)))
+    }
+
     /// Whether a version is in the range.
     pub fn has(&self, version: &Version) -> bool {
         self.versions.matches(version)
@@ -48,10 +53,13 @@ pub fn followed<T>(releases: Vec<(Version, T)>, current: Option<&Version>, range
     let is_stable =
         |version: &Version| version.pre.is_empty() || current.is_some_and(|current| of_one_release(current, version));
     let has_versions = releases.iter().any(|(version, _)| version.pre.is_empty() && !is_date(version));
-    let takes_dates = current.map_or(!has_versions, is_date);
+    let takes_dates = match range {
+        Some(range) => range.is_of_dates() || !has_versions,
+        None => current.map_or(!has_versions, is_date),
+    };
     let counts = |version: &Version| match range {
         // It says which versions, also which pre-releases.
-        Some(range) => range.has(version),
+        Some(range) => range.has(version) && is_date(version) == takes_dates,
         None => is_stable(version) && is_date(version) == takes_dates,
     };
     releases.into_iter().filter(|(version, _)| counts(version)).collect()
@@ -133,6 +141,10 @@ mod tests {
 
     #[test]
     fn a_range_says_which_versions_count() {
+        let dated = ["v1.3.0", "v2.0.0", "2024.01.15", "2024.03.01"];
+        for (range, want) in [(">=1.4", "v2.0.0"), (">v1", "v2.0.0"), (">=2024.2", "2024.03.01")] {
+            assert_eq!(follows("v1.3.0", &dated, Some(range)), want, "{range}");
+        }
         let tags = ["v1.3.0", "v1.9.0", "v1.10.0-rc1", "v2.0.0"];
         for (range, want) in [("^1.3", "v1.9.0"), ("v1.x", "v1.9.0"), (">=1.10.0-rc1,<2", "v1.10.0-rc1"), ("^3", "")] {
             assert_eq!(follows("v1.3.0", &tags, Some(range)), want, "{range}");

@@ -19,6 +19,7 @@ use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::replacements;
 use krm_git::unmerged::{self, Conflicted};
+use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_show::args::Output;
@@ -158,11 +159,26 @@ fn tell_git(dest: &Side, given: &[(Role, Vec<Side>)], merge: &Merge) -> Result<(
     for (change, file) in merge.changes.iter().zip(&files) {
         let path = file.file.strip_prefix(&root).ok().and_then(Path::to_str);
         if let Some(path) = path.filter(|_| change.new.as_deref().is_some_and(has_markers)) {
-            let [original, updated] = [text(original, &change.path)?, text(updated, &change.path)?];
-            conflicted.push(Conflicted { path, texts: Sides { original, updated, dest: change.old.clone() } });
+            // Where upstream moved it, original and dest have it at its old path.
+            let was = updated.and_then(|updated| old_path(dest, updated, &change.path)).unwrap_or(path);
+            let original = text(original, &change.path)?.map_or_else(|| text(original, was), |text| Ok(Some(text)))?;
+            let dest = change.old.clone().map_or_else(|| text(Some(dest), was), |text| Ok(Some(text)))?;
+            conflicted.push(Conflicted {
+                path,
+                was,
+                texts: Sides { original, updated: text(updated, &change.path)?, dest },
+            });
         }
     }
     if conflicted.is_empty() { Ok(()) } else { unmerged::tell(&root, &conflicted) }
+}
+
+/// The path at which dest has the resources of a file of updated, if dest has no file at its path.
+fn old_path<'d>(dest: &'d Side, updated: &Side, path: &str) -> Option<&'d str> {
+    let moved = updated.at(path).filter(|_| dest.is_folder() && dest.at(path).is_none())?;
+    let is_moved = |resource: &Resource<'_>| moved.resources().any(|new| new.identity == resource.identity);
+    let held = dest.files.iter().find(|held| held.resources().any(|resource| is_moved(&resource)))?;
+    Some(&held.path)
 }
 
 /// Calls `act` with the files of dest that the merge changes.

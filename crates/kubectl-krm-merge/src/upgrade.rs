@@ -21,7 +21,7 @@ mod volatile;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use krm_driver::mark;
+use krm_driver::{mark, resolve};
 use krm_files::{disk, signals, told, walk};
 use krm_folders::end::End;
 use krm_folders::given;
@@ -122,6 +122,10 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> 
         disk::repair(name)?.iter().for_each(|done| screen::tell(&done.to_string()));
     }
     let package = Package::open(name)?;
+    if args.writes() {
+        // Who decided the last conflicts in an editor has nothing left to do.
+        resolve::tell_git(&package.root);
+    }
     if args.writes() && !args.allow_dirty {
         committed::check(&package.root, &package.name, &[]).map_err(|why| {
             // Who committed the markers would lose the conflicts.

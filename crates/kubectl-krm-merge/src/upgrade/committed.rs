@@ -57,9 +57,20 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
     })
 }
 
+/// What git leaves in its directory while it merges, picks, reverts or rebases. To abort that would take a part of an upgrade back.
+const AT_WORK: [&str; 5] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+
 fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
-    let prefix = program::path_told(folder, "--show-prefix")?.to_string_lossy().into_owned();
-    let top = program::path_told(folder, "--show-toplevel")?;
+    let mut asked = git(In::Around(folder));
+    asked.args(["rev-parse", "--show-prefix", "--show-toplevel"]);
+    AT_WORK.iter().for_each(|name| _ = asked.args(["--git-path", name]));
+    let told = program::run(&mut asked, b"")?;
+    let mut told = told.split(|byte| *byte == b'\n').map(path_of);
+    let prefix = told.next().unwrap_or_default().to_string_lossy().into_owned();
+    let top = told.next().context("`git rev-parse` must tell the top of the work tree")?;
+    if let Some(at) = told.zip(AT_WORK).find_map(|(path, name)| folder.join(path).exists().then_some(name)) {
+        bail!("git is at work on something else ({at}), which must end first");
+    }
     if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
         bail!("its repository keeps its files in {}, and not here", shown(&top));
     }

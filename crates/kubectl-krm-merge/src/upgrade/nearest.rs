@@ -12,14 +12,16 @@ use krm_files::terminal::is_someone_there;
 use krm_git::refs::State;
 use krm_git::store::Gone;
 use krm_merge::file_path;
+use krm_merge::package::{Member, members};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
-use krm_merge_core::policy::Policy;
+use krm_merge_core::policy::{Policy, Renames};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_show::progress::Progress;
 use krm_show::screen;
 use krm_tree::limit::Budget;
+use krm_tree::sides::Sides;
 use krm_yaml::shown;
 
 use super::aim::DirectoryAt;
@@ -43,6 +45,8 @@ const LARGEST: u64 = 100_000_000;
 pub struct Likeness {
     /// The resources that are equal.
     pub equal: usize,
+    /// The resources that the release and the package both have.
+    paired: usize,
     /// The places that differ. What the package lacks is none, for a copy may be of a part.
     places: usize,
     /// The resources that the package lacks.
@@ -80,10 +84,22 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
     let budget = Budget::default();
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
     let mut found = Likeness::default();
-    for Pair { old, new } in pairs(resources(release), resources(dest)) {
+    let [release, dest] = [resources(release), resources(dest)];
+    let sides = Sides { original: &release[..], updated: &release[..], dest: &dest[..] };
+    // A copy with other names, or in another namespace, is a copy.
+    let all: Vec<Pair<'_>> = match members(sides, Renames::Follow) {
+        Ok(members) => {
+            let pair = |Member { sides, .. }| Pair { old: sides.original.cloned(), new: sides.dest.cloned() };
+            members.into_iter().map(pair).collect()
+        }
+        // Of resources that nobody can tell apart, the path decides.
+        Err(_) => pairs(release.clone(), dest.clone()),
+    };
+    for Pair { old, new } in all {
         found.all += 1;
         let places = match (&old, &new) {
             (Some(old), Some(new)) => {
+                found.paired += 1;
                 let places =
                     rules.differs(old, new).map_err(|e| anyhow!("{}:{}", e.resource.origin.text(), e.error))?;
                 places.len()
@@ -118,9 +134,9 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
     let DirectoryAt { store, address } = at;
     let refs = store.refs()?;
     let series = refs.series(address, None, plan.from.as_ref().map(|from| from.state.reference.as_str()));
-    let releases = refs.releases(address, &series).into_iter().rev().take(MOST).map(|(_, state)| state);
-    let releases: Vec<State> = releases.collect();
+    let mut releases: Vec<State> = refs.releases(address, &series).into_iter().rev().map(|(_, state)| state).collect();
     let mut nearest = Nearest { found: None, all: releases.len(), compared: 0 };
+    releases.truncate(MOST);
     let (mut since, mut packed) = (Instant::now(), store.packed());
     let mut progress = Progress::begin("comparing");
     for batch in releases.chunks(BATCH) {
@@ -182,7 +198,7 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
     } else {
         String::new()
     };
-    let offer = match nearest.found.filter(|(likeness, _)| likeness.equal > 0 || likeness.all > 0) {
+    let offer = match nearest.found.filter(|(likeness, _)| likeness.paired > 0) {
         Some((found, name)) => {
             let name = shown::name(&name).into_owned();
             let (equal, all) = (found.equal, found.all);

@@ -52,6 +52,16 @@ fn the_index_has_the_three_versions_until_the_conflict_is_resolved() {
 
 #[test]
 fn the_stages_of_a_merge_of_git_are_left_to_it() {
+    for merge in [
+        &["merge", "--quiet", "theirs"][..],
+        &["merge", "--quiet", "--squash", "theirs"],
+        &["cherry-pick", "-n", "theirs"],
+    ] {
+        stages_of_git(merge);
+    }
+}
+
+fn stages_of_git(merge: &[&str]) {
     let folder = Folder::new();
     let mine = folder.path("mine");
     for (branch, value) in [("main", "'1'"), ("theirs", "'2'"), ("ours", "'3'")] {
@@ -61,11 +71,61 @@ fn the_stages_of_a_merge_of_git_are_left_to_it() {
         folder.write("mine/a.yaml", map("a", &[("v", value)]));
         commit(&mine, branch);
     }
-    let merge = std::process::Command::new("git").args(["merge", "--quiet", "theirs"]).current_dir(&mine).output();
+    let merge = std::process::Command::new("git").args(merge).current_dir(&mine).output();
     assert!(!merge.expect("git runs").status.success());
     let mut resolve = folder.command(&["resolve", "--take", "theirs"]);
     crate::support::Ran::of(resolve.current_dir(&mine).output().expect("runs")).passed();
     assert_eq!(stages(&mine), ["1 a.yaml", "2 a.yaml", "3 a.yaml"]);
+}
+
+#[test]
+fn what_was_staged_comes_back_and_what_an_editor_decided_counts() {
+    let folder = package("mine/p");
+    let mine = folder.path("mine");
+    commit(&mine, "edited");
+    folder.write("mine/p/a.yaml", map("a", &[("v", "staged")]));
+    git(&mine, &["add", "p/a.yaml"]);
+    folder.write("mine/p/a.yaml", map("a", &[("v", "edited")]));
+    folder.run(&["upgrade", "mine/p", "--allow-dirty"]).failed(1);
+    assert_eq!(git(&mine, &["cat-file", "blob", ":2:p/a.yaml"]) + "\n", map("a", &[("v", "edited")]));
+    // Someone decides in an editor.
+    folder.write("mine/p/a.yaml", map("a", &[("v", "decided")]));
+    std::fs::remove_file(folder.path("mine/p/gone.yaml")).expect("removed");
+    let told = folder.run(&["resolve", "mine/p"]).passed();
+    assert_eq!((stages(&mine), told), (Vec::<String>::new(), "no conflict to resolve\n".to_owned()));
+    assert_eq!(git(&mine, &["cat-file", "blob", ":p/a.yaml"]) + "\n", map("a", &[("v", "staged")]));
+    assert!(!mine.join(".git/krm-merge/unmerged").exists());
+}
+
+#[test]
+fn a_conflict_in_a_file_that_upstream_moved_has_three_versions_at_its_new_path() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&[("p/old.yaml".to_owned(), map("a", &[("v", "'1'"), ("w", "x")]))], "v1");
+    upstream.release(&[("p/new.yaml".to_owned(), map("a", &[("v", "'2'"), ("w", "x")]))], "v2");
+    folder.run(&["get", &upstream.source("p@v1"), "mine/p"]).passed();
+    folder.write("mine/p/old.yaml", map("a", &[("v", "ours"), ("w", "x")]));
+    let mine = folder.path("mine");
+    commit(&mine, "edited");
+    folder.run(&["upgrade", "mine/p"]).failed(1);
+    assert_eq!(stages(&mine), ["1 p/new.yaml", "2 p/new.yaml", "3 p/new.yaml"]);
+    assert_eq!(git(&mine, &["cat-file", "blob", ":2:p/new.yaml"]) + "\n", map("a", &[("v", "ours"), ("w", "x")]));
+    folder.run(&["resolve", "mine/p", "--take", "ours"]).passed();
+    assert_eq!(stages(&mine), [""; 0]);
+}
+
+#[test]
+fn a_repository_of_sha256_is_told_too_and_one_at_work_is_left_alone() {
+    let folder = package("mine/p");
+    let mine = folder.path("mine");
+    git(&mine, &["init", "--quiet", "--object-format=sha256"]);
+    commit(&mine, "edited");
+    std::fs::write(mine.join(".git/MERGE_HEAD"), format!("{}\n", git(&mine, &["rev-parse", "HEAD"]))).expect("written");
+    let told = folder.run(&["upgrade", "mine/p"]).failed(2);
+    assert!(told.contains("git is at work on something else (MERGE_HEAD)"), "{told}");
+    std::fs::remove_file(mine.join(".git/MERGE_HEAD")).expect("removed");
+    let told = folder.run(&["upgrade", "mine/p"]).failed(1);
+    assert!(!told.contains("warning") && stages(&mine).len() == 5, "{told}");
 }
 
 #[test]
