@@ -96,8 +96,8 @@ impl Package {
         self.place.unwrap_or(by_kind)
     }
 
-    /// Prepares the sides of a merge: nothing of the record is merged, and what has an upstream of its own takes no part, nor what the package
-    /// does not take of upstream or keeps as its own. The Kptfile of dest already has the new record. Returns the folders that take no part.
+    /// Prepares the sides of a merge: nothing of the record is merged, and the folders in `own`, which have an upstream of their own, take no
+    /// part. The Kptfile of dest already has the new record.
     ///
     /// # Errors
     /// A Kptfile is not YAML; or a release writes into one.
@@ -107,11 +107,9 @@ impl Package {
         original: &mut Side,
         updated: &mut Side,
         dest: &mut Side,
-    ) -> Result<Vec<String>> {
-        [&mut *original, &mut *updated].into_iter().for_each(|side| self.selection.part_of_release(side));
-        self.selection.part_of_package(dest);
-        let own = own_upstreams(dest);
-        [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(&own));
+        own: &[String],
+    ) -> Result<()> {
+        [&mut *original, &mut *updated, &mut *dest].into_iter().for_each(|side| side.leave_out_of_package(own));
         for side in [&mut *original, &mut *updated] {
             check_kptfiles(side)?;
             without_records(side, dest);
@@ -131,7 +129,7 @@ impl Package {
             }
             dest.put(KPTFILE, text)?;
         }
-        Ok(own)
+        Ok(())
     }
 
     /// Prepares a release and the package to be compared: nothing of the record is compared, nor what has an upstream of its own, nor what the
@@ -140,11 +138,11 @@ impl Package {
     /// # Errors
     /// A Kptfile is not YAML.
     pub fn part_of(&self, release: &mut Side, dest: &mut Side) -> Result<()> {
-        let own = own_upstreams(dest);
+        let own = leave_out_own(dest);
         self.selection.part_of_release(release);
         self.selection.part_of_package(dest);
+        release.leave_out_of_package(&own);
         for side in [&mut *release, &mut *dest] {
-            side.leave_out_of_package(&own);
             // Its record and its name are the package's own, and kpt writes both.
             side.files.retain(|held| held.path != KPTFILE);
         }
@@ -264,6 +262,13 @@ fn check_kptfiles(side: &Side) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Leaves the packages out of a package that lie in it and have an upstream of their own. Returns their folders.
+pub fn leave_out_own(dest: &mut Side) -> Vec<String> {
+    let own = own_upstreams(dest);
+    dest.leave_out_of_package(&own);
+    own
 }
 
 /// The folders in a package that have an upstream of their own.

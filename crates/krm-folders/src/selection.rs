@@ -4,16 +4,15 @@
 //! is one in the package: a file, or a folder with all that is in it. It may have `*`, `?`, `[…]` and `**`, and `!` before it takes it out of
 //! what the paths before it name, as in `.gitignore`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::{Result, anyhow};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use krm_files::side::{Side, SidePart};
+use krm_files::held::Held;
+use krm_files::side::Side;
 use krm_merge::file_path;
-use krm_merge::package::members;
-use krm_merge_core::policy::Renames;
-use krm_tree::sides::Sides;
+use krm_merge::resource::{Identity, Resource};
 use krm_yaml::{Document, NodeRef};
 
 /// The field with what a package takes of upstream.
@@ -78,6 +77,25 @@ impl Selection {
         release.files.retain(|held| takes(&held.path) && !self.keeps(&held.path));
     }
 
+    /// The same for two releases. What upstream moved out of what the package takes is left out of the older one, too, so that it is no
+    /// deletion. Returns these files.
+    pub fn part_of_releases(&self, original: &mut Side, updated: &mut Side) -> Vec<MovedOut> {
+        let has = |path: &str| self.paths.as_ref().is_none_or(|paths| paths.has(path));
+        let elsewhere = updated.files.iter().filter(|held| !has(&held.path));
+        let elsewhere: HashMap<Identity<'_>, &str> = elsewhere
+            .flat_map(|held| held.resources().filter_map(|resource| Some((resource.identity?, held.path.as_str()))))
+            .collect();
+        let gone = original.files.iter().filter(|held| has(&held.path) && updated.at(&held.path).is_none());
+        let moved = gone.filter_map(|held| {
+            let to = held.resources().find_map(|resource| elsewhere.get(&resource.identity?).copied())?;
+            Some(MovedOut { from: held.path.clone(), to: to.to_owned() })
+        });
+        let moved: Vec<MovedOut> = moved.collect();
+        original.files.retain(|held| moved.iter().all(|moved| moved.from != held.path));
+        [original, updated].into_iter().for_each(|side| self.part_of_release(side));
+        moved
+    }
+
     /// Leaves out of a package what an upgrade must not change.
     pub fn part_of_package(&self, dest: &mut Side) {
         dest.files.retain(|held| !self.keeps(&held.path));
@@ -86,6 +104,15 @@ impl Selection {
     fn keeps(&self, path: &str) -> bool {
         self.keep.as_ref().is_some_and(|keep| keep.has(path))
     }
+}
+
+/// A file that upstream moved out of what a package takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedOut {
+    /// Where it was.
+    pub from: String,
+    /// Where it is now.
+    pub to: String,
 }
 
 /// Paths with wildcards, of which the last one that fits a file decides.
@@ -122,24 +149,23 @@ impl Patterns {
 }
 
 /// What a package lacks of a release: folders, which end with `/`, and files. A file is there if the package has one of its name, or one of its
-/// resources, wherever that is and whatever it is called now. A package that has nothing of the release lacks nothing of it.
+/// resources in another file or namespace. A package that has nothing of the release lacks nothing of it.
 pub fn lacks(release: &Side, dest: &Side) -> Vec<String> {
-    let mut there: BTreeMap<&str, bool> = release
-        .files
-        .iter()
-        .filter(|held| !file_path::is_rules(&held.path) && !file_path::is_kptfile(&held.path))
-        .map(|held| (held.path.as_str(), dest.at(&held.path).is_some()))
-        .collect();
-    let own: Vec<_> = Side::resources(release, SidePart::Role);
-    let [original, here] = [&own, &Side::resources(dest, SidePart::Package)]
-        .map(|all| all.iter().map(|(_, resource)| resource.clone()).collect::<Vec<_>>());
-    let sides = Sides { original: &original[..], updated: &original[..], dest: &here[..] };
-    // Where resources cannot be told apart, nobody knows what is missing.
-    let Ok(members) = members(sides, Renames::Follow) else { return Vec::new() };
-    for member in members.iter().filter(|member| member.sides.dest.is_some()) {
-        let path = member.sides.original.and_then(|resource| resource.path);
-        path.and_then(|path| there.get_mut(path)).into_iter().for_each(|there| *there = true);
+    // Who copies a release may put it into a namespace.
+    fn kind_and_name<'a>(resource: &Resource<'a>) -> Option<[&'a str; 3]> {
+        let Identity { api_version, kind, name, .. } = resource.identity?;
+        Some([api_version.rsplit_once('/').map_or("", |(group, _)| group), kind, name])
     }
+    let here: HashSet<_> = dest.files.iter().flat_map(Held::resources).filter_map(|own| kind_and_name(&own)).collect();
+    let is_here = |held: &Held| {
+        dest.at(&held.path).is_some()
+            || held.resources().any(|resource| kind_and_name(&resource).is_some_and(|own| here.contains(&own)))
+    };
+    let of_release = release.files.iter();
+    let there: BTreeMap<&str, bool> = of_release
+        .filter(|held| !file_path::is_rules(&held.path) && !file_path::is_kptfile(&held.path))
+        .map(|held| (held.path.as_str(), is_here(held)))
+        .collect();
     if !there.values().any(|there| *there) {
         return Vec::new();
     }

@@ -87,12 +87,17 @@ impl ReleaseAddress {
 }
 
 /// The values after `?` of an address that people paste and that say nothing about what is meant.
-const IDLE: [&str; 6] = ["depth", "plain", "ref_type", "submodules", "tab", "timeout"];
+const IDLE: [&str; 7] = ["at", "depth", "plain", "ref_type", "submodules", "tab", "timeout"];
 
 /// An address that was copied from a browser or a kustomization, in the form of this program. Any other text stays as it is.
 fn pasted(text: &str) -> Cow<'_, str> {
     let bare = text.strip_prefix("git::").filter(|rest| !rest.contains("::")).unwrap_or(text);
     let (address, values) = bare.split_once('?').unwrap_or((bare, ""));
+    // A line of a page is no part of the address.
+    let (address, values) = match page(address) {
+        Some(_) => [address, values].map(|part| part.split('#').next().unwrap_or(part)).into(),
+        None => (address, values),
+    };
     let mut reference = None;
     for value in values.split('&').filter(|value| !value.is_empty()) {
         match value.split_once('=') {
@@ -128,7 +133,7 @@ fn page(address: &str) -> Option<String> {
         }
     };
     let is_page = match names.get(at..at + between)? {
-        ["-", shows] | [shows] => ["tree", "blob", "src"].contains(shows),
+        ["-", shows] | [shows] => ["tree", "blob", "raw", "src"].contains(shows),
         ["src", _] => true,
         _ => false,
     };
@@ -136,7 +141,9 @@ fn page(address: &str) -> Option<String> {
     if names[at - 1].ends_with(".git") {
         return None;
     }
-    Some(format!("{scheme}://{}//{}@{reference}", names[..at].join("/"), directory.join("/")))
+    let directory = directory.join("/").replace("%20", " ");
+    let reference = reference.replace("%2F", "/").replace("%2f", "/");
+    Some(format!("{scheme}://{}//{directory}@{reference}", names[..at].join("/")))
 }
 
 /// Checks the name of a tag, branch or commit.
@@ -296,6 +303,9 @@ mod tests {
             ("https://codeberg.org/a/b/src/tag/v1/deploy", "https://codeberg.org/a/b.git/deploy@v1"),
             ("https://codeberg.org/a/b/src/branch/main", "https://codeberg.org/a/b.git@main"),
             ("https://bitbucket.org/a/b/src/v1/deploy", "https://bitbucket.org/a/b.git/deploy@v1"),
+            ("https://bitbucket.org/a/b/src/v1/deploy/?at=v1", "https://bitbucket.org/a/b.git/deploy@v1"),
+            ("https://github.com/a/b/tree/feature%2Fx/d%20e", "https://github.com/a/b.git/d e@feature/x"),
+            ("https://github.com/a/b/blob/v1/a.yaml#L3-L5", "https://github.com/a/b.git/a.yaml@v1"),
             ("https://github.com/a/b//deploy?ref=v1", "https://github.com/a/b.git/deploy@v1"),
             ("https://github.com/a/b//deploy?timeout=90s&ref=v1", "https://github.com/a/b.git/deploy@v1"),
             ("github.com/a/b//deploy?ref=v1", "https://github.com/a/b.git/deploy@v1"),

@@ -18,6 +18,8 @@ mod produced;
 mod sides;
 mod volatile;
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
@@ -33,7 +35,7 @@ use krm_show::progress::Progress;
 use krm_show::screen;
 
 use crate::cli::Upgrade;
-use below::below;
+use below::{below, check_some};
 use done::{Became, Checked, Done, summary};
 pub use get::get;
 pub use list::list;
@@ -52,7 +54,12 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     check(args)?;
     let progress = Progress::begin("fetching");
     let named = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
-    let names = if args.all { below(&named)? } else { named };
+    let names = if args.all { below(&named)? } else { each_once(&named) };
+    let is_data = args.check && args.common.output == Some(Output::Json);
+    if !is_data {
+        // A program that reads a list can do with an empty one.
+        check_some(&names, &named)?;
+    }
     let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
     let packages: Vec<Result<Planned>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
@@ -72,8 +79,10 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
             screen::tell(&format!("error: {}", in_package(name, &e)));
             let stopped = e.downcast_ref::<signals::Stopped>();
             let end = stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()));
+            let record = Package::open(name).ok().and_then(|package| package.record);
+            let has = record.and_then(|record| record.lock).map(|lock| lock.reference);
             let (package, error) = (walk::shown(name), Some(told::chain(&e)));
-            Done { end, became: Became::Failed, checked: Some(Checked { package, error, ..Checked::default() }) }
+            Done { end, became: Became::Failed, checked: Some(Checked { package, has, error, ..Checked::default() }) }
         });
         ends.push(end);
         became.push(what);
@@ -82,13 +91,20 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
             break;
         }
     }
-    if args.check && args.common.output == Some(Output::Json) {
+    if is_data {
         screen::print(&indented(&serde_json::to_string(&checked)?))?;
     }
     if names.len() > 1 {
         summary(names.len(), &became)?;
     }
     Ok(ends.into_iter().max().unwrap_or(End::Done))
+}
+
+/// The folders without those that are named twice.
+fn each_once(named: &[PathBuf]) -> Vec<PathBuf> {
+    let mut known = BTreeSet::new();
+    let is_first = |name: &&PathBuf| known.insert(fs::canonicalize(name).unwrap_or_else(|_| name.to_path_buf()));
+    named.iter().filter(is_first).cloned().collect()
 }
 
 /// Checks that the flags fit together.

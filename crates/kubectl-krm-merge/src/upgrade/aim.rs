@@ -85,7 +85,10 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
 
 /// The newest release, or the one that the package has, if that is newer. In a range, the newest one of the range counts, also for a package
 /// that has a newer one. What has no version, such as a commit, is older than a release if it is in its history.
-fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Next> {
+///
+/// # Errors
+/// There is no release.
+pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -> Result<Next> {
     let DirectoryAt { store, address } = at;
     let refs = store.refs()?;
     let moved = from.is_some_and(|from| from.at.directory != address.directory);

@@ -13,7 +13,7 @@ use krm_merge::file_path::RULES;
 /// with a record that cannot be read is one, too: whoever opens it gets the error.
 ///
 /// # Errors
-/// A folder cannot be read, or there is no package.
+/// A folder cannot be read.
 pub fn below(roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for root in roots {
@@ -31,13 +31,21 @@ pub fn below(roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
             }
         }
     }
+    let mut found: Vec<PathBuf> = found.into_iter().collect();
+    found.sort_by(|a, b| inside_out(a, b));
+    Ok(found)
+}
+
+/// Checks that there is a package below some folders.
+///
+/// # Errors
+/// There is none.
+pub fn check_some(found: &[PathBuf], roots: &[PathBuf]) -> Result<()> {
     if found.is_empty() {
         let roots: Vec<String> = roots.iter().map(|root| shown(root)).collect();
         bail!("{}: there must be a package that records its upstream", roots.join(", "));
     }
-    let mut found: Vec<PathBuf> = found.into_iter().collect();
-    found.sort_by(|a, b| inside_out(a, b));
-    Ok(found)
+    Ok(())
 }
 
 /// The order of two folders: one that lies in the other comes first.

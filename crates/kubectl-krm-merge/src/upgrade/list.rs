@@ -19,7 +19,7 @@ use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown as escaped;
 use serde::Serialize;
 
-use super::below::below;
+use super::below::{below, check_some};
 use super::nearest::likeness;
 use super::plan::{Plan, Release, Stores};
 use super::sides::both;
@@ -59,6 +59,9 @@ pub fn list(args: &List) -> Result<End> {
     let progress = Progress::begin("listing");
     let roots = [args.root.clone().unwrap_or_else(|| PathBuf::from("."))];
     let folders = below(&roots)?;
+    if matches!(args.output, Listed::Table | Listed::Wide) {
+        check_some(&folders, &roots)?;
+    }
     let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
     // What the team changed is no reason to fetch.
     let mut cached = Stores::new(Network::Offline);
@@ -103,8 +106,9 @@ fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) 
             row.local_changes = local_changes(&package, cached).ok();
             let plan = Plan::of_record(&package, None, stores)?;
             row.has = plan.from.as_ref().map(|from| from.state.name.clone());
-            row.newest = Some(plan.to.state.name.clone());
-            row.behind = Some(plan.behind);
+            let newest = plan.newest()?;
+            row.newest = Some(newest.as_ref().map_or(&plan.to.state.name, |newest| &newest.state.name).clone());
+            row.behind = Some(newest.map_or(plan.behind, |newest| newest.behind));
         }
         Upstream::Run { run, reference } => {
             // Its arguments may hold a password.

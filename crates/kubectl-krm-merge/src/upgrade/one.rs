@@ -9,8 +9,8 @@ use krm_files::side::Side;
 use krm_files::walk::Unread;
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
-use krm_folders::package::{Package, new_packages};
-use krm_folders::selection::{Selection, lacks, taken_out};
+use krm_folders::package::{Package, leave_out_own, new_packages};
+use krm_folders::selection::{MovedOut, Selection, lacks, taken_out};
 use krm_merge::file_path::RULES;
 use krm_merge_function::config::Role;
 use krm_show::args::Output;
@@ -32,6 +32,7 @@ pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
+    let own = leave_out_own(&mut dest);
     mark::check_resolved(&dest)?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
     let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
@@ -51,12 +52,19 @@ pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
         drop(progress);
         return same(args, job);
     }
-    merged(args, common, job, &mut dest, progress)
+    merged(args, common, job, Dest { side: &mut dest, own }, progress)
+}
+
+/// The package, and the folders in it that have an upstream of their own.
+struct Dest<'d> {
+    side: &'d mut Side,
+    own: Vec<String>,
 }
 
 /// Merges the change between two releases into a package, and writes or shows the result.
-fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progress: Progress) -> Result<Done> {
+fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progress: Progress) -> Result<Done> {
     let Job { package, plan, .. } = job;
+    let Dest { side: dest, own } = dest;
     let mut updated = plan.to.side(plan.from.as_ref())?;
     let mut original = match &plan.from {
         Some(from) => from.side(None)?,
@@ -67,11 +75,15 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
     let is_first = !has_lock && args.from.is_some() && !package.selection.has_paths();
     let missing = if is_first { lacks(&original, dest) } else { Vec::new() };
     let paths: Vec<String> = missing.iter().map(|path| taken_out(path)).collect();
-    if !paths.is_empty() {
-        let selection = Selection::of_paths(&paths)?;
-        [&mut original, &mut updated].into_iter().for_each(|side| selection.part_of_release(side));
+    let mut moved = Vec::new();
+    for selection in [&Selection::of_paths(&paths)?, &package.selection] {
+        moved.extend(selection.part_of_releases(&mut original, &mut updated));
+        selection.part_of_package(dest);
+        if selection.has_paths() && updated.files.is_empty() && moved.is_empty() {
+            bail!("{}: `paths` in its {RULES} must take a file of {}", package.name, shown::name(&plan.to.state.name));
+        }
     }
-    let own = package.part(&plan.record, &mut original, &mut updated, dest)?;
+    package.part(&plan.record, &mut original, &mut updated, dest, &own)?;
     let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
     let mut setting = setting::of_upgrade(&args.deciding, common)?;
     setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
@@ -109,6 +121,13 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: &mut Side, progre
             package.name,
             shown::name(first),
             plan.from.as_ref().map_or_else(String::new, |from| shown::name(&from.state.name).into_owned()),
+        ));
+    }
+    for MovedOut { from, to } in &moved {
+        let [from, to] = [from, to].map(|path| shown::name(path));
+        screen::tell(&format!(
+            "warning: {}: upstream moved {from} to {to}, which `paths` in its {RULES} does not take, so yours stays as it is",
+            package.name
         ));
     }
     for folder in own {

@@ -19,7 +19,7 @@ use krm_git::tree;
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
 
-use super::aim::{Aim, Came, DirectoryAt, Next, next};
+use super::aim::{Aim, Came, DirectoryAt, Next, newest, next};
 use super::produced::Producer;
 use crate::cli::Upgrade;
 
@@ -194,6 +194,19 @@ impl Plan {
     pub fn of_record(package: &Package, to: Option<&str>, stores: &mut Stores) -> Result<Self> {
         let (address, lock) = recorded(package)?;
         Self::of_git(package, address, Asked { from: None, to, lock }, stores)
+    }
+
+    /// The newest release that could come after the one that the package has, whatever its record wants; `None` if the plan is that.
+    ///
+    /// # Errors
+    /// There is no release.
+    pub fn newest(&self) -> Result<Option<Next>> {
+        let (Aim::Named, UpstreamSource::Git(at)) = (self.aim, &self.to.source) else { return Ok(None) };
+        let came = self.from.as_ref().and_then(|from| match &from.source {
+            UpstreamSource::Git(had) => Some(Came { state: &from.state, at: &had.address }),
+            UpstreamSource::Run(_) => None,
+        });
+        newest(at, came, None).map(Some)
     }
 
     /// The range of releases that the record wants, if it does not name one.

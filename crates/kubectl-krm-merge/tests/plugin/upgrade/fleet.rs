@@ -92,6 +92,28 @@ fn all_packages_are_upgraded_and_a_broken_upstream_stops_none() {
 }
 
 #[test]
+fn a_package_in_another_one_and_one_that_is_named_twice_are_on_their_own() {
+    let (folder, _) = fleet();
+    folder.write("mine/apps/a/sub/a.yaml", map("a", &[("v", "ours"), ("w", "x")]));
+    let record = folder.read("mine/apps/a/sub/.krm-merge.yaml");
+    folder.write("mine/apps/a/sub/.krm-merge.yaml", record.replacen("ref: ~1.0", "ref: v2.0.0", 1));
+    commit(&folder.path("mine"), "edited");
+    let row = &rows(&folder.run(&["list", "mine/apps/a", "-o", "json"]).passed())[1];
+    assert_eq!((&row["wants"], &row["newest"], &row["behind"]), (&"v2.0.0".into(), &"v2.0.0".into(), &2.into()));
+    let summary = folder.run(&["upgrade", "--all", "mine/apps/a"]).failed(1);
+    assert!(summary.contains("2 packages: 1 upgraded, 1 upgraded with conflicts"), "{summary}");
+    assert!(folder.read("mine/apps/a/a.yaml").contains("v: '3'"));
+    let ran = folder.run(&["upgrade", "mine/apps/b", "mine/apps/b/"]);
+    assert_eq!(ran.stderr, "", "{ran:?}");
+    assert_eq!(ran.passed(), "mine/apps/b: it has v2.0.0 already\n");
+    for args in
+        [&["list", "mine/plain", "-o", "json"][..], &["upgrade", "--check", "--all", "mine/plain", "-o", "json"]]
+    {
+        assert_eq!(folder.run(args).passed(), "[]\n");
+    }
+}
+
+#[test]
 fn a_range_leads_to_its_newest_release_and_stays_in_the_record() {
     let (folder, upstreams) = fleet();
     let line = folder.run(&["upgrade", "mine/apps/a/sub", "--check"]).passed();
@@ -137,6 +159,8 @@ fn upstreams_commits_of_the_folder_are_listed() {
     let told = folder.run(&["log", "mine/apps/a", "-o", "markdown", "--from", "v2.0.0"]).passed();
     assert!(told.starts_with("<code>v2.0.0</code> to <code>v2.1.0</code>, 1 commit\n\n* <code>"), "{told}");
     assert!(told.contains("<code>other &lt;b&gt; @me</code>\n"), "{told}");
+    let told = folder.run(&["log", "mine/apps/a", "--from", "v2.0.0", "--to", "v1.0.0"]).passed();
+    assert_eq!(told, "mine/apps/a: v2.0.0 to v1.0.0, 0 commits\n");
     let json: Value = serde_json::from_str(&folder.run(&["log", "mine/apps/a", "-o", "json"]).passed()).expect("JSON");
     assert_eq!(json["commits"].as_array().map(Vec::len), Some(3));
 }
@@ -149,6 +173,16 @@ fn the_nearest_release_of_many_is_found_and_progress_is_told() {
         upstream.release(&file("d", &format!("'{number}'")), &format!("v{number}"));
     }
     folder.write("p/a.yaml", map("a", &[("v", "'3'"), ("w", "x")]));
+    // Another namespace makes no other resource.
+    folder.write(
+        "q/a.yaml",
+        map("a", &[("v", "'4'"), ("w", "x")]).replace("metadata:\n", "metadata:\n  namespace: prod\n"),
+    );
+    folder.write("other/z.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: z\nspec:\n  ports: []\n");
+    for (name, want) in [("q", "nearest is v4: 0 of 1 resources"), ("other", "no tag with a version is like it")] {
+        let told = folder.run(&["upgrade", name, "--upstream", &upstream.source("d")]).failed(2);
+        assert!(told.contains(want), "{told}");
+    }
     let told = folder.run(&["upgrade", "p", "--upstream", &upstream.source("d")]).failed(2);
     assert!(told.starts_with("comparing 20 of 25 releases\n"), "{told}");
     assert!(told.contains("nearest is v3: 1 of 1 resources are equal"), "{told}");

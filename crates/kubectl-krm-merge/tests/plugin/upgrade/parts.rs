@@ -126,3 +126,46 @@ fn a_deletion_that_was_decided_stays_decided() {
     folder.run(&["upgrade", "mine/p"]).passed();
     assert!(!has(&folder, "mine/p/gone.yaml") && folder.read("mine/p/a.yaml").contains("v: '3'"));
 }
+
+#[test]
+fn what_upstream_moves_out_of_the_part_stays_and_is_told() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let file = |path: &str, name: &str, value: &str| (format!("p/{path}"), map(name, &[("v", value), ("w", "x")]));
+    upstream
+        .release(&[file("in/a.yaml", "a", "'1'"), file("out/x.yaml", "x", "'1'"), file("in/b.yaml", "b", "'1'")], "v1");
+    upstream
+        .release(&[file("out/a.yaml", "a", "'2'"), file("in/x.yaml", "x", "'2'"), file("in/b.yaml", "b", "'2'")], "v2");
+    folder.run(&["get", &upstream.source("p@v1"), "mine/p", "--path", "in"]).passed();
+    folder.write("mine/p/in/a.yaml", map("a", &[("v", "'1'"), ("w", "ours")]));
+    commit(&folder.path("mine"), "edited");
+    let ran = folder.run(&["upgrade", "mine/p"]);
+    let want = "warning: mine/p: upstream moved in/a.yaml to out/a.yaml, which `paths` in its .krm-merge.yaml does not take, so yours stays as it is\n";
+    assert!(ran.stderr.contains(want), "{ran:?}");
+    ran.passed();
+    assert_eq!(folder.read("mine/p/in/a.yaml"), map("a", &[("v", "'1'"), ("w", "ours")]));
+    assert_eq!(folder.read("mine/p/in/x.yaml"), map("x", &[("v", "'2'"), ("w", "x")]));
+    assert!(folder.read("mine/p/in/b.yaml").contains("v: '2'"));
+    let rules = folder.read("mine/p/.krm-merge.yaml");
+    folder.write("mine/p/.krm-merge.yaml", rules.replace("  - in\n", "  - inn\n").replace("ref: v2", "ref: v1"));
+    let told = folder.run(&["upgrade", "mine/p", "--allow-dirty", "--to", "v1"]).failed(2);
+    assert!(told.contains("`paths` in its .krm-merge.yaml must take a file of v1"), "{told}");
+}
+
+#[test]
+fn a_resource_of_the_team_is_none_that_it_left_out() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    let text = |name: &str, value: &str| map(name, &[("image", value), ("more", "x"), ("and", "y"), ("last", "z")]);
+    for (value, tag) in [("'1'", "v1"), ("'2'", "v2")] {
+        let files = ["web", "api"].map(|name| (format!("p/{name}.yaml"), text(name, value)));
+        upstream.release(&files, tag);
+    }
+    folder.write("mine/p/web.yaml", text("web", "'1'"));
+    folder.write("mine/p/worker.yaml", text("worker", "'7'"));
+    commit(&folder.path("mine"), "copied");
+    let args = ["upgrade", "mine/p", "--upstream", &upstream.source("p"), "--from", "v1"];
+    folder.run(&args).passed();
+    assert_eq!(folder.read("mine/p/worker.yaml"), text("worker", "'7'"));
+    assert!(folder.read("mine/p/.krm-merge.yaml").contains("  paths:\n  - '!api.yaml'\n"));
+}
