@@ -73,6 +73,10 @@ impl Selection {
 
     /// Leaves out of a release what the package does not take, and what it keeps as its own.
     pub fn part_of_release(&self, release: &mut Side) {
+        // What a command prints has no files.
+        if !release.is_folder() {
+            return;
+        }
         let takes = |path: &str| self.paths.as_ref().is_none_or(|paths| paths.has(path));
         release.files.retain(|held| takes(&held.path) && !self.keeps(&held.path));
     }

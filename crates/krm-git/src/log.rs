@@ -29,7 +29,7 @@ pub struct Span<'a> {
     pub directory: &'a str,
 }
 
-/// What each line of a commit ends with; a message has no such character in its first line.
+/// The fields of a commit, and between them a character that hardly any of them has.
 const FORM: &str = "--format=%H%x1f%cs%x1f%an%x1f%s";
 
 /// The commits of a folder, from the newest to the oldest. A cache has no history, so the part between the two commits is fetched.

@@ -19,7 +19,7 @@ use krm_show::screen;
 use krm_yaml::shown;
 
 use super::done::{Done, checked, ended_as, same};
-use super::plan::Job;
+use super::plan::{Job, Plan};
 use super::{committed, nearest};
 use crate::cli::{Common, InConflict, Upgrade};
 use crate::{run, setting};
@@ -75,8 +75,9 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progres
     let is_first = !has_lock && args.from.is_some() && !package.selection.has_paths();
     let missing = if is_first { lacks(&original, dest) } else { Vec::new() };
     let paths: Vec<String> = missing.iter().map(|path| taken_out(path)).collect();
+    let first = Selection::of_paths(&paths)?;
     let mut moved = Vec::new();
-    for selection in [&Selection::of_paths(&paths)?, &package.selection] {
+    for selection in [&first, &package.selection] {
         moved.extend(selection.part_of_releases(&mut original, &mut updated));
         selection.part_of_package(dest);
         if selection.has_paths() && updated.files.is_empty() && moved.is_empty() {
@@ -107,42 +108,56 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progres
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress)?;
-    if let Some((first, more)) = plan.kept_places().split_first() {
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        screen::tell(&format!(
-            "info: {}: its command makes {first}{more} anew at each rendering, so the package keeps its own",
-            package.name
-        ));
-    }
-    if let Some((first, more)) = missing.split_first() {
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        screen::tell(&format!(
-            "info: {}: it does not have {}{more} of {}, so that stays away: `paths` in its {RULES} says what it takes",
-            package.name,
-            shown::name(first),
-            plan.from.as_ref().map_or_else(String::new, |from| shown::name(&from.state.name).into_owned()),
-        ));
-    }
-    for MovedOut { from, to } in &moved {
-        let [from, to] = [from, to].map(|path| shown::name(path));
-        screen::tell(&format!(
-            "warning: {}: upstream moved {from} to {to}, which `paths` in its {RULES} does not take, so yours stays as it is",
-            package.name
-        ));
-    }
-    for folder in own {
-        screen::tell(&format!(
-            "info: {}/{folder} has an upstream of its own, so it is upgraded on its own",
-            package.name
-        ));
-    }
-    for folder in new.unwrap_or_default() {
-        let name = &package.name;
-        screen::tell(&format!(
-            "info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
-        ));
-    }
+    let apart = Apart { missing, moved, own, new: new.unwrap_or_default() };
+    apart.told(package, plan).iter().for_each(|line| screen::tell(line));
     ended_as(args, common, job, &merge, ended)
+}
+
+/// What is no part of the merge of a package.
+struct Apart {
+    /// What the package lacks of the release that it has, the first time.
+    missing: Vec<String>,
+    /// What upstream moved out of what the package takes.
+    moved: Vec<MovedOut>,
+    /// The folders in the package that have an upstream of their own.
+    own: Vec<String>,
+    /// Those that come with the new release.
+    new: Vec<String>,
+}
+
+impl Apart {
+    /// What the user should know of it, and of the values that the package keeps because its command makes them anew.
+    fn told(&self, package: &Package, plan: &Plan) -> Vec<String> {
+        let name = &package.name;
+        let more = |rest: &[String]| if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let mut told = Vec::new();
+        if let Some((first, rest)) = plan.kept_places().split_first() {
+            let more = more(rest);
+            told.push(format!(
+                "info: {name}: its command makes {first}{more} anew at each rendering, so the package keeps its own"
+            ));
+        }
+        if let (Some((first, rest)), Some(from)) = (self.missing.split_first(), &plan.from) {
+            let (first, more, from) = (shown::name(first), more(rest), shown::name(&from.state.name));
+            told.push(format!(
+                "info: {name}: it does not have {first}{more} of {from}, so that stays away: `paths` in its {RULES} says what it takes"
+            ));
+        }
+        told.extend(self.moved.iter().map(|MovedOut { from, to }| {
+            let [from, to] = [from, to].map(|path| shown::name(path));
+            format!(
+                "warning: {name}: upstream moved {from} to {to}, which `paths` in its {RULES} does not take, so yours stays as it is"
+            )
+        }));
+        let own = self.own.iter();
+        told.extend(
+            own.map(|folder| format!("info: {name}/{folder} has an upstream of its own, so it is upgraded on its own")),
+        );
+        told.extend(self.new.iter().map(|folder| {
+            format!("info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on")
+        }));
+        told
+    }
 }
 
 /// Checks that nothing is lost that neither git nor the release that the package has could bring back. git is asked again, because the package
