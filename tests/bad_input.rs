@@ -98,7 +98,10 @@ fn errors_of_the_spec() {
     let rules = |rules: &str| resource_list(&items(THING), &format!("mode: ThreeWay\nrules: {rules}\n"));
     says(&rules("[]"), &["`spec.rules` must hold at least one rule, or be left out"]);
     says(&rules("[{path: spec}]"), &["`spec.rules[0].take` must be given: `Dest`, `Updated`, `Newest` or `Fail`"]);
-    says(&rules("[{take: Theirs}]"), &["`spec.rules[0].take` must be `Dest`, `Updated`, `Newest` or `Fail`, not \"Theirs\""]);
+    says(
+        &rules("[{take: Theirs}]"),
+        &["`spec.rules[0].take` must be `Dest`, `Updated`, `Newest` or `Fail`, not \"Theirs\""],
+    );
     says(
         &rules("[{path: 'a[', take: Fail}]"),
         &["`spec.rules[0].path` must be a path, as `spec.replicas`, not \"a[\": `[` must"],
