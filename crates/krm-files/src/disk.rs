@@ -1,6 +1,6 @@
 //! Writes files so that each is old or new at every moment, and writes all of them or none.
 //!
-//! Each new text goes into a temporary file next to the file that it replaces, and is synced. Once all are written, a [journal] says what
+//! Each new text goes into a temporary file next to the file that it replaces, and is synced. Once all are written, a journal says what
 //! follows: they are renamed over the old files. At last, the files to delete are renamed to temporary names. A failure before the first
 //! rename leaves no traces; a later failure is undone. The run obeys a request to end until the first rename, and also leaves no traces then.
 //! Renaming takes almost no time, so it is finished.
