@@ -1,0 +1,342 @@
+use super::*;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("krm-merge-disk-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn replacement<'r>(file: PathBuf, old: Option<&'r str>, new: Option<&'r str>) -> Replacement<'r> {
+    let bytes = |text: Option<&'r str>| text.map(|text| text.as_bytes().into());
+    Replacement { file, old: bytes(old), new: bytes(new), executable: None }
+}
+
+fn stage<'r>(run: &mut DiskRun<'r>, replacement: &'r Replacement<'r>) {
+    if let (Some(out), Some(new)) = (run.stage(replacement).expect("staged"), &replacement.new) {
+        fill(&out, new).expect("written");
+    }
+}
+
+/// A replacement of each kind, and one whose file an editor may change.
+fn of_all_kinds(root: &Path) -> [Replacement<'static>; 4] {
+    [
+        replacement(root.join("a"), Some("old"), Some("new")),
+        replacement(root.join("sub/new"), None, Some("new")),
+        replacement(root.join("gone"), Some("old"), None),
+        replacement(root.join("z"), Some("old"), None),
+    ]
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
+    let root = folder("changed");
+    fs::write(root.join("a"), "now").expect("written");
+    fs::write(root.join("b"), "then").expect("written");
+    let all = [
+        replacement(root.join("b"), Some("then"), Some("new")),
+        replacement(root.join("a"), Some("then"), Some("new")),
+        replacement(root.join("sub/c"), None, Some("new")),
+    ];
+    let error = format!("{:#}", write(&root, &all, || Ok(())).expect_err("it changed"));
+    assert!(
+        error.starts_with("nothing is written: ") && error.ends_with("/a: the file changed while it was merged"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(root.join("b")).expect("there"), "then");
+    assert_eq!(names(&root), ["a", "b"]);
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn a_write_that_fails_in_the_middle_leaves_everything_as_it_was() {
+    let root = folder("middle");
+    for name in ["a", "gone"] {
+        fs::write(root.join(name), "old").expect("written");
+    }
+    // Each of the last two may be there, but not both.
+    let all = [
+        replacement(root.join("a"), Some("old"), Some("new")),
+        replacement(root.join("gone"), Some("old"), None),
+        replacement(root.join("new"), None, Some("new")),
+        replacement(root.join("x"), None, Some("new")),
+        replacement(root.join("x/y"), None, Some("new")),
+    ];
+    let error = format!("{:#}", write(&root, &all, || Ok(())).expect_err("x is a folder by then"));
+    assert!(error.contains("/x: "), "{error}");
+    assert_eq!(names(&root), ["a", "gone"]);
+    for name in ["a", "gone"] {
+        assert_eq!(fs::read_to_string(root.join(name)).expect("there"), "old");
+    }
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_done_is_undone_where_a_later_step_fails() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let root = folder("undone");
+    for name in ["a", "gone", "z"] {
+        fs::write(root.join(name), "old").expect("written");
+        fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o600)).expect("set");
+    }
+    let inode = || fs::metadata(root.join("gone")).expect("there").ino();
+    let before = inode();
+    let all = of_all_kinds(&root);
+    let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+    all.iter().for_each(|replacement| stage(&mut run, replacement));
+    // An editor was faster.
+    fs::write(root.join("z"), "mine").expect("written");
+    let (at, error) = run.commit().expect_err("z changed");
+    assert_eq!((at, error.to_string()), (root.join("z"), "the file changed while it was merged".to_owned()));
+    assert!(run.committed.len() == 3 && !root.join("gone").exists());
+    assert_eq!(run.undo(), Vec::<PathBuf>::new());
+    drop(run);
+    assert_eq!(names(&root), ["a", "gone", "z"]);
+    for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
+        assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text);
+        assert_eq!(fs::metadata(root.join(name)).expect("there").permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    assert_eq!(inode(), before);
+    fs::remove_dir_all(root).expect("removed");
+}
+
+/// Moves a folder away, and leads its path to another one.
+#[cfg(unix)]
+fn swap(folder: &Path, moved: &Path, to: &Path) {
+    fs::rename(folder, moved).expect("moved");
+    std::os::unix::fs::symlink(to, folder).expect("a link");
+}
+
+/// The files below a folder, with their texts.
+#[cfg(unix)]
+fn files(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(name);
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else {
+            files.push((path.clone(), fs::read_to_string(path).expect("there")));
+        }
+    }
+    files
+}
+
+/// A package whose `sub/deep` changes, and another folder with the same files. While the changes are written, for the `at`th time that
+/// the run asks whether to go on, a folder of the package is moved to `moved`, and a link to the folder `to` takes its place.
+#[cfg(unix)]
+fn swapped(top: &Path, swapped: &str, to: &str, at: usize) -> Result<()> {
+    for folder in
+        ["package", "other"].into_iter().flat_map(|f| [f.to_owned(), format!("{f}/sub"), format!("{f}/sub/deep")])
+    {
+        fs::create_dir_all(top.join(&folder)).expect("a folder");
+        for name in ["a", "b", "gone"] {
+            fs::write(top.join(&folder).join(name), "old").expect("written");
+        }
+    }
+    let deep = top.join("package/sub/deep");
+    let all = [
+        replacement(deep.join("a"), Some("old"), Some("new")),
+        replacement(deep.join("b"), Some("old"), Some("new")),
+        replacement(deep.join("c/d"), None, Some("new")),
+        replacement(deep.join("gone"), Some("old"), None),
+    ];
+    let asked = std::cell::Cell::new(0);
+    write(&top.join("package"), &all, || {
+        asked.set(asked.get() + 1);
+        if asked.get() == at {
+            swap(&top.join(swapped), &top.join("moved"), &top.join(to));
+        }
+        Ok(())
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_swapped_for_a_link_keeps_the_run_out() {
+    for (path, to) in [
+        ("package/sub", "other/sub"),
+        ("package/sub", "moved"),
+        ("package/sub/deep", "other/sub/deep"),
+        ("package/sub/deep", "moved"),
+    ] {
+        for at in 1..=5 {
+            let top = folder("swapped");
+            let error = format!("{:#}", swapped(&top, path, to, at).expect_err("a link"));
+            assert!(error.contains(&format!("/{path} is a symbolic link")), "{path} {to} {at}: {error}");
+            assert_eq!(files(&top.join("other")).len(), 9);
+            for (file, text) in files(&top.join("other")).into_iter().chain(files(&top.join("moved"))) {
+                let name = file.file_name().and_then(OsStr::to_str).expect("a name");
+                assert!(text == "old" && ["a", "b", "gone"].contains(&name), "{path} {to} {at}: {file:?} {text}");
+            }
+            fs::remove_dir_all(top).expect("removed");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_package_that_is_moved_is_written_where_it_is() {
+    for at in 1..=5 {
+        let top = folder("moved");
+        swapped(&top, "package", "other", at).expect("the run holds the package");
+        assert!(files(&top.join("other")).iter().all(|(_, text)| text == "old"), "{at}");
+        let deep = top.join("moved/sub/deep");
+        let new = |name: &str| (deep.join(name), "new".to_owned());
+        assert_eq!(files(&deep), [new("a"), new("b"), new("c/d")], "{at}");
+        fs::remove_dir_all(top).expect("removed");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_folder_of_a_package_is_not_opened_through_a_link() {
+    let top = folder("linked");
+    for folder in ["root", "other"] {
+        fs::create_dir(top.join(folder)).expect("a folder");
+        fs::write(top.join(folder).join("a"), "old").expect("written");
+        fs::write(top.join(folder).join(".krm-merge-1-0.tmp"), "").expect("written");
+    }
+    let root = top.join("root");
+    let leftovers = leftovers_in(&root);
+    swap(&root, &top.join("moved"), &top.join("other"));
+    let all = [replacement(root.join("a"), Some("old"), Some("new"))];
+    for done in [write(&root, &all, || Ok(())), look(&root, &all), clean(&root, &leftovers), clean(&top, &leftovers)] {
+        let error = format!("{:#}", done.expect_err("a link"));
+        assert!(error.contains("/root is a symbolic link"), "{error}");
+    }
+    assert_eq!(names(&top.join("other")), [".krm-merge-1-0.tmp", "a"]);
+    assert_eq!(fs::read_to_string(top.join("other/a")).expect("there"), "old");
+    fs::remove_dir_all(top).expect("removed");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_written_anew_runs_as_nobody_else() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = folder("bits");
+    let mode = |name: &str| fs::metadata(root.join(name)).expect("there").permissions().mode() & 0o7777;
+    for (bits, want) in [(0o4755, 0o755), (0o2640, 0o640), (0o1604, 0o604), (0o7711, 0o711)] {
+        fs::write(root.join("a"), "old").expect("written");
+        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(bits)).expect("set");
+        let all =
+            [replacement(root.join("a"), Some("old"), Some("new")), replacement(root.join("a/b"), None, Some("new"))];
+        let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+        stage(&mut run, &all[0]);
+        run.commit().expect("committed");
+        assert_eq!(mode("a"), want);
+        // What is undone is as it was, with every bit.
+        assert_eq!(run.undo(), Vec::<PathBuf>::new());
+        assert_eq!((mode("a"), names(&root)), (bits, vec!["a".to_owned()]));
+        drop(run);
+        write(&root, &all[..1], || Ok(())).expect("written");
+        assert_eq!(mode("a"), want);
+    }
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn a_file_that_someone_made_meanwhile_is_not_overwritten() {
+    let root = folder("made");
+    let all = [replacement(root.join("new"), None, Some("new"))];
+    let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+    stage(&mut run, &all[0]);
+    fs::write(root.join("new"), "mine").expect("written");
+    run.commit().expect_err("it is there");
+    drop(run);
+    assert_eq!(names(&root), ["new"]);
+    assert_eq!(fs::read_to_string(root.join("new")).expect("there"), "mine");
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn a_run_that_shall_end_leaves_everything_as_it_was() {
+    let root = folder("end");
+    for name in ["a", "b", "gone"] {
+        fs::write(root.join(name), "old").expect("written");
+    }
+    let all = [
+        replacement(root.join("a"), Some("old"), Some("new")),
+        replacement(root.join("gone"), Some("old"), None),
+        replacement(root.join("sub/deep/new"), None, Some("new")),
+        replacement(root.join("b"), Some("old"), Some("new")),
+    ];
+    let asked = std::cell::Cell::new(0);
+    for end in 0..=all.len() {
+        asked.set(0);
+        let go_on = || {
+            asked.set(asked.get() + 1);
+            if asked.get() > end { bail!("the end") } else { Ok(()) }
+        };
+        assert_eq!(write(&root, &all, go_on).expect_err("ended").to_string(), "the end");
+        assert_eq!(names(&root), ["a", "b", "gone"], "{end}");
+        for name in ["a", "b", "gone"] {
+            assert_eq!(fs::read_to_string(root.join(name)).expect("there"), "old");
+        }
+    }
+    asked.set(0);
+    let count = || {
+        asked.set(asked.get() + 1);
+        Ok(())
+    };
+    write(&root, &all, count).expect("written");
+    assert_eq!(asked.get(), all.len() + 1, "once for each file, and once more before the first rename");
+    assert_eq!(names(&root), ["a", "b", "sub"]);
+    fs::remove_dir_all(root).expect("removed");
+}
+
+/// The run fails, and is killed when it has begun to put the files back.
+#[test]
+fn what_is_half_undone_is_undone_by_the_next_run() {
+    for done in 0..=3 {
+        let root = folder("half-undone");
+        for name in ["a", "gone", "z"] {
+            fs::write(root.join(name), "old").expect("written");
+        }
+        let all = of_all_kinds(&root);
+        let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+        all.iter().for_each(|replacement| stage(&mut run, replacement));
+        run.note().expect("noted");
+        fs::write(root.join("z"), "mine").expect("written");
+        run.commit().expect_err("z changed");
+        let committed = std::mem::take(&mut run.committed);
+        let back: Vec<_> = committed.iter().rev().map(|staged| run.way_back(staged).expect("a way")).collect();
+        run.write_journal(Journal::new(back.clone(), Ended::TakenBack)).expect("written");
+        for (staged, entry) in committed.iter().rev().zip(&back).take(done) {
+            let (path, _) = parts(&staged.of.file).expect("a file");
+            entry.carry_out(&run.folder(path).expect("a folder")).expect("put back");
+        }
+        std::mem::forget(run);
+        let told = repair(&root).expect("repaired").iter().map(ToString::to_string).collect::<Vec<_>>();
+        let info = format!("info: {}: a run that was killed while it wrote is now taken back", root.display());
+        assert_eq!(told, [info]);
+        assert_eq!(names(&root), ["a", "gone", "z"], "{done}");
+        for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
+            assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text, "{done}");
+        }
+        fs::remove_dir_all(root).expect("removed");
+    }
+}
+
+#[test]
+fn what_cannot_be_put_back_is_named() {
+    let root = folder("left");
+    fs::write(root.join("gone"), "old").expect("written");
+    let all = [replacement(root.join("gone"), Some("old"), None)];
+    let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+    stage(&mut run, &all[0]);
+    run.commit().expect("committed");
+    fs::remove_file(root.join(&run.committed[0].temporary)).expect("removed");
+    assert_eq!(run.undo(), [root.join("gone")]);
+    drop(run);
+    fs::remove_dir_all(root).expect("removed");
+}
