@@ -1,8 +1,8 @@
 //! The cache: what was fetched and what commands printed, in a folder of the user, and the end of what nobody uses any more.
 //!
 //! Beside the repository `NAME` stand `NAME.used`, with its address and, as its time, when it was last used; and `NAME.lock`, for the one run
-//! that fetches. A run holds `NAME.used` for reading as long as it may read the repository. What is held never goes. After a fetch, entries go
-//! that nobody used for long, and as many others as make the cache small enough, from the one that was used the longest ago.
+//! that fetches. A run holds `NAME.used` for reading as long as it may read the repository. What is held never goes. At the end of a run that
+//! fetched, entries go that nobody used for long, and as many others as make the cache small enough, from the one that was used the longest ago.
 //!
 //! git obeys what stands in a repository, so a folder that someone else could have written is refused.
 
@@ -10,6 +10,7 @@ use std::env;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -22,7 +23,7 @@ const REPOSITORIES: &str = "git";
 /// The folder of what commands printed.
 const OUTPUTS: &str = "produced";
 
-/// How large the cache may be after a fetch, in bytes.
+/// How large the cache may be after a run that fetched, in bytes.
 const MOST: u64 = 1 << 30;
 
 /// How long something stays that nobody uses.
@@ -228,9 +229,20 @@ pub fn entries() -> Result<Vec<Entry>> {
     Ok(all_in(&root()?).into_iter().filter(|entry| entry.size > 0).collect())
 }
 
-/// Removes what nobody used for long, and what makes the cache too large. It does what it can.
+/// Whether this run put something into the cache.
+static GREW: AtomicBool = AtomicBool::new(false);
+
+/// Notes that something came into the cache.
+pub fn grew() {
+    GREW.store(true, Ordering::Relaxed);
+}
+
+/// Removes what nobody used for long, and what makes the cache too large, if something came into it. It does what it can. As it looks at each
+/// file of the cache, a run calls it once, at its end.
 pub fn trim() {
-    if let Ok(root) = root() {
+    if GREW.load(Ordering::Relaxed)
+        && let Ok(root) = root()
+    {
         trim_to(&root, MOST, SystemTime::now());
     }
 }

@@ -357,7 +357,7 @@ impl Store {
         git.stdout(to.lock.try_clone()?);
         let output = program::fed(&mut git, wanted.as_bytes())?;
         if output.status.success() {
-            cache::trim();
+            cache::grew();
             return Ok(None);
         }
         cache::remove_packs(&self.folder);

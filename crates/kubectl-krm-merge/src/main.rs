@@ -38,6 +38,7 @@ fn main() -> ExitCode {
             End::of(&e)
         }
     };
+    krm_git::cache::trim();
     match end {
         End::Done => ExitCode::SUCCESS,
         End::Differs => ExitCode::from(1),

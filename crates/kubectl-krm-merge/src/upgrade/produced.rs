@@ -204,7 +204,7 @@ impl Output {
             cache::write(&second, &self.second)?;
         }
         cache::write(&first, &self.first)?;
-        cache::trim();
+        cache::grew();
         Ok(())
     }
 
