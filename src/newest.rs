@@ -186,7 +186,7 @@ fn in_part(a: &str, b: &str) -> Option<Ordering> {
     }
 }
 
-/// How what stands behind the numbers of two versions compares.
+/// How the ends of two versions compare, which follow their numbers.
 #[derive(Clone, Copy, Debug)]
 enum Behind {
     /// One is a pre-release and the other one is the release, or a later stage.
@@ -207,7 +207,7 @@ impl Behind {
     }
 }
 
-/// Compares what stands behind the numbers of two versions; `None` if the forms differ.
+/// Compares the ends of two versions, which follow their numbers; `None` if the forms differ.
 fn behind(a: &[Token<'_>], b: &[Token<'_>]) -> Option<Behind> {
     let [(a, build), (b, other_build)] = [a, b].map(|all| {
         let plus = all.iter().position(|token| *token == Token::Mark('+'));

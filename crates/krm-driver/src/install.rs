@@ -214,7 +214,7 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
-    disk::repair_beside(folder)?.iter().for_each(|done| screen::tell(&done.to_string()));
+    screen::tell_each(&disk::repair_beside(folder)?);
     let signals = Signals::hold()?;
     disk::write(folder, &[replacement], || signals.check())
 }

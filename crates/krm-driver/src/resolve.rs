@@ -115,7 +115,7 @@ fn whole_files(named: &[PathBuf]) -> Result<NamedFiles> {
     let found = files(named)?;
     let folders: BTreeSet<&Path> = found.files.iter().filter_map(|file| file.disk.parent()).collect();
     let repaired = folders.into_iter().map(disk::repair_beside).collect::<Result<Vec<_>>>()?.concat();
-    repaired.iter().for_each(|done| screen::tell(&done.to_string()));
+    screen::tell_each(&repaired);
     // They may be others now.
     if repaired.is_empty() { Ok(found) } else { files(named) }
 }

@@ -77,19 +77,17 @@ impl Selection {
         if !release.is_folder() {
             return;
         }
-        let takes = |path: &str| self.paths.as_ref().is_none_or(|paths| paths.has(path));
-        release.files.retain(|held| takes(&held.path) && !self.keeps(&held.path));
+        release.files.retain(|held| self.takes(&held.path) && !self.keeps(&held.path));
     }
 
     /// The same for two releases. What upstream moved out of what the package takes is left out of the older one, too, so that it is no
     /// deletion. Returns these files.
     pub fn part_of_releases(&self, original: &mut Side, updated: &mut Side) -> Vec<MovedOut> {
-        let has = |path: &str| self.paths.as_ref().is_none_or(|paths| paths.has(path));
-        let elsewhere = updated.files.iter().filter(|held| !has(&held.path));
+        let elsewhere = updated.files.iter().filter(|held| !self.takes(&held.path));
         let elsewhere: HashMap<Identity<'_>, &str> = elsewhere
             .flat_map(|held| held.resources().filter_map(|resource| Some((resource.identity?, held.path.as_str()))))
             .collect();
-        let gone = original.files.iter().filter(|held| has(&held.path) && updated.at(&held.path).is_none());
+        let gone = original.files.iter().filter(|held| self.takes(&held.path) && updated.at(&held.path).is_none());
         let moved = gone.filter_map(|held| {
             let to = held.resources().find_map(|resource| elsewhere.get(&resource.identity?).copied())?;
             Some(MovedOut { from: held.path.clone(), to: to.to_owned() })
@@ -103,6 +101,10 @@ impl Selection {
     /// Leaves out of a package what an upgrade must not change.
     pub fn part_of_package(&self, dest: &mut Side) {
         dest.files.retain(|held| !self.keeps(&held.path));
+    }
+
+    fn takes(&self, path: &str) -> bool {
+        self.paths.as_ref().is_none_or(|paths| paths.has(path))
     }
 
     fn keeps(&self, path: &str) -> bool {

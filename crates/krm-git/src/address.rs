@@ -94,10 +94,9 @@ fn pasted(text: &str) -> Cow<'_, str> {
     let bare = text.strip_prefix("git::").filter(|rest| !rest.contains("::")).unwrap_or(text);
     let (address, values) = bare.split_once('?').unwrap_or((bare, ""));
     // A line of a page is no part of the address.
-    let (address, values) = match page(address) {
-        Some(_) => [address, values].map(|part| part.split('#').next().unwrap_or(part)).into(),
-        None => (address, values),
-    };
+    let bare_of_line = |part| str::split(part, '#').next().unwrap_or_default();
+    let page = page(bare_of_line(address));
+    let values = if page.is_some() { bare_of_line(values) } else { values };
     let mut reference = None;
     for value in values.split('&').filter(|value| !value.is_empty()) {
         match value.split_once('=') {
@@ -107,16 +106,14 @@ fn pasted(text: &str) -> Cow<'_, str> {
             _ => return Cow::Borrowed(text),
         }
     }
-    let page = page(address);
-    let is_here = page.is_none() && reference.is_none();
-    let whole = page.unwrap_or_else(|| match address.strip_prefix("github.com/") {
-        Some(rest) if !is_here => format!("https://github.com/{rest}"),
-        _ => address.to_owned(),
-    });
-    match reference {
-        Some(reference) => Cow::Owned(format!("{whole}@{reference}")),
-        None if is_here => Cow::Borrowed(text),
-        None => Cow::Owned(whole),
+    match (page, reference) {
+        (None, None) => Cow::Borrowed(text),
+        (Some(page), None) => Cow::Owned(page),
+        (Some(page), Some(reference)) => Cow::Owned(format!("{page}@{reference}")),
+        (None, Some(reference)) => {
+            let scheme = if address.starts_with("github.com/") { "https://" } else { "" };
+            Cow::Owned(format!("{scheme}{address}@{reference}"))
+        }
     }
 }
 

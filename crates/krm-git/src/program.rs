@@ -81,13 +81,23 @@ pub fn git(place: In<'_>) -> Command {
 /// git around a folder, without the filters that the repository names. It takes a file that only a filter would make equal for a changed one.
 ///
 /// # Errors
-/// git cannot be run; or a filter has a name that cannot be turned off.
+/// The errors of [`filters_off`].
 pub fn without_filters(folder: &Path) -> Result<Command> {
+    let mut git = git(In::Around(folder));
+    git.args(filters_off(folder)?);
+    Ok(git)
+}
+
+/// The arguments of git that turn off the filters that the repository around a folder names.
+///
+/// # Errors
+/// git cannot be run; or a filter has a name that cannot be turned off.
+pub fn filters_off(folder: &Path) -> Result<Vec<String>> {
     let mut asked = git(In::Around(folder));
     asked.args(["config", "--show-scope", "--name-only", "-z", "--get-regexp", "^filter[.]"]);
     // It fails if no filter is configured.
     let told = output(&mut asked, b"")?.stdout;
-    let mut git = git(In::Around(folder));
+    let mut off = Vec::new();
     for pair in told.split(|byte| *byte == 0).collect::<Vec<_>>().chunks_exact(2) {
         if ![&b"local"[..], b"worktree"].contains(&pair[0]) {
             continue;
@@ -97,19 +107,23 @@ pub fn without_filters(folder: &Path) -> Result<Command> {
             bail!("the name of a filter must be UTF-8 without `=`, as that of {}", shown::name_of_bytes(pair[1]));
         };
         for value in ["clean=", "smudge=", "process=", "required=false"] {
-            git.arg("-c").arg(format!("{filter}.{value}"));
+            off.extend(["-c".to_owned(), format!("{filter}.{value}")]);
         }
     }
-    Ok(git)
+    Ok(off)
 }
 
-/// A path that `git rev-parse` tells about a folder. `what` is its option, such as `--show-prefix`.
+/// The paths that `git rev-parse` tells about a folder, one for each of its options in `what`, such as `--show-prefix` or `--git-path=NAME`.
+/// What is relative is so to the folder.
 ///
 /// # Errors
 /// git cannot be run, or the folder is in no repository.
-pub fn path_told(folder: &Path, what: &str) -> Result<PathBuf> {
-    let told = run(git(In::Around(folder)).args(["rev-parse", what]), b"")?;
-    Ok(path_of(told.strip_suffix(b"\n").unwrap_or(&told)))
+pub fn paths_told<const N: usize>(folder: &Path, what: [&str; N]) -> Result<[PathBuf; N]> {
+    let options = what.iter().flat_map(|what| what.split('='));
+    let told = run(git(In::Around(folder)).arg("rev-parse").args(options), b"")?;
+    let told = told.strip_suffix(b"\n").unwrap_or(&told);
+    let paths: Vec<PathBuf> = told.splitn(N, |byte| *byte == b'\n').map(path_of).collect();
+    paths.try_into().ok().context("`git rev-parse` must tell a path for each option")
 }
 
 /// Runs git, and returns its stdout. `input` is its stdin.

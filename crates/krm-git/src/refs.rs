@@ -85,10 +85,26 @@ impl Refs {
             let kind = if branch.is_some() { RefKind::Branch } else { RefKind::Commit };
             return Ok(State { reference: name.clone(), name, commit: commit.clone(), kind });
         };
-        let state = |reference: &str, commit: &String, kind| State {
-            name: name.clone(),
+        let newest = || {
+            let range = Range::read(name)?;
+            let all = self.releases(address, &self.series(address, Some(&range), None));
+            followed(all, None, Some(&range)).pop().map(|(_, state)| state)
+        };
+        match self.named(address, name).or_else(newest) {
+            Some(found) => Ok(found),
+            None if Range::read(name).is_some() => {
+                bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, self.offer(address))
+            }
+            None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
+        }
+    }
+
+    /// The tag, branch or commit of a name, for the directory of an address.
+    fn named(&self, address: &ReleaseAddress, name: &str) -> Option<State> {
+        let state = |reference: &str, commit: &str, kind| State {
+            name: name.to_owned(),
             reference: reference.to_owned(),
-            commit: commit.clone(),
+            commit: commit.to_owned(),
             kind,
         };
         let tag = |tag: &str| self.tags.get(tag).map(|commit| state(tag, commit, RefKind::Tag));
@@ -104,31 +120,17 @@ impl Refs {
         };
         let commit = || is_commit(name).then(|| state(name, name, RefKind::Commit));
         let own = || folders(&address.directory).find_map(|folder| tag(&format!("{folder}/{name}")));
-        let found = match name.starts_with("refs/") {
+        match name.starts_with("refs/") {
             // It says what it is, so nothing else takes its place.
             true => full(),
             false => own().or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(commit),
-        };
-        let newest = || {
-            let range = Range::read(name)?;
-            let all = self.releases(address, &self.series(address, Some(&range), None));
-            followed(all, None, Some(&range)).pop().map(|(_, state)| state)
-        };
-        let found = found.or_else(newest);
-        match found {
-            Some(found) => Ok(found),
-            None if Range::read(name).is_some() => {
-                bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, self.offer(address))
-            }
-            None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
         }
     }
 
     /// The range of versions that an address names; `None` if it names anything else.
     pub fn range(&self, address: &ReleaseAddress) -> Option<Range> {
         let name = address.reference.as_deref()?;
-        let is_named = self.find(address).is_ok_and(|found| found.name == name);
-        Range::read(name).filter(|_| !is_named)
+        Range::read(name).filter(|_| self.named(address, name).is_none())
     }
 
     /// What the record of a package wants that got a state: the range that it asked for, or else the state itself.

@@ -11,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use krm_files::walk::path_of;
 use krm_tree::sides::{Side, Sides};
 
 use crate::cache;
@@ -28,17 +27,14 @@ pub struct Conflicted<'c> {
     pub texts: Sides<Option<Vec<u8>>>,
 }
 
-/// The file in the git directory with what this program wrote.
-const WRITTEN: &str = "krm-merge/unmerged";
-
 /// A file that this program told git to be in conflict.
 #[derive(Debug, PartialEq, Eq)]
 struct Written {
     /// Its path from the top of the work tree.
     path: String,
-    /// Its entry before: mode and object. Empty if git did not track it.
-    before: String,
-    /// Its stages, as `git ls-files --stage` prints them, without the path.
+    /// Its entry before; `None` if git did not track it.
+    before: Option<String>,
+    /// Its stages. An entry is mode, object and stage, as `git ls-files --stage` prints them.
     stages: Vec<String>,
 }
 
@@ -49,43 +45,37 @@ struct Written {
 /// git cannot be run, or cannot write.
 pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
     let Some(repository) = Repository::around(folder) else { return Ok(()) };
-    let prefix = program::path_told(folder, "--show-prefix")?;
-    let prefix = prefix.to_str().context("the path of the package must be UTF-8")?;
-    let known = repository
-        .entries(files.iter().flat_map(|file| [file.path, file.was]).map(|path| format!("{prefix}{path}")))?;
+    let prefix = repository.prefix.to_str().context("the path of the package must be UTF-8")?;
+    let at = |path: &str| format!("{prefix}{path}");
+    let known = repository.entries(files.iter().flat_map(|file| [at(file.path), at(file.was)]))?;
+    let filters_off = program::filters_off(&repository.top)?;
     let mut written = repository.written();
     let mut lines = String::new();
     for Conflicted { path, was, texts } in files {
-        let entry = |path: &str| known.get(&format!("{prefix}{path}")).map(|stages| &stages[..]);
+        let entry = |path: &str| known.get(&at(path)).map(|stages| &stages[..]);
         let before = match entry(path) {
-            None => String::new(),
-            Some([one]) if one.ends_with(" 0") => one.trim_end_matches(" 0").to_owned(),
+            None => None,
+            Some([one]) if one.ends_with(" 0") => Some(one.clone()),
             // A merge of git has it already.
             Some(_) => continue,
         };
+        let old = before.as_ref().or_else(|| entry(was)?.first());
         // Nobody asked git to track it.
-        let was_tracked = entry(was).is_some();
-        if texts.dest.is_some() && !was_tracked {
+        if texts.dest.is_some() && old.is_none() {
             continue;
         }
-        let mode = [&before[..], entry(was).map_or("", |stages| &stages[0])]
-            .into_iter()
-            .find_map(|of| of.split(' ').next().filter(|mode| !mode.is_empty()));
-        let path = format!("{prefix}{path}");
+        let mode = old.and_then(|entry| entry.split(' ').next()).unwrap_or("100644");
+        let path = at(path);
         let mut stages = Vec::new();
         for (stage, side) in [(1, Side::Original), (2, Side::Dest), (3, Side::Updated)] {
             let Some(text) = &texts[side] else { continue };
-            let mut git = program::without_filters(&repository.top)?;
+            let mut git = git(In::Around(&repository.top));
             // The path says how git stores line ends of this file.
-            git.args(["hash-object", "-w", "--stdin", "--path", &path]);
+            git.args(&filters_off).args(["hash-object", "-w", "--stdin", "--path", &path]);
             let object = program::run(&mut git, text)?;
-            stages.push(format!(
-                "{} {} {stage}",
-                mode.unwrap_or("100644"),
-                String::from_utf8_lossy(object.trim_ascii())
-            ));
+            stages.push(format!("{mode} {} {stage}", String::from_utf8_lossy(object.trim_ascii())));
         }
-        lines.push_str(&replaced(&path, &stages));
+        lines.push_str(&replaced(&path, &stages, &stages));
         written.retain(|known| known.path != path);
         written.push(Written { path, before, stages });
     }
@@ -107,43 +97,33 @@ pub fn settle(folder: &Path, is_open: impl Fn(&Path) -> bool) -> Result<()> {
     }
     let now = repository.entries(done.iter().map(|file| file.path.clone()))?;
     let own = done.iter().filter(|file| now.get(&file.path) == Some(&file.stages));
-    let lines: String = own
-        .map(|file| {
-            let before = (!file.before.is_empty()).then(|| format!("{} 0", file.before));
-            let object = file.stages.first().map_or("", |stage| stage.as_str());
-            replaced_like(&file.path, before.as_slice(), object)
-        })
-        .collect();
+    let lines: String = own.map(|file| replaced(&file.path, &file.stages, file.before.as_slice())).collect();
     repository.write(&lines)?;
     repository.note(&open)
 }
 
-/// The lines for `git update-index --index-info` that put entries in the place of all that a path has.
-fn replaced(path: &str, entries: &[String]) -> String {
-    replaced_like(path, entries, entries.first().map_or("", String::as_str))
-}
-
-/// The same. `like` is an entry with an object of this repository, whose names have one length.
-fn replaced_like(path: &str, entries: &[String], like: &str) -> String {
-    let zeros = "0".repeat(like.split(' ').nth(1).map_or(40, str::len));
-    let mut lines = format!("0 {zeros}\t{path}\0");
-    entries.iter().for_each(|entry| lines.push_str(&format!("{entry}\t{path}\0")));
-    lines
+/// The lines for `git update-index --index-info` that put entries in the place of all that a path has. `stages` are entries of this repository.
+fn replaced(path: &str, stages: &[String], entries: &[String]) -> String {
+    // The names of its objects have one length.
+    let length = stages.iter().find_map(|entry| entry.split(' ').nth(1)).map_or(40, str::len);
+    let none = format!("0 {}", "0".repeat(length));
+    [none].iter().chain(entries).map(|entry| format!("{entry}\t{path}\0")).collect()
 }
 
 /// The repository around a folder.
 struct Repository {
     top: PathBuf,
+    /// The folder, from the top.
+    prefix: PathBuf,
     /// The file with what this program wrote.
     file: PathBuf,
 }
 
 impl Repository {
     fn around(folder: &Path) -> Option<Self> {
-        let top = fs::canonicalize(program::path_told(folder, "--show-toplevel").ok()?).ok()?;
-        let told = program::run(git(In::Around(&top)).args(["rev-parse", "--git-path", WRITTEN]), b"").ok()?;
-        let file = top.join(path_of(told.strip_suffix(b"\n").unwrap_or(&told)));
-        Some(Self { top, file })
+        let what = ["--show-toplevel", "--show-prefix", "--git-path=krm-merge/unmerged"];
+        let [top, prefix, file] = program::paths_told(folder, what).ok()?;
+        Some(Self { top: fs::canonicalize(top).ok()?, prefix, file: folder.join(file) })
     }
 
     /// What this program wrote. What nobody can read counts as nothing.
@@ -153,7 +133,7 @@ impl Repository {
             let mut fields = fields.split('\0').map(str::to_owned);
             Some(Written {
                 path: fields.next().filter(|path| !path.is_empty())?,
-                before: fields.next()?,
+                before: Some(fields.next()?).filter(|before| !before.is_empty()),
                 stages: fields.collect(),
             })
         };
@@ -166,7 +146,7 @@ impl Repository {
             return Ok(());
         }
         let line = |Written { path, before, stages }: &Written| {
-            [&[path.clone(), before.clone()], &stages[..]].concat().join("\0") + "\n"
+            [&[path.clone(), before.clone().unwrap_or_default()], &stages[..]].concat().join("\0") + "\n"
         };
         fs::create_dir_all(self.file.parent().context("it must be a file")?)?;
         cache::write(&self.file, written.iter().map(line).collect::<String>().as_bytes())

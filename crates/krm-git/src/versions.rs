@@ -57,12 +57,9 @@ pub fn followed<T>(releases: Vec<(Version, T)>, current: Option<&Version>, range
         Some(range) => range.is_of_dates() || !has_versions,
         None => current.map_or(!has_versions, is_date),
     };
-    let counts = |version: &Version| match range {
-        // It says which versions, also which pre-releases.
-        Some(range) => range.has(version) && is_date(version) == takes_dates,
-        None => is_stable(version) && is_date(version) == takes_dates,
-    };
-    releases.into_iter().filter(|(version, _)| counts(version)).collect()
+    // A range says which versions, also which pre-releases.
+    let counts = |version: &Version| range.map_or_else(|| is_stable(version), |range| range.has(version));
+    releases.into_iter().filter(|(version, _)| is_date(version) == takes_dates && counts(version)).collect()
 }
 
 /// The text before the version of a release, and the version; `None` if the name does not end with a version.

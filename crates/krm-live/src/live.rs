@@ -149,7 +149,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         None => {
             if args.adopt && args.output.is_none() {
                 for path in args.filename.iter().filter(|path| *path != "-") {
-                    disk::repair(Path::new(path))?.iter().for_each(|done| screen::tell(&done.to_string()));
+                    screen::tell_each(&disk::repair(Path::new(path))?);
                 }
             }
             args.filename.iter().map(|path| given::side("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?

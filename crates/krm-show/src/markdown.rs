@@ -90,7 +90,8 @@ fn value_of(value: &Shown) -> String {
     }
 }
 
-fn code(text: &str) -> String {
+/// A text as code, which mentions nobody and is no link.
+pub fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 

@@ -174,6 +174,11 @@ pub fn tell(line: &str) {
     page.tell();
 }
 
+/// Prints messages to stderr, each on a line.
+pub fn tell_each(messages: &[impl fmt::Display]) {
+    messages.iter().for_each(|message| tell(&message.to_string()));
+}
+
 /// Writes several lines to stderr. The line breaks must be those of this program, because they are not escaped.
 pub fn tell_lines(text: &str) {
     let mut page = Page::new(Reader::Bare);

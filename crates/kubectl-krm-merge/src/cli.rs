@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_driver::args::{GitDriver, GitHistory, GitInstall, Resolve};
+use krm_git::store::Network;
 #[cfg(feature = "live")]
 use krm_live::args::{Ask, Live};
 use krm_merge_core::policy;
@@ -192,6 +193,21 @@ pub struct Cache {
     pub clear: bool,
 }
 
+/// Where releases come from.
+#[derive(Debug, Args)]
+pub struct Reach {
+    /// Do not use the network: only what was fetched before
+    #[arg(long)]
+    pub offline: bool,
+}
+
+impl Reach {
+    /// Whether git may use the network.
+    pub fn network(&self) -> Network {
+        if self.offline { Network::Offline } else { Network::Online }
+    }
+}
+
 /// Which packages are upgraded, and to what.
 #[derive(Debug, Args)]
 pub struct Upgrade {
@@ -216,9 +232,8 @@ pub struct Upgrade {
     /// conflicts to expect; as data with `-o json`. Exit with 1 if something is newer or wanted
     #[arg(long, conflicts_with_all = ["stat", "in_place", "dry_run"])]
     pub check: bool,
-    /// Do not use the network: only what was fetched before
-    #[arg(long)]
-    pub offline: bool,
+    #[command(flatten)]
+    pub reach: Reach,
     /// Also upgrade packages that are not committed as a whole, or where git cannot say so
     #[arg(long)]
     pub allow_dirty: bool,
@@ -247,9 +262,8 @@ pub struct List {
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Listed::Table)]
     pub output: Listed,
-    /// Do not use the network: only what was fetched before
-    #[arg(long)]
-    pub offline: bool,
+    #[command(flatten)]
+    pub reach: Reach,
 }
 
 /// How packages are listed.
@@ -280,9 +294,8 @@ pub struct Log {
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Logged::Text)]
     pub output: Logged,
-    /// Do not use the network: only what was fetched before
-    #[arg(long)]
-    pub offline: bool,
+    #[command(flatten)]
+    pub reach: Reach,
 }
 
 /// How commits are printed.
@@ -308,9 +321,8 @@ pub struct Get {
     /// it
     #[arg(long, value_name = "PATH")]
     pub path: Vec<String>,
-    /// Do not use the network: only what was fetched before
-    #[arg(long)]
-    pub offline: bool,
+    #[command(flatten)]
+    pub reach: Reach,
 }
 
 /// The flags that all merges have.

@@ -40,7 +40,7 @@ use crate::setting::Setting;
 /// The input is bad, or the output cannot be written.
 pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     if common.in_place && !common.dry_run && dest != "-" {
-        disk::repair(Path::new(dest))?.iter().for_each(|done| screen::tell(&done.to_string()));
+        screen::tell_each(&disk::repair(Path::new(dest))?);
     }
     let progress = Progress::begin("reading");
     let mut setting = setting()?;

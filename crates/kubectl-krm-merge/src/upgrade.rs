@@ -28,7 +28,6 @@ use krm_files::{disk, signals, told, walk};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::package::Package;
-use krm_git::store::Network;
 use krm_show::args::Output;
 use krm_show::output::indented;
 use krm_show::progress::Progress;
@@ -60,7 +59,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
         // A program that reads a list can do with an empty one.
         check_some(&names, &named)?;
     }
-    let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
+    let mut stores = Stores::new(args.reach.network());
     let packages: Vec<Result<Planned>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
     let mut fetched = plan::fetch(&plans).into_iter();
@@ -100,6 +99,27 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     Ok(ends.into_iter().max().unwrap_or(End::Done))
 }
 
+/// Checks that git has all of a package, unless the user does not want that.
+///
+/// # Errors
+/// Some of it is not committed.
+fn check_clean(package: &Package, args: &Upgrade) -> Result<()> {
+    let check = || committed::check(&package.root, &package.name, &[]);
+    if !args.allow_dirty && check().is_ok() {
+        return Ok(());
+    }
+    // Who decided the last conflicts in an editor has nothing left to do.
+    resolve::tell_git(&package.root);
+    if args.allow_dirty {
+        return Ok(());
+    }
+    check().map(drop).map_err(|why| {
+        // Who committed the markers would lose the conflicts.
+        let dest = given::side("PACKAGE", &package.path.to_string_lossy());
+        dest.and_then(|dest| mark::check_resolved(&dest)).err().unwrap_or(why)
+    })
+}
+
 /// The folders without those that are named twice.
 fn each_once(named: &[PathBuf]) -> Vec<PathBuf> {
     let mut known = BTreeSet::new();
@@ -135,19 +155,11 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> {
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
-        disk::repair(name)?.iter().for_each(|done| screen::tell(&done.to_string()));
+        screen::tell_each(&disk::repair(name)?);
     }
     let package = Package::open(name)?;
     if args.writes() {
-        // Who decided the last conflicts in an editor has nothing left to do.
-        resolve::tell_git(&package.root);
-    }
-    if args.writes() && !args.allow_dirty {
-        committed::check(&package.root, &package.name, &[]).map_err(|why| {
-            // Who committed the markers would lose the conflicts.
-            let dest = given::side("PACKAGE", &package.path.to_string_lossy());
-            dest.and_then(|dest| mark::check_resolved(&dest)).err().unwrap_or(why)
-        })?;
+        check_clean(&package, args)?;
     }
     let plan = Plan::of(&package, args, stores)?;
     Ok(Planned { package, plan })

@@ -1,8 +1,8 @@
 //! Which release a package gets if the user names none.
 //!
 //! `upstream` of a record is what is wanted, and `upstreamLock` what is there. A branch goes on; a range has a newest release; a release has
-//! others of its series after it; what has no version, such as a commit, is older than a release if it is in its history. Nothing is guessed: what is named and is not there
-//! is an error.
+//! others of its series after it; what has no version, such as a commit, is older than a release if it is in its history. Nothing is guessed:
+//! what is named and is not there is an error.
 
 use std::rc::Rc;
 

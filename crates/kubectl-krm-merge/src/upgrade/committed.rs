@@ -57,20 +57,24 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
     })
 }
 
-/// What git leaves in its directory while it merges, picks, reverts or rebases. To abort that would take a part of an upgrade back.
-const AT_WORK: [&str; 5] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
-
 fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
-    let mut asked = git(In::Around(folder));
-    asked.args(["rev-parse", "--show-prefix", "--show-toplevel"]);
-    AT_WORK.iter().for_each(|name| _ = asked.args(["--git-path", name]));
-    let told = program::run(&mut asked, b"")?;
-    let mut told = told.split(|byte| *byte == b'\n').map(path_of);
-    let prefix = told.next().unwrap_or_default().to_string_lossy().into_owned();
-    let top = told.next().context("`git rev-parse` must tell the top of the work tree")?;
-    if let Some(at) = told.zip(AT_WORK).find_map(|(path, name)| folder.join(path).exists().then_some(name)) {
-        bail!("git is at work on something else ({at}), which must end first");
+    let [prefix, top, at_work @ ..] = program::paths_told(
+        folder,
+        [
+            "--show-prefix",
+            "--show-toplevel",
+            // What git leaves while it merges, picks, reverts or rebases. To abort that would take a part of an upgrade back.
+            "--git-path=MERGE_HEAD",
+            "--git-path=CHERRY_PICK_HEAD",
+            "--git-path=REVERT_HEAD",
+            "--git-path=rebase-merge",
+            "--git-path=rebase-apply",
+        ],
+    )?;
+    if let Some(at) = at_work.iter().find(|path| folder.join(path).exists()).and_then(|path| path.file_name()) {
+        bail!("git is at work on something else ({}), which must end first", at.display());
     }
+    let prefix = prefix.to_string_lossy();
     if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
         bail!("its repository keeps its files in {}, and not here", shown(&top));
     }
@@ -84,7 +88,7 @@ fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
     for line in String::from_utf8_lossy(&told).split('\0').filter(|line| !line.is_empty()) {
         let (state, path) = line.split_at_checked(3).context("`git status` must say what it means")?;
         // A folder that holds the package is ignored as a whole.
-        let own = path.strip_prefix(&prefix).map_or("./", |path| if path.is_empty() { "./" } else { path });
+        let own = path.strip_prefix(&*prefix).map_or("./", |path| if path.is_empty() { "./" } else { path });
         match state {
             "!! " => _ = ignored.insert(own.to_owned()),
             // Another run is at work there. That is no change of the user.

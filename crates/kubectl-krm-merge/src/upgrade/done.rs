@@ -145,13 +145,13 @@ pub fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> R
     let Job { package, plan, from, .. } = job;
     let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
     let error = (merge.failure() == Some(End::Bad)).then(|| "it cannot be merged, as an upgrade says".to_owned());
+    let errors = error.as_ref().map_or_else(String::new, |error| format!("; {error}"));
     let found = Checked { local_changes: Some(changes), conflicts: Some(conflicts), error, ..Checked::of(job) };
     let done = Done { end: End::Differs, became: Became::Newer, checked: Some(found) };
     if args.common.output.is_some() {
         return Ok(done);
     }
     let has = from.map_or("nothing", |from| &from.name);
-    let errors = if merge.failure() == Some(End::Bad) { "; it cannot be merged, as an upgrade says" } else { "" };
     let mut page = Page::new(Reader::of_stdout(args.common.color));
     let aim = if plan.aim == Aim::Named { "wanted".to_owned() } else { format!("newest{}", in_range(plan)) };
     page.line(&format!(

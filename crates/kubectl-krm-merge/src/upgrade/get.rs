@@ -19,7 +19,7 @@ use krm_folders::record::{Record, RecordDocument, as_in_dest, with_paths, with_r
 use krm_folders::selection::Selection;
 use krm_git::address::ReleaseAddress;
 use krm_git::release;
-use krm_git::store::{Network, Store};
+use krm_git::store::Store;
 use krm_merge::file_path::{self, RULES};
 use krm_show::args::Color;
 use krm_show::progress::Progress;
@@ -37,8 +37,7 @@ pub fn get(args: &Get) -> Result<End> {
     let folder = args.folder.clone().map_or_else(|| name_of(&given), Ok)?;
     check_new(&folder)?;
     let progress = Progress::begin("fetching");
-    let network = if args.offline { Network::Offline } else { Network::Online };
-    let store = Store::open(&given.repo, Path::new("."), network)?;
+    let store = Store::open(&given.repo, Path::new("."), args.reach.network())?;
     let state = store.state(&given)?;
     let mut side = release::package(&store, &given, &state, args.source.clone())?;
     Selection::of_paths(&args.path).context("`--path`")?.part_of_release(&mut side);

@@ -2,7 +2,6 @@
 //!
 //! Only tags and branches are fetched. What the team changed is known if the cache has the release that the package has.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -62,7 +61,7 @@ pub fn list(args: &List) -> Result<End> {
     if matches!(args.output, Listed::Table | Listed::Wide) {
         check_some(&folders, &roots)?;
     }
-    let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
+    let mut stores = Stores::new(args.reach.network());
     // What the team changed is no reason to fetch.
     let mut cached = Stores::new(Network::Offline);
     let mut rows: Vec<Row> = Vec::with_capacity(folders.len());
@@ -144,13 +143,10 @@ fn table(rows: &[Row], output: Listed) -> Vec<String> {
         }
         cells
     }));
-    let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
-    for (column, cell) in lines.iter().flat_map(|cells| cells.iter().enumerate()) {
-        let width = widths.entry(column).or_default();
-        *width = (*width).max(cell.chars().count());
-    }
+    let width = |column: usize| lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
     let line = |cells: &Vec<String>| {
-        let cells = cells.iter().enumerate().map(|(column, cell)| format!("{cell:0$}", widths[&column]));
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     lines.iter().map(line).collect()

@@ -6,9 +6,8 @@ use krm_folders::end::End;
 use krm_folders::package::Package;
 use krm_git::address::ReleaseAddress;
 use krm_git::log::{LogEntry, Span, log as commits_of};
-use krm_git::store::Network;
 use krm_show::args::Color;
-use krm_show::markdown::escaped;
+use krm_show::markdown::code;
 use krm_show::output::indented;
 use krm_show::progress::Progress;
 use krm_show::screen::{Page, Reader};
@@ -24,7 +23,7 @@ use crate::cli::{Log, Logged};
 pub fn log(args: &Log) -> Result<End> {
     let progress = Progress::begin("fetching");
     let package = Package::open(&args.package)?;
-    let mut stores = Stores::new(if args.offline { Network::Offline } else { Network::Online });
+    let mut stores = Stores::new(args.reach.network());
     let plan = Plan::of_record(&package, args.to.as_deref(), &mut stores)?;
     let UpstreamSource::Git(at) = &plan.to.source else { bail!("{}: upstream must be in git", package.name) };
     let from = match &args.from {
@@ -47,15 +46,10 @@ pub fn log(args: &Log) -> Result<End> {
         }
         // A title may name people and issues of upstream, which must not be told.
         Logged::Markdown => {
-            let mut text = format!(
-                "<code>{}</code> to <code>{}</code>, {}\n",
-                escaped(from),
-                escaped(to),
-                counted(found.len(), "commit")
-            );
+            let mut text = format!("{} to {}, {}\n", code(from), code(to), counted(found.len(), "commit"));
             text.extend((!found.is_empty()).then_some('\n'));
             for LogEntry { commit, subject, .. } in &found {
-                text.push_str(&format!("* <code>{}</code> <code>{}</code>\n", short(commit), escaped(subject)));
+                text.push_str(&format!("* {} {}\n", code(short(commit)), code(subject)));
             }
             page.data(&text);
         }

@@ -41,7 +41,7 @@ impl Past {
         if commit.is_empty() {
             return Ok(None);
         }
-        let prefix = program::path_told(package, "--show-prefix")?;
+        let [prefix] = program::paths_told(package, ["--show-prefix"])?;
         let folder = TemporaryFolder::new("past")?;
         let (index, files) = (folder.path().join("index"), folder.path().join("files"));
         fs::create_dir(&files).with_context(|| walk::shown(&files))?;
