@@ -1,7 +1,7 @@
 //! Which of two versions is the newer one, for rules with `take: Newest`.
 //!
 //! A version stands alone or in a text whose rest is equal on both sides: the tag of an image, the name of a chart with its version, the ref of a
-//! base. It is two numbers with dots or more, `v` and a number, or a date, with what comes behind it. Versions of different forms have no order,
+//! base. It is two numbers with dots or more, `v` and a number, or a date, with what follows it. Versions of different forms have no order,
 //! because nobody knows what the difference means: `1.2` and `1.2.0`, `1.2.0` and `1.2.0-alpine`, a version and a date. A wrong answer costs
 //! more than none, so in doubt there is none.
 
@@ -30,18 +30,17 @@ const BETWEEN: [char; 15] = ['/', ':', '@', ',', ' ', '=', '<', '>', '^', '~', '
 /// The order of two texts that differ in nothing but a version.
 fn compared(a: &str, b: &str) -> Option<Ordering> {
     let [(a, of_a), (b, of_b)] = [a, b].map(without_digest);
-    let mut found = (a == b).then_some(Ordering::Equal);
     let [parts, others] = [a, b].map(|text| text.split_inclusive(BETWEEN).collect::<Vec<_>>());
     if parts.len() != others.len() {
         return None;
     }
-    for (one, other) in parts.into_iter().zip(others).filter(|(one, other)| one != other) {
-        let is_second = found.is_some();
-        found = Some(in_part(one, other)?).filter(|order| order.is_ne() && !is_second);
-        found?;
+    let mut differing = parts.into_iter().zip(others).filter(|(one, other)| one != other);
+    match (differing.next(), differing.next()) {
+        // The same tag with another digest was pushed again, and nobody knows which came first.
+        (None, _) => (of_a == of_b).then_some(Ordering::Equal),
+        (Some((one, other)), None) => in_part(one, other).filter(|order| order.is_ne()),
+        (Some(_), Some(_)) => None,
     }
-    // The same tag with another digest was pushed again, and nobody knows which came first.
-    found.filter(|order| order.is_ne() || of_a == of_b)
 }
 
 /// A text without the digest of an image, which goes with the tag; and the digest.
@@ -106,7 +105,7 @@ struct Version<'t> {
     numbers: Vec<&'t str>,
     /// What stands between its numbers.
     mark: char,
-    /// What stands behind its numbers.
+    /// What follows its numbers.
     behind: Vec<Token<'t>>,
 }
 
@@ -146,7 +145,11 @@ impl<'t> Version<'t> {
         };
         let behind = tokens[end..].to_vec();
         // `2.5Gi` is a size. A time goes with its day.
-        let is_glued = matches!(behind.first(), Some(Token::Word(word)) if place(word).is_none() && !(mark == '-' && *word == "T"));
+        let is_glued = match behind.first() {
+            Some(Token::Word("T")) if mark == '-' => false,
+            Some(Token::Word(word)) => place(word).is_none(),
+            _ => false,
+        };
         let version = Self { before: tokens[..start].to_vec(), has_v, numbers, mark, behind };
         (is_version && !is_glued).then_some(version)
     }
@@ -175,7 +178,7 @@ fn in_part(a: &str, b: &str) -> Option<Ordering> {
     let order = numbers.then(behind.order());
     // Of a Kubernetes API, `v1` is more than `v2alpha1`.
     let is_api = one.has_v && one.numbers.len() == 1;
-    if is_api && numbers.is_ne() && behind.is_stability() && behind.order() != numbers {
+    if is_api && numbers.is_ne() && matches!(behind, Behind::Stage(stage) if stage != numbers) {
         return None;
     }
     let semver = |version: &str| semver::Version::parse(version.strip_prefix(['v', 'V']).unwrap_or(version)).ok();
@@ -200,10 +203,6 @@ impl Behind {
         match self {
             Self::Stage(order) | Self::Numbers(order) => order,
         }
-    }
-
-    fn is_stability(self) -> bool {
-        matches!(self, Self::Stage(_))
     }
 }
 
