@@ -14,7 +14,6 @@ mod written;
 use std::rc::Rc;
 
 use krm_merge::file_path;
-use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
 pub use krm_schema::mode::Mode;
@@ -22,7 +21,7 @@ use krm_schema::schema::{Inference, ListRule, NoTypes, Types};
 use krm_tree::limit::{Asked, Budget, Kind, Limit};
 use krm_yaml::{Error, NodeRef};
 
-use crate::decision::{Decision, Decisions, Take};
+use crate::decision::{Decision, Decisions};
 use crate::name::Name;
 use crate::target::Target;
 pub use checked::{Wrong, target};
@@ -228,33 +227,18 @@ impl<'a> Task<'a> {
         roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
     }
 
-    /// The rules that say who wins a conflict, with `otherwise` for the conflicts that no rule fits.
-    pub fn decisions(&self, otherwise: Treatment) -> Decisions<'_> {
+    /// The rules that say who wins a conflict.
+    pub fn rules(&self) -> &[Decision<'a>] {
         match self {
-            Self::Upgrade { rules, .. } => Decisions::new(rules, otherwise),
+            Self::Upgrade { rules, .. } => rules,
             // These modes have no conflicts.
-            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], otherwise),
-        }
-    }
-
-    /// Who wins a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has `take: Fail`.
-    pub fn on_broken(&self) -> OnConflict {
-        match self {
-            Self::Upgrade { rules, .. } if rules.iter().any(|rule| rule.take == Take::Policy(OnConflict::Fail)) => {
-                OnConflict::Fail
-            }
-            _ => self.on_conflict(),
-        }
-    }
-
-    /// The rules that pick a side for some conflicts of a resource.
-    pub fn picking<'t>(&'t self, resource: Resource<'_>) -> impl Iterator<Item = &'t Decision<'a>> {
-        let rules = match self {
-            Self::Upgrade { rules, .. } => &rules[..],
             Self::Overlay { .. } | Self::Patch { .. } => &[],
-        };
-        let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(&resource));
-        rules.iter().filter(|rule| rule.take != Take::Policy(OnConflict::Fail)).filter(is_meant)
+        }
+    }
+
+    /// The rules, with `otherwise` for the conflicts that no rule fits.
+    pub fn decisions(&self, otherwise: Treatment) -> Decisions<'_> {
+        Decisions::new(self.rules(), otherwise)
     }
 
     /// The user's choices that steer a merge, except who wins a conflict.

@@ -22,7 +22,7 @@ use crate::target::Target;
 pub struct Decision<'a> {
     /// The name by which the user knows it.
     pub name: Name,
-    /// The resources; `None` for all.
+    /// The resources and the files without a name; `None` for all.
     pub target: Option<Target>,
     /// The places, including everything below them; `None` for all places, including the resource as a whole.
     pub path: Option<PathPattern>,
@@ -150,7 +150,11 @@ impl<'c, 'a> ConflictView<'c, 'a> {
     }
 
     /// A conflict at a place of a resource.
-    fn of_place(conflict: &'c tree::Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &'c Resource<'a>) -> Self {
+    pub fn of_place(
+        conflict: &'c tree::Conflict<'a>,
+        sides: Sides<Option<&Resource<'a>>>,
+        dest: &'c Resource<'a>,
+    ) -> Self {
         Self {
             resource: dest,
             path: conflict.path.clone(),
@@ -278,15 +282,25 @@ impl<'a> Decisions<'a> {
         for (rule, miss) in self.rules.iter().zip(&mut self.misses) {
             if let Some(winner) = rule.winner(clash) {
                 *miss = None;
-                return Ruling { treatment: winner.into(), rule: Some(rule) };
+                let treatment = match (winner, self.otherwise) {
+                    // Such a conflict stays open, as those do that no rule decides.
+                    (OnConflict::Fail, Treatment::Open(_)) => self.open(clash),
+                    (winner, _) => winner.into(),
+                };
+                return Ruling { treatment, rule: Some(rule) };
             }
         }
         // A miss counts only if no other rule decides the conflict.
         for (rule, known) in self.rules.iter().zip(&mut self.misses) {
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
+        Ruling { treatment: self.open(clash), rule: None }
+    }
+
+    /// How a conflict is handled that no rule decides.
+    fn open(&self, clash: &ConflictView<'_, '_>) -> Treatment {
         let dest = clash.values.dest.as_ref().and_then(Tree::view);
-        Ruling { treatment: self.otherwise.over(dest, clash.taking), rule: None }
+        self.otherwise.over(dest, clash.taking)
     }
 
     /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a

@@ -26,6 +26,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
 use crate::config::{Config, Mode, Role};
+use crate::decision::Decision;
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, ResourceRef, Results, Severity};
 pub use crate::roles::Texts;
@@ -230,6 +231,11 @@ impl<'a> Open<'a> {
     /// The budget for one text of the merge.
     pub fn budget(&self) -> Budget {
         self.job.budget.again()
+    }
+
+    /// The rules of the functionConfig that say who wins a conflict.
+    pub fn rules(&self) -> &[Decision<'a>] {
+        self.job.config.task.rules()
     }
 
     /// What is a Secret on any side, by its identity on each.

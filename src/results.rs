@@ -21,6 +21,7 @@ use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
 use serde::Serialize;
 use serde_yaml::Value;
 
+use crate::name::Name;
 use crate::report::{Counts, Report};
 use words::of_settled;
 pub use words::{Did, at_comment, changed_by, contradicting, counted, followed, how_of, listed, next_step};
@@ -78,6 +79,9 @@ pub struct Outcome {
     /// The counts, if it tells those of a three-way merge.
     #[serde(skip)]
     pub counts: Option<Counts>,
+    /// The rule, if it tells that a rule decided nothing.
+    #[serde(skip)]
+    pub idle: Option<Name>,
     /// The place in a text that the user knows.
     #[serde(skip)]
     pub at: Option<At>,
@@ -199,6 +203,7 @@ impl Outcome {
             excerpt: None,
             clash: None,
             counts: None,
+            idle: None,
             at: None,
             here: None,
             is_secret: false,
@@ -319,11 +324,6 @@ impl Outcome {
     /// Whether it is a conflict.
     pub fn is_conflict(&self) -> bool {
         self.is_because("conflict")
-    }
-
-    /// Whether it is about a rule that decided nothing.
-    pub fn is_idle_rule(&self) -> bool {
-        self.is_because(IDLE_RULE)
     }
 
     fn is_because(&self, reason: &str) -> bool {

@@ -2,8 +2,9 @@
 //!
 //! It selects as kustomize's `patches[].target` does: every given condition must match, a pattern must match the whole value, and an empty
 //! selector matches everything. Only an empty pattern differs. kustomize ignores it; here it matches an empty value, such as the group of
-//! the core types. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both.
+//! the core types. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both. kustomize has no `path`.
 
+mod glob;
 mod scope;
 mod selector;
 
@@ -25,6 +26,7 @@ pub struct Target {
     fields: Vec<(TargetField, Pattern)>,
     labels: Option<Selector>,
     annotations: Option<Selector>,
+    path: Option<Regex>,
 }
 
 /// The part of an item that a pattern must match.
@@ -101,7 +103,7 @@ fn unquoted(pattern: &str) -> String {
 impl Target {
     /// A target that selects everything; `written` is what the user wrote, for messages.
     pub fn new(name: Name, written: impl Into<String>) -> Self {
-        Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None }
+        Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None, path: None }
     }
 
     /// Adds a regular expression for a field.
@@ -131,6 +133,15 @@ impl Target {
         Ok(self)
     }
 
+    /// Adds the file of a resource, or a folder that contains it, with wildcards.
+    ///
+    /// # Errors
+    /// It is no path; the message says why.
+    pub fn with_path(mut self, path: &str) -> Result<Self, String> {
+        self.path = Some(Regex::new(&glob::expression(path)?).map_err(|e| e.to_string())?);
+        Ok(self)
+    }
+
     /// The name by which the user knows it.
     pub fn name(&self) -> &Name {
         &self.name
@@ -145,7 +156,7 @@ impl Target {
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
         });
-        self.fits(identity, resource.node())
+        self.fits(identity, resource)
     }
 
     /// The items that each of these targets selects, by their numbers. A target does not select items that are not resources, for example a
@@ -155,7 +166,7 @@ impl Target {
         for (number, item) in items.iter().enumerate() {
             let Some(identity) = item.identity else { continue };
             for (target, selected) in targets.iter().zip(&mut selected) {
-                if target.fits(identity, item.node()) {
+                if target.fits(identity, item) {
                     selected.push(number);
                 }
             }
@@ -163,8 +174,8 @@ impl Target {
         selected
     }
 
-    /// Whether it selects the resource with this identity.
-    fn fits(&self, identity: Identity<'_>, resource: NodeRef<'_>) -> bool {
+    /// Whether it selects the resource, which has this identity.
+    fn fits(&self, identity: Identity<'_>, resource: &Resource<'_>) -> bool {
         let Identity { api_version, kind, namespace, name } = identity;
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let fits = |(field, pattern): &(TargetField, Pattern)| match field {
@@ -182,9 +193,13 @@ impl Target {
             }
         };
         let selects = |selector: &Option<Selector>, map: &str| {
-            selector.as_ref().is_none_or(|s| s.fits(|key| resource.at(&["metadata", map, key])?.as_str()))
+            selector.as_ref().is_none_or(|s| s.fits(|key| resource.node().at(&["metadata", map, key])?.as_str()))
         };
-        self.fields.iter().all(fits) && selects(&self.labels, "labels") && selects(&self.annotations, "annotations")
+        let is_there = |path: &Regex| resource.file().is_some_and(|file| path.is_match(file));
+        self.fields.iter().all(fits)
+            && self.path.as_ref().is_none_or(is_there)
+            && selects(&self.labels, "labels")
+            && selects(&self.annotations, "annotations")
     }
 }
 
@@ -244,6 +259,21 @@ mod tests {
                 "{pattern}"
             );
         }
+    }
+
+    #[test]
+    fn a_path_selects_the_file_of_a_resource() {
+        let document = Document::parse(ITEM).expect("valid");
+        let root = document.roots().next().expect("a root");
+        let item = Resource::read(root, Origin::Item(0));
+        let file = Resource::read(root, Origin::File { name: "b/web.yaml".to_owned(), item: None });
+        let package = Resource { relative_path: Some("a/web.yaml"), ..file.clone() };
+        let selects = |path: &str| {
+            let target = Target::new(Name::Field(String::new()), "").with_path(path).expect("a path");
+            [&item, &file, &package].map(|resource| target.selects(resource))
+        };
+        assert_eq!(selects("a/*.yaml"), [false, false, true]);
+        assert_eq!(selects("b"), [false, true, false]);
     }
 
     #[test]

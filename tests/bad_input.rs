@@ -516,6 +516,10 @@ fn errors_of_a_target() {
         &target("{labelSelector: 'a in b'}"),
         &["`spec.source[0].target.labelSelector` must be a selector", "not \"a in b\": `(` must follow"],
     );
+    says(
+        &target("{path: 'a['}"),
+        &["`spec.source[0].target.path` must be a path, as `charts/*/Chart.yaml`, not \"a[\": a `[` must have its `]`"],
+    );
     says(&target("{annotationSelector: '=x'}"), &["`spec.source[0].target.annotationSelector` must be a selector"]);
     let three_way = "mode: ThreeWay\noriginal: [{yaml: 'a: 1', target: {kind: Pod}}]\nupdated: [{yaml: 'a: 1'}]\n";
     says(

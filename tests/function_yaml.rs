@@ -134,7 +134,7 @@ fn at<'v>(value: &'v mut Value, way: &[Step]) -> Option<&'v mut serde_json::Map<
 /// A functionConfig of each mode that has every field which it may have; of an input and of a rule, what goes together.
 fn full() -> Vec<Value> {
     let config = |spec: Value| json!({"apiVersion": "krm-merge.dev/v1alpha1", "kind": "Merge", "metadata": {"name": "x"}, "spec": spec});
-    let target = json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "prod", "labelSelector": "a", "annotationSelector": "b"});
+    let target = json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "prod", "labelSelector": "a", "annotationSelector": "b", "path": "a/*.yaml"});
     let path = json!({"path": "x", "keep": true});
     let yaml = json!({"yaml": "a: 1"});
     let resources = json!({"resources": [{"a": 1}]});
@@ -162,7 +162,8 @@ fn is_read(config: &Value) -> Result<(), String> {
 }
 
 /// What the code refuses and no schema of OpenAPI 3.0 can say without `if`, or not of a field that may be null: by a part of the message.
-const BEYOND_THE_SCHEMA: [&str; 11] = [
+const BEYOND_THE_SCHEMA: [&str; 12] = [
+    "must be a path, as `charts/*/Chart.yaml`, not \"",
     "must be a path, as `spec.replicas`, not \"",
     "must be a number of bytes, as `64Mi`, `1Gi` or `1048576`, not \"",
     "must not be given: mode `",

@@ -61,6 +61,13 @@ pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<
     if let Some(selector) = written.annotation_selector {
         target = target.with_annotations(&selector).map_err(|e| not_selector("annotationSelector", &selector, e))?;
     }
+    if let Some(path) = written.path {
+        let wrong = |e: String| {
+            let name = name.of("path");
+            Wrong::of("path", format!("{name} must be a path, as `charts/*/Chart.yaml`, not \"{path}\": {e}"))
+        };
+        target = target.with_path(&path).map_err(wrong)?;
+    }
     Ok(target)
 }
 

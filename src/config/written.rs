@@ -130,6 +130,10 @@ pub struct WrittenTarget {
     pub label_selector: Option<String>,
     /// A selector for annotations, in the same form.
     pub annotation_selector: Option<String>,
+    /// The file, or a folder that contains it, from the root of the package, such as `charts/*/Chart.yaml`. It may have `*`, `?`, `[…]` and
+    /// `**`, as in `.gitignore`.
+    #[schemars(length(min = 1))]
+    pub path: Option<String>,
 }
 
 /// Who wins the conflicts at some places of some resources.

@@ -335,7 +335,8 @@ fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
         (Miss::All, Some(_), None) => format!("{over} its `target` is wrong"),
         (Miss::All, Some(_), Some(_)) => format!("{over} its `target` or `path` is wrong: {how}"),
     };
-    Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name)).because(IDLE_RULE)
+    let told = Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name));
+    Outcome { idle: Some(rule.name.clone()), ..told.because(IDLE_RULE) }
 }
 
 /// The result for a release that is one folder deeper than dest.

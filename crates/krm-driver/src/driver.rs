@@ -152,11 +152,9 @@ fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resou
     let input = file.documents.iter().map(|(_, document)| document.source().len()).sum();
     let budget = Budget::new(limit.with_input(input));
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: task.policy(new_elements), budget: &budget };
-    let mut decisions = match file.kinds {
-        _ if args.common_ancestor => Decisions::new(&[], OnConflict::Fail.into()),
-        Kinds::Named => task.decisions(task.on_conflict().into()),
-        // A rule decides only resources that have a name.
-        Kinds::Whole(_) => Decisions::new(&[], task.on_conflict().into()),
+    let mut decisions = match args.common_ancestor {
+        true => Decisions::new(&[], OnConflict::Fail.into()),
+        false => task.decisions(task.on_conflict().into()),
     };
     let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(args) };
     let by_git = ByGit::of(args, || merge.is_any_open())?;

@@ -32,14 +32,16 @@ use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side, paths};
 use krm_files::walk::Tree;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
-use krm_merge_core::refine::RefinedText;
+use krm_merge_core::warning::Combined as How;
 use krm_merge_function::config::Role;
+use krm_merge_function::decision::Take;
+use krm_merge_function::name::Name;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 use krm_tree::sides::{Side as Version, Sides};
 use krm_tree::tree::{Pick, Taking};
 use krm_yaml::secret::Secret;
 
-use crate::combine::Combiner;
+use crate::combine::{Combined, Combiner};
 use crate::one_form::are_of_one_kind;
 use crate::related::may_be_one;
 
@@ -50,6 +52,8 @@ pub struct Carried {
     pub changes: Vec<Change>,
     /// The conflicts.
     pub results: Vec<Outcome>,
+    /// The rules that decided a conflict.
+    pub rules: Vec<Name>,
 }
 
 /// The form of a file on a side.
@@ -216,7 +220,9 @@ impl CarriedFile<'_> {
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let treatment = match form {
             FileForm::NoResources | FileForm::AsText(AsText::Unnamed) => combiner.on_conflict,
-            FileForm::NoResourcesAnyMore | FileForm::AsText(AsText::Mixed | AsText::Repeated) => combiner.on_broken,
+            FileForm::NoResourcesAnyMore | FileForm::AsText(AsText::Mixed | AsText::Repeated) => {
+                combiner.on_broken(path, sides)
+            }
         };
         let like_updated = || sides[1].and_then(Held::executable);
         let change = |old, new, executable| Change { path: path.to_owned(), old, new, executable };
@@ -234,12 +240,17 @@ impl CarriedFile<'_> {
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
-            && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
-            && !(is_own && text.is_in_conflict())
+            && let Some(merged) = combiner.combined(path, form.name(path, [old, new, here]), [old, new, here])
+            && !(is_own && merged.text.is_in_conflict())
         {
-            carried.results.extend(combined(path, form, &text, treatment));
-            if text.is_in_conflict() {
-                carried.results.extend(unreached(path, form, combiner));
+            carried.results.extend(combined(path, form, &merged, treatment));
+            let Combined { text, ruled } = merged;
+            if text.is_in_conflict() && text.how != How::Document {
+                carried.results.extend(unreached(path, form, sides, combiner));
+            }
+            for conflict in ruled {
+                carried.rules.push(conflict.rule);
+                carried.results.push(conflict.told);
             }
             let wins = match treatment.pick() {
                 Pick::Updated | Pick::Both => text.updated.into_bytes(),
@@ -256,7 +267,7 @@ impl CarriedFile<'_> {
         if is_conflict {
             let why = if is_own { "it has next to nothing in common with upstream's" } else { "" };
             carried.results.push(conflict(path, form, has, treatment, why));
-            carried.results.extend(unreached(path, form, combiner));
+            carried.results.extend(unreached(path, form, sides, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(treatment, Treatment::By(_));
         let new = match treatment.pick() {
@@ -384,14 +395,17 @@ impl fmt::Display for FileForm {
     }
 }
 
-/// The result for a file that both sides changed and that was merged.
-fn combined(path: &str, form: FileForm, text: &RefinedText, treatment: Treatment) -> Option<Outcome> {
+/// The result for a file that both sides changed and that was merged; `None` if the results of the rules say it all.
+fn combined(path: &str, form: FileForm, Combined { text, ruled }: &Combined, treatment: Treatment) -> Option<Outcome> {
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = treatment.policy().settled(&Taking::Overlap);
-        let at = match text.places.as_slice() {
+        let is_left = |place: &&String| ruled.iter().all(|ruled| ruled.place != **place);
+        let left: Vec<String> = text.places.iter().filter(is_left).cloned().collect();
+        let at = match left.as_slice() {
+            [] if !ruled.is_empty() => return None,
             [] => String::new(),
             places => format!("; the changes overlap in {}", listed(places)),
         };
@@ -403,26 +417,27 @@ fn combined(path: &str, form: FileForm, text: &RefinedText, treatment: Treatment
     text.is_combined().then(|| Outcome { file, ..Outcome::new(Severity::Info, message) }.because("combined"))
 }
 
-/// The result for rules of the user that cannot decide a conflict of this file, because one side broke the file or it has no name.
-fn unreached(path: &str, form: FileForm, combiner: &Combiner<'_>) -> Option<Outcome> {
-    let rules = combiner.unreached.get(path)?.join(", ");
-    let why = match form {
-        FileForm::AsText(AsText::Mixed) => {
-            "the file holds resources on one side and something else on another, so that no rule looks into it"
-        }
-        FileForm::AsText(AsText::Repeated) => {
-            "a resource stands in the file more often on one side than on another, so that no rule looks into the file"
-        }
-        FileForm::AsText(AsText::Unnamed) => {
-            "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, so that no rule looks into the file"
-        }
+/// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.
+fn unreached(path: &str, form: FileForm, sides: [Option<&Held>; 3], combiner: &Combiner<'_>) -> Option<Outcome> {
+    let rules = combiner.rules_for(path, sides).into_iter().filter(|rule| match form {
+        FileForm::AsText(_) => rule.take != Take::Policy(OnConflict::Fail),
+        // A rule without a target is for all resources, so it does not name the file.
         FileForm::NoResources | FileForm::NoResourcesAnyMore => {
-            "the file has no `metadata.name`, and a rule decides only resources that have one"
+            rule.target.is_some() && rule.take != Take::Policy(OnConflict::Fail)
         }
+    });
+    let rules: Vec<String> = rules.map(|rule| rule.name.to_string()).collect();
+    let why = match form {
+        FileForm::AsText(AsText::Mixed) => "the file holds resources on one side and something else on another",
+        FileForm::AsText(AsText::Repeated) => "a resource stands in the file more often on one side than on another",
+        FileForm::AsText(AsText::Unnamed) => {
+            "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, and the file did not merge by field"
+        }
+        FileForm::NoResources | FileForm::NoResourcesAnyMore => "the file did not merge by field",
     };
-    let message = format!("{why}: {rules} decided nothing here");
+    let message = format!("{why}, so that no rule looks into it: {} decided nothing here", rules.join(", "));
     let file = Some(results::File { path: path.to_owned(), index: None });
-    Some(Outcome { file, ..Outcome::new(Severity::Warning, message) })
+    (!rules.is_empty()).then(|| Outcome { file, ..Outcome::new(Severity::Warning, message) })
 }
 
 /// The treatment on a file of dest's own, which no policy replaces.

@@ -5,23 +5,21 @@ mod left_out;
 mod open;
 mod placed;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use anyhow::{Result, bail};
 use krm_files::change::{Change, Made};
 use krm_files::cores;
-use krm_files::held::{Content, Held, is_kustomization};
+use krm_files::held::Held;
 use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side, SidePart};
-use krm_merge::list;
 use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
-use krm_merge_function::config::{Config, Role, Task};
-use krm_merge_function::name::Name;
+use krm_merge_function::config::{Config, Role};
 use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, ResourceRef, Severity};
-use krm_schema::schema::{Inference, KUSTOMIZATION, ListRule, Types};
+use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::{Budget, Limit};
 use krm_yaml::Document;
 
@@ -106,35 +104,6 @@ fn on_all_cores<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Box<
         return one_by_one(members, rules);
     }
     Box::new(cores::map(members, |member| member.merged(&rules)).into_iter())
-}
-
-/// The rules that pick a side, but cannot decide conflicts of a file although they select a resource in it. One side broke the file, a
-/// resource in it has no name, or it is a kustomization without a name. The result has the rules of each file, in order.
-fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Result<BTreeMap<String, Vec<String>>> {
-    let [api_version, kind] = KUSTOMIZATION;
-    let kustomization = Document::parse(format!("apiVersion: {api_version}\nkind: {kind}\n"))?;
-    let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
-    for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
-        let rules: Vec<&Name> = match &held.content {
-            Content::AsText(_, document) => {
-                let items = document.roots().flat_map(list::resources);
-                items
-                    .flat_map(|item| task.picking(Resource::listed(item, Origin::Item(0))))
-                    .map(|rule| &rule.name)
-                    .collect()
-            }
-            // A rule without a target is for all resources of the package, so it does not name the kustomization.
-            Content::Other if is_kustomization(&held.path) => {
-                let rules = kustomization.roots().flat_map(|root| task.picking(Resource::read(root, Origin::Item(0))));
-                rules.filter(|rule| rule.target.is_some()).map(|rule| &rule.name).collect()
-            }
-            Content::Other | Content::NoYaml(_) | Content::Resources(_) => continue,
-        };
-        found.entry(held.path.clone()).or_default().extend(rules);
-    }
-    let named = |rules: BTreeSet<&Name>| rules.into_iter().map(ToString::to_string).collect::<Vec<_>>();
-    let found = found.into_iter().filter(|(_, rules)| !rules.is_empty());
-    Ok(found.map(|(path, rules)| (path, named(rules))).collect())
 }
 
 /// Merges the other sides into dest. If a result is an error, there are no changes.

@@ -24,7 +24,7 @@ use krm_schema::schema::{Cursor, Names};
 use krm_tree::limit::Budget;
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::Sides;
-use krm_tree::tree::{Conflict, Made, Quotes, Taking, Tree};
+use krm_tree::tree::{Conflict, Made, Pick, Quotes, Taking, Tree};
 use krm_yaml::{NodeRef, trim_end};
 
 use crate::merge::Walked;
@@ -43,19 +43,32 @@ pub fn refine<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
+/// A conflict of a document that is not a resource.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentConflict<'c, 'a> {
+    /// The conflict.
+    pub conflict: &'c Conflict<'a>,
+    /// The document on each side.
+    pub roots: Sides<NodeRef<'a>>,
+}
+
+/// Who wins a conflict of a document; `None` leaves it open.
+pub type DecideDocument<'d> = dyn for<'c, 'a> FnMut(DocumentConflict<'c, 'a>) -> Option<Pick> + 'd;
+
 /// Merges three versions of a text that is not a resource: as a document if `name` says that it is one, otherwise line by line. `None` if
-/// the result is the same conflict. `cursor` is at the root of the document.
+/// the result is the same conflict. `cursor` is at the root of the document. `decide` is asked for each conflict of a document.
 pub fn refine_text(
     name: Option<&str>,
     [original, updated, dest]: [&str; 3],
     cursor: Cursor<'_>,
     policy: Policy,
     budget: &Budget,
+    decide: &mut DecideDocument<'_>,
 ) -> Option<RefinedText> {
     if policy.conflict_level == ConflictLevel::Value {
         return None;
     }
-    RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
+    RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default(), decide)
 }
 
 /// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt and kustomize each have a name without an ending.
@@ -154,10 +167,11 @@ impl RefinedText {
         policy: Policy,
         budget: &Budget,
         depth: Depth,
+        decide: &mut DecideDocument<'_>,
     ) -> Option<Self> {
         let [original, updated, dest] = sides;
         let document = depth.deeper().filter(|_| name.is_some_and(names_document));
-        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth));
+        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth, decide));
         let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
@@ -289,7 +303,9 @@ impl<'a> Refiner<'a, '_> {
             return Some(made(merged.text, sides.dest));
         }
         let name = name_of_field(conflict);
-        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth);
+        // Who decides the conflict of the value decides those in it.
+        let open = &mut |_: DocumentConflict<'_, '_>| None;
+        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, open);
         let text = text.map(|text| text.in_place_of(sides.dest));
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
         let written = if is_document { None } else { written::merged(sides, self.budget) };

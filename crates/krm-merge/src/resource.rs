@@ -233,6 +233,15 @@ impl<'a> Resource<'a> {
         sides.iter().filter_map(|(_, side)| Some(side.as_ref()?.secret)).max().unwrap_or_default()
     }
 
+    /// Its file, from the root of the package that is merged; `None` if it is in no file.
+    pub fn file(&self) -> Option<&str> {
+        let of_origin = match &self.origin {
+            Origin::File { name, .. } => Some(&**name),
+            Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
+        };
+        self.relative_path.or(of_origin)
+    }
+
     /// Its map.
     pub fn node(&self) -> NodeRef<'a> {
         self.node

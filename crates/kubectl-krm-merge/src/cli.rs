@@ -129,8 +129,8 @@ pub struct Source {
     #[arg(long, short = 'p', value_name = "PATH|TEXT")]
     pub patch: Vec<String>,
     /// Apply the sources to every resource of dest that this selects, instead of the resources with their identity:
-    /// `kind=Deployment,name=web-.*`. The fields are `group`, `version`, `kind`, `name`, `namespace`, `labelSelector` and
-    /// `annotationSelector`
+    /// `kind=Deployment,name=web-.*`. The fields are `group`, `version`, `kind`, `name`, `namespace`, `labelSelector`,
+    /// `annotationSelector` and `path`
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub target: Option<String>,
 }

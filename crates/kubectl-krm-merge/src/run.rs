@@ -234,7 +234,7 @@ pub fn format(common: &Common) -> Option<Output> {
 fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome> {
     let is_told = move |info: &&Outcome| match format {
         Some(Output::Diff) => true,
-        Some(Output::Yaml | Output::Json | Output::Name) => info.is_idle_rule() && merge.is_in_conflict(),
+        Some(Output::Yaml | Output::Json | Output::Name) => info.idle.is_some() && merge.is_in_conflict(),
         _ => false,
     };
     merge.results.iter().filter(|result| result.severity == Severity::Info).filter(is_told)

@@ -311,7 +311,8 @@ fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Com
 }
 
 /// The fields of a target.
-const TARGET: [&str; 7] = ["group", "version", "kind", "name", "namespace", "labelSelector", "annotationSelector"];
+const TARGET: [&str; 8] =
+    ["group", "version", "kind", "name", "namespace", "labelSelector", "annotationSelector", "path"];
 /// The fields of a rule of `mergeKeys`.
 const RULE: [&str; 6] = ["apiVersion", "kind", "path", "keys", "set", "atomic"];
 
@@ -353,9 +354,9 @@ fn take(fields: &mut Vec<(String, String)>, name: &str) -> Option<String> {
 fn target_of(text: &str) -> Result<Target> {
     let mut given = fields("--target", &TARGET, text)?;
     let written = given.iter().map(|(name, value)| format!("`{name}: {value}`")).collect();
-    let [group, version, kind, name, namespace, label_selector, annotation_selector] =
+    let [group, version, kind, name, namespace, label_selector, annotation_selector, path] =
         TARGET.map(|name| take(&mut given, name));
-    let fields = WrittenTarget { group, version, kind, name, namespace, label_selector, annotation_selector };
+    let fields = WrittenTarget { group, version, kind, name, namespace, label_selector, annotation_selector, path };
     let name = Name::Flag { flag: "--target", value: text.to_owned() };
     target(name, fields, written).map_err(|wrong| anyhow!(wrong.message))
 }
@@ -405,7 +406,7 @@ mod tests {
             ("name=a,", "between its commas"),
             (
                 "kind=Deployment,foo=x",
-                "must have fields among `group`, `version`, `kind`, `name`, `namespace`, `labelSelector`, `annotationSelector`, not `foo` as in \"kind=Deployment,foo=x\"",
+                "must have fields among `group`, `version`, `kind`, `name`, `namespace`, `labelSelector`, `annotationSelector`, `path`, not `foo` as in \"kind=Deployment,foo=x\"",
             ),
             ("foo=x", "not `foo` as in \"foo=x\""),
         ] {

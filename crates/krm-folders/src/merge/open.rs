@@ -18,7 +18,7 @@ use krm_yaml::{Document, NodeRef};
 use super::files::{ComparedTexts, SideFiles, changes};
 use super::left_out::{Found, LeftOut};
 use super::placed::{Placed, place};
-use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing, unreached};
+use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing};
 use crate::beside;
 use crate::brought;
 use crate::carry::{Taken, carry};
@@ -34,8 +34,6 @@ pub struct Open<'m> {
     merged: Result<function::Open<'m>, Box<Outcome>>,
     /// Who wins the conflicts of files.
     on_conflict: OnConflict,
-    on_broken: OnConflict,
-    unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     rules: Vec<ListRule>,
     types: Types<'static>,
@@ -84,8 +82,7 @@ pub fn drawn<'c, T>(
         let (limit, policy) = (config.limit, config.policy());
         let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
         let types = Types::new(rules.iter().cloned(), config.inference);
-        let (on_conflict, on_broken) = (config.task.on_conflict(), config.task.on_broken());
-        let unreached = unreached(dest, given, &config.task)?;
+        let on_conflict = config.task.on_conflict();
         let (owners, resources): (Vec<usize>, Vec<_>) = dest.resources(SidePart::Package).into_iter().unzip();
         let items: Vec<_> = owners.into_iter().zip(resources.iter().map(|resource| resource.node())).collect();
         let texts = Texts::parse(&config);
@@ -95,20 +92,7 @@ pub fn drawn<'c, T>(
         });
         let merged = job.as_ref().map_err(Clone::clone).and_then(Job::merged);
         let (left, items) = (&left_out, &items[..]);
-        let mut open = Open {
-            dest,
-            given,
-            left_out: left,
-            items,
-            merged,
-            on_conflict,
-            on_broken,
-            unreached,
-            policy,
-            rules,
-            types,
-            limit,
-        };
+        let mut open = Open { dest, given, left_out: left, items, merged, on_conflict, policy, rules, types, limit };
         match draw(&mut open) {
             Ok(drawn) => return Ok(drawn),
             Err(Stop::Failed(error)) => return Err(error),
@@ -190,6 +174,7 @@ impl<'m> Open<'m> {
         results.extend(carried.summary());
         carried.results.retain(|told| results.iter().all(|r| r.message != told.message || told.is_conflict()));
         results.append(&mut carried.results);
+        results.retain(|told| told.idle.as_ref().is_none_or(|rule| !carried.rules.contains(rule)));
         if has_failed(&results) {
             count_nothing(&mut results, dest, &budget);
         }
@@ -218,8 +203,7 @@ impl<'m> Open<'m> {
     fn combiner<'b>(&'b self, open: Option<Pick>, budget: &'b Budget) -> Combiner<'b> {
         Combiner {
             on_conflict: self.treatment(open, self.on_conflict),
-            on_broken: self.treatment(open, self.on_broken),
-            unreached: &self.unreached,
+            rules: self.merged.as_ref().map(|merged| merged.rules()).unwrap_or_default(),
             policy: self.policy,
             types: &self.types,
             budget,

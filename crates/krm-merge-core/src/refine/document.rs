@@ -8,11 +8,11 @@ use krm_tree::alias::same_with_aliases;
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::edits;
-use krm_tree::tree::{Conflict, Pick, Taking, Tree, settle};
+use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
-use super::{Depth, RefinedText, Sources, refined};
+use super::{DecideDocument, Depth, DocumentConflict, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::merge::{Walked, merge};
 use crate::own_comments::{OwnComments, contested_header};
@@ -27,6 +27,7 @@ pub(super) fn merged(
     policy: Policy,
     budget: &Budget,
     depth: Depth,
+    decides: &mut DecideDocument<'_>,
 ) -> Option<RefinedText> {
     let [original, updated, dest] = texts.map(|text| Document::parse(text).ok());
     let documents = [original?, updated?, dest?];
@@ -41,6 +42,8 @@ pub(super) fn merged(
         None => Walked { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
     };
     let tree = refined(merged, cursor, policy, budget, depth).tree?;
+    let roots = Sides { original, updated, dest };
+    let tree = decide(tree, &mut |conflict| decides(DocumentConflict { conflict, roots }))?;
     let mut places = Vec::new();
     // Additions of both sides stay, whoever wins.
     let won_by = |pick| {
@@ -54,7 +57,7 @@ pub(super) fn merged(
         won_by(Pick::Dest)(conflict)
     })?;
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
-    let sides = Sides { original: Some(original), updated: Some(updated), dest: Some(dest) };
+    let sides = roots.map(Some);
     let [(own, contested), (updated, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
     let apart = !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));

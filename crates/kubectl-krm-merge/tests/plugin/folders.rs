@@ -885,7 +885,7 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
             "`labelSelector` of `--target` \"labelSelector=a in\" must be a selector".into(),
         ),
         ("--target", "name=(", "`name` of `--target` \"name=(\" must be a regular expression, not \"(\"".into()),
-        ("--target", "path=x", "`--target` must have fields among `group`, ".into()),
+        ("--target", "paths=x", "`--target` must have fields among `group`, ".into()),
         ("--target", "kind=Job", "`--target` \"kind=Job\" must select at least one item".into()),
         ("--openapi", "d.yaml", "`--openapi` \"d.yaml\" must have `definitions`".into()),
         ("--openapi", "list.yaml", "`--openapi` \"list.yaml\" must have `definitions`".into()),

@@ -270,22 +270,79 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
 }
 
 #[test]
-fn a_rule_for_a_kustomization_without_a_name_is_told_to_decide_nothing() {
+fn a_rule_decides_a_file_without_a_name() {
+    let files = |suffix: &str, prefix: &str| format!("nameSuffix: {suffix}\nnamePrefix: {prefix}\n");
+    let with = |rules: &str| {
+        let folder = package([No, No, No]);
+        for (side, text) in [("v1", files("s1", "p1")), ("v2", files("s2", "p2")), ("here", files("s3", "p3"))] {
+            folder.write(&format!("{side}/app/kustomization.yaml"), text);
+        }
+        let config = format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n{rules}");
+        folder.write("rules.yaml", config);
+        let ran = folder.run(&[&UPGRADE[..], &["--config", "rules.yaml", "-o", "diff"]].concat());
+        (ran, folder.read("here/app/kustomization.yaml"))
+    };
+    // What no rule names is decided by `onConflict`.
+    for (target, suffix, prefix) in [
+        ("target: {kind: Kustomization}, path: namePrefix, take: Dest", "s2", "p3"),
+        ("target: {path: app/kustomization.yaml}, path: namePrefix, take: Dest", "s2", "p3"),
+        ("target: {path: '*/kustomization.yaml'}, take: Dest", "s3", "p3"),
+        ("target: {kind: ConfigMap}, take: Dest", "s2", "p2"),
+        ("target: {path: charts}, take: Dest", "s2", "p2"),
+        ("path: namePrefix, take: Dest", "s2", "p3"),
+    ] {
+        let (ran, text) = with(&format!("  - {{{target}}}\n"));
+        assert_eq!(text, files(suffix, prefix), "{target}: {}", ran.stderr);
+        let decided = "info: app/kustomization.yaml: both sides changed `namePrefix`: dest has \"p3\", updated has \"p2\", original had \"p1\"; kept dest's, as `spec.rules[0]` says";
+        assert_eq!(ran.stderr.lines().any(|line| line == decided), prefix == "p3", "{target}: {}", ran.stderr);
+        assert_eq!(ran.stderr.contains("`spec.rules[0]` decided nothing"), prefix == "p2", "{target}: {}", ran.stderr);
+    }
+    // A rule that leaves a conflict to someone names that conflict alone.
+    let (ran, text) = with("  - {path: namePrefix, take: Fail}\n  - {path: nameSuffix, take: Dest}\n");
+    let err = ran.failed(1);
+    assert_eq!(text, files("s3", "p3"));
+    assert!(err.contains("error: app/kustomization.yaml: both sides changed `namePrefix`: dest has"), "{err}");
+    assert!(!err.contains("the changes overlap"), "{err}");
+}
+
+#[test]
+fn the_newer_version_of_a_chart_wins() {
+    let chart = |version: &str, redis: &str| {
+        format!("apiVersion: v2\nname: shop\nversion: {version}\ndependencies:\n- name: redis\n  version: {redis}\n")
+    };
+    let folder = package([No, No, No]);
+    for (side, text) in
+        [("v1", chart("1.0.0", "17.0.0")), ("v2", chart("1.2.0", "18.1.0")), ("here", chart("1.1.0", "18.2.0"))]
+    {
+        folder.write(&format!("{side}/Chart.yaml"), text);
+    }
+    folder.write(
+        "rules.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  onConflict: Fail\n  rules:\n  - {take: Newest}\n",
+    );
+    let merge = [&UPGRADE[..], &["--config", "rules.yaml"]].concat();
+    // A second run changes nothing.
+    for _ in 0..2 {
+        folder.run(&merge).passed();
+        assert_eq!(folder.read("here/Chart.yaml"), chart("1.2.0", "18.2.0"));
+    }
+}
+
+#[test]
+fn a_rule_for_a_file_that_did_not_merge_by_field_is_told_to_decide_nothing() {
     let folder = package([No, No, No]);
     for (side, x) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
-        folder.write(&format!("{side}/kustomization.yaml"), format!("namePrefix: p{x}\n"));
+        folder.write(&format!("{side}/a.txt"), format!("a\n{x}\n"));
     }
-    let told = "warning: kustomization.yaml: the file has no `metadata.name`, and a rule decides only resources that have one: `spec.rules[0]` decided nothing here";
-    for (target, is_told) in
-        [("target: {kind: Kustomization}, ", true), ("target: {kind: ConfigMap}, ", false), ("", false)]
-    {
+    let told = "warning: a.txt: the file did not merge by field, so that no rule looks into it: `spec.rules[0]` decided nothing here";
+    for (target, is_told) in [("target: {path: a.txt}, ", true), ("target: {kind: ConfigMap}, ", false), ("", false)] {
         folder.write(
             "rules.yaml",
-            format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {{{target}path: namePrefix, take: Dest}}\n"),
+            format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {{{target}take: Dest}}\n"),
         );
         let merge = [&UPGRADE[..], &["--config", "rules.yaml", "-o", "yaml", "--dry-run"]].concat();
         let err = folder.run(&merge).stderr;
-        assert!(err.contains("kustomization.yaml: both sides changed the file"), "{err}");
+        assert!(err.contains("a.txt: both sides changed the file"), "{err}");
         assert_eq!(err.lines().any(|line| line == told), is_told, "{target}: {err}");
     }
 }

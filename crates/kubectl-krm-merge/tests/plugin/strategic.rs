@@ -59,7 +59,7 @@ fn a_target_is_every_resource_that_it_selects() {
         (["-p", patch, "--target", "Deployment"], "`--target` must be fields"),
         (
             ["-p", patch, "--target", "kin=Deployment"],
-            "labelSelector`, `annotationSelector`, not `kin` as in \"kin=Deployment\"",
+            "labelSelector`, `annotationSelector`, `path`, not `kin` as in \"kin=Deployment\"",
         ),
         (["-p", "[{op: remove, path: /spec}]", "--target", "kind=Deployment"], "a JSON patch (RFC 6902) is none"),
         (["-p", "spec: {$patch: x}", "--target", "kind=Deployment"], "`$patch` must be"),

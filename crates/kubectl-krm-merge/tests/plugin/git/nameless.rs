@@ -222,7 +222,7 @@ fn a_conflict_in_a_list_without_keys_is_no_larger_than_git_s() {
     }
 }
 
-/// As in a three-way merge, no rule looks into such a file, but `onConflict` decides.
+/// As in a three-way merge, rules decide such a file by its path, its type or its fields, and `onConflict` what they leave.
 #[test]
 fn the_settings_of_the_repository_decide() {
     if !has("git") {
@@ -244,8 +244,19 @@ fn the_settings_of_the_repository_decide() {
     let want =
         "info: values.yaml: both sides changed `image`; took theirs, as `spec.onConflict` of .krm-merge.yaml says\n";
     assert!(told.contains(want), "{told}");
-    let (code, text, _) = merged("  rules:\n  - {path: image, take: Dest}\n");
-    assert!(code == Some(1) && text.contains("<<<<<<< HEAD\nimage: a\n======="), "{text}");
+    for (rule, wins) in [
+        ("{path: image, take: Dest}", Some("a")),
+        ("{target: {path: '*.yaml'}, take: Updated}", Some("b")),
+        ("{target: {path: charts}, take: Updated}", None),
+        ("{target: {kind: Deployment}, take: Updated}", None),
+        ("{path: image, take: Fail}", None),
+    ] {
+        let (code, text, told) = merged(&format!("  rules:\n  - {rule}\n"));
+        match wins {
+            Some(image) => assert_eq!((code, text), (Some(0), VALUES.replace("app", image)), "{rule}: {told}"),
+            None => assert!(code == Some(1) && text.contains("<<<<<<< HEAD\nimage: a\n======="), "{rule}: {text}"),
+        }
+    }
 }
 
 /// kustomize reads its own files by name, so no definition in the index is looked for.
