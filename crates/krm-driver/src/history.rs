@@ -1,7 +1,8 @@
 //! `git-history`: merges once more what the commits of a repository merged, with git alone and with the driver, and counts.
 //!
 //! git itself merges, and calls the driver as it does after `git-install`. What it makes goes into a repository for trials, so the user's
-//! repository stays as it is. The driver has no rules there, and finds definitions in our side of each commit.
+//! repository stays as it is. The driver has no rules there, and finds definitions in our side of each commit. Where it stops, git merges once
+//! more with the rule that the newer version wins.
 
 mod commits;
 mod counts;
@@ -78,23 +79,29 @@ pub fn history(args: &GitHistory) -> Result<End> {
 }
 
 /// A replay with git alone and with the driver.
-struct Both {
+struct Merged {
     git: GitMerged,
     driver: GitMerged,
+    /// With the rule that the newer version wins; `None` if the driver has merged all.
+    newest: Option<GitMerged>,
 }
 
 /// Merges the sides of a replay; `None` if there is nothing for the driver.
-fn merged(scratch: &Scratch, replay: &Replay) -> Result<Option<Both>> {
+fn merged(scratch: &Scratch, replay: &Replay) -> Result<Option<Merged>> {
     scratch.read(&replay.ours)?;
     let git = scratch.merge(replay, Merger::Git)?;
     if git.files.is_empty() {
         return Ok(None);
     }
     let driver = scratch.merge(replay, Merger::Driver)?;
-    Ok(Some(Both { git, driver }))
+    let newest = match driver.in_conflict.is_empty() {
+        true => None,
+        false => Some(scratch.merge(replay, Merger::Newest)?),
+    };
+    Ok(Some(Merged { git, driver, newest }))
 }
 
-impl Both {
+impl Merged {
     /// What came of each file.
     fn files(&self, replay: &Replay, objects: &mut Objects) -> Result<Vec<ReplayedFile>> {
         let paths: BTreeSet<&String> = self.git.files.union(&self.driver.files).collect();
@@ -110,8 +117,10 @@ impl Both {
                 Ok(if is_same { Outcome::AsCommitted } else { Outcome::NotAsCommitted })
             };
             let (git, driver) = (outcome(&self.git)?, outcome(&self.driver)?);
+            let newest = self.newest.as_ref().filter(|_| matches!(driver, Outcome::Conflict { .. }));
+            let newest = newest.map(&mut outcome).transpose()?;
             let (commit, how) = (replay.commit.clone(), replay.how);
-            files.push(ReplayedFile { commit, how, path: path.clone(), git, driver });
+            files.push(ReplayedFile { commit, how, path: path.clone(), git, driver, newest });
         }
         Ok(files)
     }

@@ -12,11 +12,15 @@ use krm_files::temporary::TemporaryFolder;
 use krm_files::walk::{path_of, shown};
 use krm_git::objects::Objects;
 use krm_git::program::{In, git, output, run, words};
+use krm_merge::file_path::RULES;
 
 use super::commits::Replay;
 use crate::args::PATTERNS;
 use crate::install::{attribute, settings};
 use crate::resolve::marked::Marked;
+
+/// The rules with which the newer version wins.
+const NEWEST: &str = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {take: Newest}\n";
 
 /// The largest file that is looked into, in bytes.
 const MOST: u64 = 1 << 28;
@@ -34,6 +38,8 @@ pub enum Merger {
     Git,
     /// git with the driver.
     Driver,
+    /// The same, with a rule that takes the newer version.
+    Newest,
 }
 
 /// What git made of a replay.
@@ -111,12 +117,17 @@ impl Scratch {
         let mut git = self.git();
         match merger {
             Merger::Git => git.args(["-c", "core.attributesFile=/dev/null"]),
-            Merger::Driver => {
+            Merger::Driver | Merger::Newest => {
                 git.arg("-c").arg(format!("core.attributesFile={}", self.folder.path().join("attributes").display()));
                 let settings = settings();
                 git.args(settings.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]))
             }
         };
+        let rules = self.folder.path().join(RULES);
+        match merger {
+            Merger::Newest => fs::write(&rules, NEWEST).with_context(|| shown(&rules))?,
+            Merger::Git | Merger::Driver => _ = fs::remove_file(&rules),
+        }
         git.args(["merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories"]);
         git.args(replay.base.iter().map(|base| format!("--merge-base={base}")));
         let start = Instant::now();

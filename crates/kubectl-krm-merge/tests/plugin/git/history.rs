@@ -120,14 +120,14 @@ fn merges_picks_and_reverts_are_counted_and_nothing_is_touched() {
     repository.git(&["merge", "-q", "--no-edit", "more", "one"]);
 
     let before = repository.0.files(".");
-    let file =
-        |how: &str, git: Value, driver: Value| json!({"how": how, "path": "web.yaml", "git": git, "driver": driver});
+    let file = |how: &str, git: Value, driver: Value| json!({"how": how, "path": "web.yaml", "git": git, "newest": driver, "driver": driver});
     let [same, other] = ["AsCommitted", "NotAsCommitted"].map(|outcome| json!({"outcome": outcome}));
     let want = json!({
         "replayed": {"merges": 4, "cherryPicks": 2, "reverts": 1},
         "leftOut": 1,
         "git": sums([5, 15, 0, 1]),
         "driver": sums([1, 2, 4, 1]),
+        "newest": sums([1, 2, 4, 1]),
         "files": [
             file("revert", conflict(4), same.clone()),
             file("cherry-pick", conflict(2), same.clone()),
@@ -140,6 +140,33 @@ fn merges_picks_and_reverts_are_counted_and_nothing_is_touched() {
     let told = repository.history(&[]);
     assert_eq!(told, want, "{}", serde_json::to_string_pretty(&told).expect("JSON"));
     assert_eq!(repository.0.files("."), before);
+}
+
+/// Two files in which both sides set a version. In one, the older one was committed.
+#[test]
+fn what_the_newer_version_would_decide_is_counted() {
+    if !has_merge_tree() {
+        return;
+    }
+    let repository = Repository::new("web.yaml", WEB);
+    let set = |text: &str, tag: &str| with(text, ["web:1", tag]);
+    repository.write("api.yaml", &set(WEB, "web:1.0"), "api");
+    repository.write("web.yaml", &set(WEB, "web:1.0"), "web");
+    let tag = |tag: &str| with(WEB, ["web:1", tag]);
+    repository.git(&["checkout", "-q", "-b", "theirs"]);
+    repository.write("api.yaml", &tag("web:1.10"), "their api");
+    repository.write("web.yaml", &tag("web:1.10"), "their web");
+    repository.git(&["checkout", "-q", "main"]);
+    repository.write("api.yaml", &tag("web:1.9"), "our api");
+    repository.write("web.yaml", &tag("web:1.9"), "our web");
+    repository.fails(&["merge", "-q", "theirs"]);
+    repository.0.write("api.yaml", tag("web:1.10"));
+    repository.write("web.yaml", &tag("web:1.9"), "a merge");
+    let told = repository.history(&[]);
+    assert_eq!((&told["driver"], &told["newest"]), (&sums([2, 4, 0, 0]), &sums([0, 0, 1, 1])), "{told}");
+    let text = repository.0.run(&["git-history"]).passed();
+    let line = "If the newer version wins (`git-install --newest`), the driver stops in 2 less. People committed 1 of them like that.";
+    assert!(text.lines().any(|own| own == line), "{text}");
 }
 
 #[test]
