@@ -180,11 +180,15 @@ impl<'c, 'a> ConflictView<'c, 'a> {
             }
         }
         // Parts that only one side changed, such as a registry, are no part of the conflict.
-        let updated = self.taken.as_ref().filter(|_| self.values.updated.is_some()).or(self.values.updated.as_ref());
-        let [original, updated, dest] = [self.values.original.as_ref(), updated, self.values.dest.as_ref()].map(text);
-        let has_original = self.values.original.is_some();
-        newest(Sides { original: original.as_deref(), updated: updated.as_deref(), dest: dest.as_deref() })
-            .filter(|_| original.is_some() == has_original)
+        let Sides { original, updated, dest } = &self.values;
+        let taken = self.taken.as_ref().filter(|_| updated.is_some()).or(updated.as_ref());
+        let texts = Sides { original: text(original.as_ref()), updated: text(taken), dest: text(dest.as_ref()) };
+        if texts.original.is_some() != original.is_some() {
+            return None;
+        }
+        let texts = Sides::of(|side| texts[side].as_deref());
+        let kind = Composed::of_place(&self.path);
+        newest(kind.and_then(|kind| kind.versions(texts)).unwrap_or(texts))
     }
 
     /// Compares the value that a side has at a place on the way to the conflict.

@@ -144,8 +144,9 @@ fn of_conflict(
     let (resource, is_secret) = (about.resource, about.hides(&conflict.path));
     // If the budget is used up, the result is not written.
     let json = |node| to_json(node, budget).unwrap_or_default();
-    // If changes overlap, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
-    let overlaps = matches!(conflict.taking, Taking::Overlap | Taking::Both(_));
+    // If changes overlap, or parts merge, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
+    let overlaps =
+        matches!(conflict.taking, Taking::Overlap | Taking::Both(_)) || matches!(conflict.dest, Some(Tree::Made(_)));
     let own = if overlaps { find(resource.node(), &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
     let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
@@ -197,10 +198,20 @@ fn of_conflict(
         (taking, _) => ruling.treatment.settled(taking),
     };
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret));
+    let more = if is_sum(&conflict.path) { more + SUM } else { more };
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
     Outcome { field, here: Some(here.start()), is_secret, ..outcome }
+}
+
+/// The advice for a sum.
+const SUM: &str = ", but it is a sum of other content: make it again";
+
+/// Whether a value is a sum of other content, which neither side's change can give. Source: the annotations `checksum/…` of Helm's "Automatically
+/// Roll Deployments".
+fn is_sum(path: &FieldPath<'_>) -> bool {
+    matches!(path.steps().last(), Some(Step::Field(name)) if name.starts_with("checksum/"))
 }
 
 /// The parts of a value that both sides changed, in different ways; empty if it has no parts.

@@ -344,10 +344,17 @@ fn pick(side: Side) -> Pick {
     }
 }
 
-/// A side's whole child in the place of a merged one. The lines above it that belong to no child are merged for all sides.
+/// A side's whole child in the place of a merged one. The lines above it that belong to no child are merged for all sides. Of a value with
+/// parts, such as an image, it has the parts that only the other side changed.
 fn whole<'a>(merged: &Entry<'a>, spot: &VersionsAt<'a>, side: Side) -> Entry<'a> {
     let own = spot.entry(side, merged.was);
-    Entry { comments: Comments { gap: merged.comments.gap, ..*own.comments }.into(), ..own }
+    let won = match (&merged.value, side) {
+        (Some(Tree::Conflict(conflict)), Side::Updated) if matches!(conflict.taking, Taking::Value) => &conflict.taken,
+        (Some(Tree::Conflict(conflict)), Side::Dest) if matches!(conflict.taking, Taking::Value) => &conflict.dest,
+        _ => &None,
+    };
+    let value = won.clone().filter(|won| matches!(won, Tree::Made(_))).or(own.value);
+    Entry { comments: Comments { gap: merged.comments.gap, ..*own.comments }.into(), value, ..own }
 }
 
 /// The node in theirs of a child that ours lacks.

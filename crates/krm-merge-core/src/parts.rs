@@ -26,11 +26,13 @@ pub struct Parts<'t> {
     version: &'t str,
 }
 
-/// Values whose parts were changed by one side each.
+/// A value merged by its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedParts {
-    /// The value.
-    pub text: String,
+    /// The value if dest wins a part that both sides changed, in different ways.
+    pub dest: String,
+    /// The value if updated wins it; the same as dest's if there is no such part.
+    pub updated: String,
     /// The side whose place it has.
     pub place: Side,
 }
@@ -70,7 +72,7 @@ impl Composed {
         }
     }
 
-    /// Merges the parts of three versions; `None` if both sides changed a part, in different ways, or if they name different things: the
+    /// Merges the parts of three versions; `None` if both sides changed each part, in different ways, or if they name different things: the
     /// version of one image says nothing of another one.
     pub fn merged(self, texts: Sides<&str>) -> Option<MergedParts> {
         let [original, updated, dest] = [texts.original, texts.updated, texts.dest].map(|text| self.parts(text));
@@ -78,9 +80,24 @@ impl Composed {
         if sides.iter().any(|(_, parts)| parts.name() != sides.original.name()) {
             return None;
         }
-        let place = taken(sides.map(|parts| parts.place))?;
-        let version = taken(sides.map(|parts| parts.version))?;
-        Some(MergedParts { text: format!("{}{}", sides[place].place, sides[version].version), place })
+        let [place, version] = [taken(sides.map(|parts| parts.place)), taken(sides.map(|parts| parts.version))];
+        let won_by = |winner: Side| {
+            let [place, version] = [place, version].map(|side| side.unwrap_or(winner));
+            format!("{}{}", sides[place].place, sides[version].version)
+        };
+        place.or(version)?;
+        Some(MergedParts {
+            dest: won_by(Side::Dest),
+            updated: won_by(Side::Updated),
+            place: place.unwrap_or(Side::Dest),
+        })
+    }
+
+    /// The versions of three texts; `None` if a text is no such value, or if updated and dest name different places.
+    pub fn versions<'t>(self, texts: Sides<Option<&'t str>>) -> Option<Sides<Option<&'t str>>> {
+        let [original, updated, dest] = [texts.original, texts.updated, texts.dest].map(|text| self.parts(text?));
+        let sides = Sides { original: original?, updated: updated?, dest: dest? };
+        (sides.updated.place == sides.dest.place).then(|| sides.map(|parts| Some(parts.version)))
     }
 
     /// The names of the parts that both sides changed, in different ways; `None` if a text has no parts.
@@ -236,11 +253,12 @@ mod tests {
     #[test]
     fn parts_merge_each_for_itself() {
         for (kind, original, updated, dest, want, apart) in [
-            (Composed::Image, "g.io/a:1", "g.io/a:2", "m.io/a:1", Some("m.io/a:2"), &[][..]),
-            (Composed::Image, "g.io/a:1", "n.io/a:2", "g.io/a:1-ours", None, &["tag"]),
-            (Composed::Image, "g.io/a:1", "n.io/a:2", "m.io/a:1", None, &["repository"]),
+            (Composed::Image, "g.io/a:1", "g.io/a:2", "m.io/a:1", Some(["m.io/a:2"; 2]), &[][..]),
+            (Composed::Image, "g.io/a:1", "n.io/a:2", "g.io/a:3", Some(["n.io/a:3", "n.io/a:2"]), &["tag"]),
+            (Composed::Image, "g.io/a:1", "g.io/a:2", "m.io/a:3", Some(["m.io/a:3", "m.io/a:2"]), &["tag"]),
+            (Composed::Image, "g.io/a:1", "n.io/a:2", "m.io/a:1", Some(["m.io/a:2", "n.io/a:2"]), &["repository"]),
             (Composed::Image, "g.io/a:1", "n.io/a:2", "m.io/a:3", None, &["repository", "tag"]),
-            (Composed::Image, "g.io/a:1", "n.io/a:2", "n.io/a:1", Some("n.io/a:2"), &[]),
+            (Composed::Image, "g.io/a:1", "n.io/a:2", "n.io/a:1", Some(["n.io/a:2"; 2]), &[]),
             // Another image.
             (Composed::Image, "g.io/a:1", "g.io/a:2", "g.io/b:1", None, &[]),
             (
@@ -248,15 +266,25 @@ mod tests {
                 "https://g.io/a?ref=1",
                 "https://g.io/a?ref=2",
                 "https://m.io/a?ref=1",
-                Some("https://m.io/a?ref=2"),
+                Some(["https://m.io/a?ref=2"; 2]),
                 &[],
             ),
         ] {
             let texts = Sides { original, updated, dest };
-            assert_eq!(kind.merged(texts).map(|merged| merged.text).as_deref(), want, "{updated} {dest}");
+            let merged = |texts| kind.merged(texts).map(|merged| [merged.dest, merged.updated]);
+            assert_eq!(merged(texts), want.map(|both| both.map(str::to_owned)), "{updated} {dest}");
             assert_eq!(kind.apart(texts).as_deref(), Some(apart), "{updated} {dest}");
-            let swapped = Sides { original, updated: dest, dest: updated };
-            assert_eq!(kind.merged(swapped).map(|merged| merged.text).as_deref(), want, "swapped: {updated} {dest}");
+            let swapped = merged(Sides { original, updated: dest, dest: updated });
+            assert_eq!(
+                swapped,
+                want.map(|[dest, updated]| [updated, dest].map(str::to_owned)),
+                "swapped: {updated} {dest}"
+            );
+            // The winner's value is not merged again.
+            for own in want.into_iter().flatten() {
+                let again = merged(Sides { original, updated, dest: own });
+                assert!(again.is_none_or(|[dest, _]| dest == own), "again: {updated} {dest} {own}");
+            }
         }
         assert_eq!(Composed::Image.merged(Sides { original: "a", updated: "a:2", dest: "m/a:1" }), None);
     }

@@ -28,7 +28,7 @@ use krm_tree::tree::{Conflict, Made, Pick, Quotes, Taking, Tree};
 use krm_yaml::{NodeRef, trim_end};
 
 use crate::merge::Walked;
-use crate::parts::Composed;
+use crate::parts::{Composed, MergedParts};
 use crate::policy::{ConflictLevel, Policy};
 use crate::stump::without_stumps;
 use crate::warning::{Combined, Notice, Warning};
@@ -297,10 +297,17 @@ impl<'a> Refiner<'a, '_> {
         if let Some(kind) = composed(conflict, cursor)
             && let Some(merged) = kind.merged(Sides { original: texts[0], updated: texts[1], dest: texts[2] })
         {
-            let is_combined = !texts.contains(&&*merged.text);
+            let MergedParts { dest, updated, place } = merged;
+            if dest != updated {
+                // If each part is the winner's, it is a conflict of the whole value.
+                let is_finer = [&*updated, &*dest] != [texts[1], texts[2]];
+                let (dest, taken) = (Some(made(dest, sides.dest)), Some(made(updated, sides.dest)));
+                return is_finer.then(|| Conflict { dest, taken, comments: None, ..conflict.clone() }.into());
+            }
+            let is_combined = !texts.contains(&&*dest);
             let sources = Sources { updated: true, dest: is_combined, apart: false };
-            self.tell(&conflict.path, sources, Combined::Parts(kind, merged.place));
-            return Some(made(merged.text, sides.dest));
+            self.tell(&conflict.path, sources, Combined::Parts(kind, place));
+            return Some(made(dest, sides.dest));
         }
         let name = name_of_field(conflict);
         // Who decides the conflict of the value decides those in it.

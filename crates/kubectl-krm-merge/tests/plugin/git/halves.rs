@@ -56,6 +56,30 @@ fn a_comment_that_both_changed_is_marked_without_what_is_below_it() {
     assert_eq!(text, behind("spec", "c").replace("spec: # spec\n", &block("spec: # ours\n", "spec: # theirs\n")));
 }
 
+/// Whoever decides about the tag keeps the mirror.
+#[test]
+fn of_an_image_the_halves_differ_in_the_part_that_both_changed() {
+    if !has("git") {
+        return;
+    }
+    let with = |image: &str| pod(&app("app", image, "--a"), "");
+    let [original, ours, theirs] = ["ghcr.io/a/web:1", "mirror.example.com/web:1.1", "ghcr.io/a/web:2"].map(with);
+    let image = |image: &str| format!("    image: {image}\n");
+    let halves = block(&image("mirror.example.com/web:1.1"), &image("mirror.example.com/web:2"));
+    let (err, text) = stops([&original, &ours, &theirs]);
+    assert_eq!(text, ours.replace(&image("mirror.example.com/web:1.1"), &halves), "{err}");
+    assert!(
+        err.contains(
+            "both sides changed the tag of `spec.containers[name=app].image`: ours has \"mirror.example.com/web:1.1\""
+        ),
+        "{err}"
+    );
+    // The registry is in conflict, and upstream's tag comes to both.
+    let (err, text) = stops([&original, &with("mirror.example.com/web:1"), &with("quay.io/a/web:2")]);
+    let halves = block(&image("mirror.example.com/web:2"), &image("quay.io/a/web:2"));
+    assert_eq!(text, ours.replace(&image("mirror.example.com/web:1.1"), &halves), "{err}");
+}
+
 /// One side also renamed the container.
 #[test]
 fn each_half_has_its_image_of_a_container_that_a_side_renamed() {
