@@ -94,7 +94,7 @@ impl Composed {
     }
 
     /// The versions of three texts; `None` if a text is no such value, or if updated and dest name different places.
-    pub fn versions<'t>(self, texts: Sides<Option<&'t str>>) -> Option<Sides<Option<&'t str>>> {
+    pub fn versions(self, texts: Sides<Option<&str>>) -> Option<Sides<Option<&str>>> {
         let [original, updated, dest] = [texts.original, texts.updated, texts.dest].map(|text| self.parts(text?));
         let sides = Sides { original: original?, updated: updated?, dest: dest? };
         (sides.updated.place == sides.dest.place).then(|| sides.map(|parts| Some(parts.version)))
