@@ -14,13 +14,14 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use anyhow::{Context, Result};
 use krm_files::disk;
 use krm_files::held::{is_kustomization, parse};
 use krm_files::line_end::LineEnd;
+use krm_files::temporary::TemporaryFolder;
 use krm_files::told;
 use krm_files::walk;
 use krm_folders::end::End;
@@ -53,31 +54,102 @@ use crate::repository::{Repository, config_of, without_rules};
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.
 pub fn drive(args: &GitDriver) -> End {
-    merge(args).unwrap_or_else(|e| {
+    merge(&Versions::of(args)).unwrap_or_else(|e| {
         screen::tell(&format!("error: {}", told::chain(&e)));
         End::StopsGit
     })
 }
 
-fn merge(args: &GitDriver) -> Result<End> {
-    let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
+/// A file in three versions, and what git says of them.
+#[derive(Clone, Debug)]
+struct Versions {
+    original: PathBuf,
+    /// Our version; the result is written here.
+    ours: PathBuf,
+    theirs: PathBuf,
+    /// The path of the file in the repository.
+    path: Option<PathBuf>,
+    marker_size: u16,
+    labels: Sides<String>,
+    purpose: Purpose,
+}
+
+/// What a merge is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// git merges two branches.
+    Merge,
+    /// git merges common ancestors of the sides. No rule decides, and nothing is told.
+    Ancestors,
+    /// `resolve` merges a file that has markers of this style. It asks about what stays open, so only decisions are told. What git would merge
+    /// stays as git left it.
+    Resolve(Style),
+}
+
+impl Versions {
+    fn of(args: &GitDriver) -> Self {
+        let GitDriver { original, ours, theirs, path, marker_size, .. } = args.clone();
+        let GitDriver { original_label, ours_label, theirs_label, common_ancestor, .. } = args.clone();
+        let labels = Sides { original: original_label, updated: theirs_label, dest: ours_label };
+        let purpose = if common_ancestor { Purpose::Ancestors } else { Purpose::Merge };
+        Self { original, ours, theirs, path, marker_size, labels, purpose }
+    }
+}
+
+/// A file with markers, as `resolve` merges it.
+#[derive(Clone, Debug)]
+pub struct MarkedVersions<'m> {
+    /// Its path in the repository.
+    pub path: PathBuf,
+    /// Its text on each side.
+    pub texts: Sides<&'m [u8]>,
+    /// The labels at its markers.
+    pub labels: Sides<String>,
+    /// The length of its markers.
+    pub marker_size: u16,
+    /// The style of its markers.
+    pub style: Style,
+}
+
+/// The text that the driver leaves; `None` if it leaves the file to git.
+///
+/// # Errors
+/// git cannot be run, or the folder for temporary files cannot be written.
+pub fn by_driver(marked: MarkedVersions<'_>) -> Result<Option<Vec<u8>>> {
+    let MarkedVersions { path, texts, labels, marker_size, style } = marked;
+    let folder = TemporaryFolder::new("resolve")?;
+    let [original, ours, theirs] = ["original", "ours", "theirs"].map(|name| folder.path().join(name));
+    for (file, text) in [(&original, texts.original), (&ours, texts.dest), (&theirs, texts.updated)] {
+        fs::write(file, text).with_context(|| walk::shown(file))?;
+    }
+    let purpose = Purpose::Resolve(style);
+    let versions = Versions { original, ours, theirs, path: Some(path), marker_size, labels, purpose };
+    match merge(&versions)? {
+        End::StopsGit => Ok(None),
+        _ => read(&versions.ours).map(Some),
+    }
+}
+
+fn merge(versions: &Versions) -> Result<End> {
+    let sides =
+        Sides { original: read(&versions.original)?, updated: read(&versions.theirs)?, dest: read(&versions.ours)? };
     let upstream = if sides.original.is_empty() { &sides.updated } else { &sides.original };
     match LineEnd::of_dest(upstream, &sides.dest) {
-        Some(end) => with_line_ends_of_ours(args, end, sides),
-        None => merged_versions(args, sides),
+        Some(end) => with_line_ends_of_ours(versions, end, sides),
+        None => merged_versions(versions, sides),
     }
 }
 
 /// Merges versions where only ours has these line ends. The others get them, in files of their own, because git reads these, too.
-fn with_line_ends_of_ours(args: &GitDriver, end: LineEnd, sides: Sides<Vec<u8>>) -> Result<End> {
-    let own = |number| args.ours.with_file_name(file_path::temporary(std::process::id(), number));
-    let args = GitDriver { original: own(1), theirs: own(2), ..args.clone() };
+fn with_line_ends_of_ours(versions: &Versions, end: LineEnd, sides: Sides<Vec<u8>>) -> Result<End> {
+    let own = |number| versions.ours.with_file_name(file_path::temporary(std::process::id(), number));
+    let versions = Versions { original: own(1), theirs: own(2), ..versions.clone() };
     let Sides { original, updated, dest } = sides;
     let sides = Sides { original: end.end_all(&original), updated: end.end_all(&updated), dest };
     let write = |path: &Path, text: &[u8]| fs::write(path, text).with_context(|| walk::shown(path));
-    let written = write(&args.original, &sides.original).and_then(|()| write(&args.theirs, &sides.updated));
-    let merged = written.and_then(|()| merged_versions(&args, sides));
-    for file in [&args.original, &args.theirs] {
+    let written = write(&versions.original, &sides.original).and_then(|()| write(&versions.theirs, &sides.updated));
+    let merged = written.and_then(|()| merged_versions(&versions, sides));
+    for file in [&versions.original, &versions.theirs] {
         // It may not be there.
         let _ = fs::remove_file(file);
     }
@@ -85,12 +157,12 @@ fn with_line_ends_of_ours(args: &GitDriver, end: LineEnd, sides: Sides<Vec<u8>>)
 }
 
 /// Merges the versions of a file.
-fn merged_versions(args: &GitDriver, sides: Sides<Vec<u8>>) -> Result<End> {
-    let name = name(args);
+fn merged_versions(versions: &Versions, sides: Sides<Vec<u8>>) -> Result<End> {
+    let name = name(versions);
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
         sides.map(|bytes| parse(&name, bytes).ok())
     else {
-        return by_line(args);
+        return by_line(versions);
     };
     let documents = Sides { original: &original, updated: &updated, dest: &dest };
     let read = |kinds| {
@@ -101,8 +173,8 @@ fn merged_versions(args: &GitDriver, sides: Sides<Vec<u8>>) -> Result<End> {
     };
     let found = read(Kinds::Named).or_else(|| read(Kinds::Whole(whole(&name, documents)?)));
     match found {
-        Some((kinds, resources)) => merged(args, &File { name: &name, kinds, documents }, &resources),
-        None => by_line(args),
+        Some((kinds, resources)) => merged(versions, &File { name: &name, kinds, documents }, &resources),
+        None => by_line(versions),
     }
 }
 
@@ -132,14 +204,14 @@ impl<'a> File<'_, 'a> {
 }
 
 /// The name of the file for messages.
-fn name(args: &GitDriver) -> String {
-    args.path.as_deref().map_or_else(|| walk::shown(&args.ours), walk::text)
+fn name(versions: &Versions) -> String {
+    versions.path.as_deref().map_or_else(|| walk::shown(&versions.ours), walk::text)
 }
 
 /// Merges files of resources, or of a document without a name.
-fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resource<'a>>>) -> Result<End> {
+fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Resource<'a>>>) -> Result<End> {
     let repository = Repository::here();
-    let own = repository.as_ref().and_then(|repository| repository.rules(|message| tell(args, message)));
+    let own = repository.as_ref().and_then(|repository| repository.rules(|message| tell(versions, message)));
     let Config { types, task, new_elements, limit, .. } = match &own {
         Some(own) => config_of(own)?,
         None => without_rules()?,
@@ -152,19 +224,19 @@ fn merged<'a>(args: &GitDriver, file: &File<'_, 'a>, resources: &Sides<Vec<Resou
     let input = file.documents.iter().map(|(_, document)| document.source().len()).sum();
     let budget = Budget::new(limit.with_input(input));
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: task.policy(new_elements), budget: &budget };
-    let mut decisions = match args.common_ancestor {
-        true => Decisions::new(&[], OnConflict::Fail.into()),
-        false => task.decisions(task.on_conflict().into()),
+    let mut decisions = match versions.purpose {
+        Purpose::Ancestors => Decisions::new(&[], OnConflict::Fail.into()),
+        Purpose::Merge | Purpose::Resolve(_) => task.decisions(task.on_conflict().into()),
     };
-    let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(args) };
-    let by_git = ByGit::of(args, || merge.is_any_open())?;
+    let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(versions) };
+    let by_git = ByGit::of(versions, || merge.is_any_open())?;
     let lines = str::from_utf8(&by_git.output.stdout).ok().filter(|_| by_git.is_clean());
     if let Some(lines) = lines.filter(|lines| means_the_same(lines, file, &merge, resources)) {
-        merge.decided().iter().for_each(|decided| tell(args, &format!("info: {decided}")));
-        write(args, lines.as_bytes())?;
+        merge.decided().iter().for_each(|decided| tell(versions, &format!("info: {decided}")));
+        write(versions, lines.as_bytes())?;
         return Ok(End::Done);
     }
-    by_field(args, file, (&merge, resources), &by_git)
+    by_field(versions, file, (&merge, resources), &by_git)
 }
 
 /// Whether the text that git merged holds the same kinds of documents and means the same as a merge.
@@ -192,25 +264,25 @@ fn has_resources(file: &File<'_, '_>, text: &str, count: usize) -> bool {
 
 /// Writes the result of a merge, with markers around the parts that a person must decide.
 fn by_field<'a>(
-    args: &GitDriver,
+    versions: &Versions,
     file: &File<'_, 'a>,
     (merge, resources): (&Merge<'_, 'a>, &Sides<Vec<Resource<'a>>>),
     by_git: &ByGit,
 ) -> Result<End> {
     let name = file.name;
-    let labels = Labels::of(args);
+    let labels = Labels::of(versions);
     let names = labels.named();
     let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
     let Some(told) = merge.told(name, names) else {
-        let end = by_line(args)?;
+        let end = by_line(versions)?;
         let Some(fault) = merge.fault() else { return Ok(end) };
-        tell(args, &format!("error: {name}: {fault}; someone must decide"));
+        tell_open(versions, &format!("error: {name}: {fault}; someone must decide"));
         return Ok(End::Differs);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let text = labels.marks(is_open).text(&told.parts);
     if !by_git.is_clean() && is_any_lost(&text, file.documents, &told.waived) {
-        return by_line(args);
+        return by_line(versions);
     }
     let is_half = |half: &str| match file.kinds {
         Kinds::Named => !merge.is_any_disputed() && means_the_same(half, file, merge, resources),
@@ -218,29 +290,39 @@ fn by_field<'a>(
             !merge.is_stopped() && are_of_lines(merge) && twins(half).is_some_and(|twins| twins.is_empty())
         }
     };
-    let shorter = if is_open { by_git.shorter(args, &text, is_half)? } else { None };
+    let shorter = if is_open { by_git.shorter(versions, &text, is_half)? } else { None };
     if shorter.is_some() && by_git.is_clean() {
-        return by_line(args);
+        return by_line(versions);
     }
     let text = shorter.unwrap_or(text);
     if !is_open && !has_resources(file, &text, merge.kept().len()) {
-        by_line(args)?;
-        tell(args, &format!("error: {name}: the merged text must have each resource once: someone must decide"));
+        by_line(versions)?;
+        tell_open(
+            versions,
+            &format!("error: {name}: the merged text must have each resource once: someone must decide"),
+        );
         return Ok(End::Differs);
     }
     let followed = merge.followed(names.updated).into_iter();
-    followed.chain(merge.decided()).for_each(|told| tell(args, &format!("info: {told}")));
-    told.conflicts.iter().for_each(|conflict| tell(args, &told::line(conflict)));
+    followed.chain(merge.decided()).for_each(|told| tell(versions, &format!("info: {told}")));
+    told.conflicts.iter().for_each(|conflict| tell_open(versions, &told::line(conflict)));
     for (of, what) in &told.asked {
-        tell(args, &format!("error: {of}: {what}; someone must decide"));
+        tell_open(versions, &format!("error: {of}: {what}; someone must decide"));
     }
-    write(args, text.as_bytes())?;
+    write(versions, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })
 }
 
-/// Tells the user something about a merge, but nothing about a merge of common ancestors.
-fn tell(args: &GitDriver, message: &str) {
-    if !args.common_ancestor {
+/// Tells the user what was decided, or what a merge lacks.
+fn tell(versions: &Versions, message: &str) {
+    if versions.purpose != Purpose::Ancestors {
+        screen::tell(message);
+    }
+}
+
+/// Tells the user what someone must decide.
+fn tell_open(versions: &Versions, message: &str) {
+    if versions.purpose == Purpose::Merge {
         screen::tell(message);
     }
 }
@@ -250,21 +332,21 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Puts the result in the place of our file. It is written beside it first, so that a full disk leaves our file whole.
-fn write(args: &GitDriver, text: &[u8]) -> Result<()> {
-    if let Some(folder) = args.ours.parent() {
+fn write(versions: &Versions, text: &[u8]) -> Result<()> {
+    if let Some(folder) = versions.ours.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let _ = disk::clean(folder, &disk::leftovers_in(folder));
     }
-    let beside = args.ours.with_file_name(file_path::temporary(std::process::id(), 0));
+    let beside = versions.ours.with_file_name(file_path::temporary(std::process::id(), 0));
     let put = || {
         fs::write(&beside, text)?;
-        fs::set_permissions(&beside, fs::metadata(&args.ours)?.permissions())?;
-        fs::rename(&beside, &args.ours)
+        fs::set_permissions(&beside, fs::metadata(&versions.ours)?.permissions())?;
+        fs::rename(&beside, &versions.ours)
     };
     put().with_context(|| {
         // It may not be there.
         let _ = fs::remove_file(&beside);
-        walk::shown(&args.ours)
+        walk::shown(&versions.ours)
     })
 }
 
@@ -326,16 +408,17 @@ fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
 struct Labels<'l> {
     of: Sides<Cow<'l, str>>,
     size: usize,
+    purpose: Purpose,
 }
 
 impl<'l> Labels<'l> {
-    fn of(args: &'l GitDriver) -> Self {
+    fn of(versions: &'l Versions) -> Self {
         let of = Sides {
-            original: label("original", "%S", &args.original_label),
-            updated: label("theirs", "%Y", &args.theirs_label),
-            dest: label("ours", "%X", &args.ours_label),
+            original: label("original", "%S", &versions.labels.original),
+            updated: label("theirs", "%Y", &versions.labels.updated),
+            dest: label("ours", "%X", &versions.labels.dest),
         };
-        Self { of, size: usize::from(args.marker_size) }
+        Self { of, size: usize::from(versions.marker_size), purpose: versions.purpose }
     }
 
     /// The names of the sides in messages: git's word for the side, and the label if it says more.
@@ -347,9 +430,14 @@ impl<'l> Labels<'l> {
 
     /// The markers. git is asked for their style only if there are any.
     fn marks(&self, is_open: bool) -> Marks<'_> {
+        let style = match self.purpose {
+            Purpose::Resolve(style) => Some(style),
+            Purpose::Merge | Purpose::Ancestors if is_open => style(),
+            Purpose::Merge | Purpose::Ancestors => None,
+        };
         Marks {
             size: self.size,
-            style: if is_open { style() } else { None }.unwrap_or(Style::Merge),
+            style: style.unwrap_or(Style::Merge),
             ours: &self.of.dest,
             original: &self.of.original,
             theirs: &self.of.updated,
@@ -363,32 +451,36 @@ fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
 }
 
 /// Runs git's own merge by line, and writes the result over our file.
-fn by_line(args: &GitDriver) -> Result<End> {
-    let merged = ByGit::of(args, || true)?.output;
+fn by_line(versions: &Versions) -> Result<End> {
+    if let Purpose::Resolve(_) = versions.purpose {
+        return Ok(End::StopsGit);
+    }
+    let merged = ByGit::of(versions, || true)?.output;
     let what = match merged.status.code() {
-        Some(0) if breaks(args, &merged.stdout)? => {
+        Some(0) if breaks(versions, &merged.stdout)? => {
             "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers"
         }
-        Some(0) => return write(args, &merged.stdout).map(|()| End::Done),
+        Some(0) => return write(versions, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
         Some(1..=127) => {
-            write(args, &merged.stdout)?;
+            write(versions, &merged.stdout)?;
             "git has merged its lines, and left conflicts between markers"
         }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
-        _ if args.common_ancestor => {
-            return write(args, &read(&args.original)?).map(|()| End::Done);
+        _ if versions.purpose == Purpose::Ancestors => {
+            return write(versions, &read(&versions.original)?).map(|()| End::Done);
         }
         _ => "git cannot merge its lines, and leaves our version without markers",
     };
-    tell(args, &format!("error: {}: {what}: someone must decide", name(args)));
+    tell_open(versions, &format!("error: {}: {what}: someone must decide", name(versions)));
     Ok(End::Differs)
 }
 
 /// Whether the lines that git merged are no YAML although each side is, or have a key twice that no side has twice. Then our file gets all
 /// lines that differ between markers.
-fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
-    let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
+fn breaks(versions: &Versions, lines: &[u8]) -> Result<bool> {
+    let sides =
+        Sides { original: read(&versions.original)?, updated: read(&versions.theirs)?, dest: read(&versions.ours)? };
     let twins_of = |bytes: &[u8]| str::from_utf8(bytes).ok().and_then(twins);
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
         Sides::of(|side| twins_of(&sides[side]))
@@ -400,8 +492,8 @@ fn breaks(args: &GitDriver, lines: &[u8]) -> Result<bool> {
         return Ok(false);
     }
     let texts = sides.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let text = Labels::of(args).marks(true).text(&[Part::of(Choice { texts, grain: Grain::Lines })]);
-    write(args, text.as_bytes())?;
+    let text = Labels::of(versions).marks(true).text(&[Part::of(Choice { texts, grain: Grain::Lines })]);
+    write(versions, text.as_bytes())?;
     Ok(true)
 }
 
@@ -426,23 +518,23 @@ impl ByGit {
 
     /// Runs git's merge. If it is quick and leaves a conflict in large files, they are merged as `git merge` does it if that `is_worth` the
     /// time.
-    fn of(args: &GitDriver, is_worth: impl FnOnce() -> bool) -> Result<Self> {
-        let files = [&args.ours, &args.original, &args.theirs];
+    fn of(versions: &Versions, is_worth: impl FnOnce() -> bool) -> Result<Self> {
+        let files = [&versions.ours, &versions.original, &versions.theirs];
         let size: u64 = files.map(|file| fs::metadata(file).map_or(0, |found| found.len())).iter().sum();
         if size > Self::MOST {
-            let quick = Self::by(args, Algorithm::Quick, &[])?;
+            let quick = Self::by(versions, Algorithm::Quick, &[])?;
             if quick.is_clean() || !is_worth() {
                 return Ok(quick);
             }
         }
-        Self::by(args, Algorithm::Histogram, &[])
+        Self::by(versions, Algorithm::Histogram, &[])
     }
 
     /// Runs git's merge with an algorithm. An old git knows only one here, and refuses the option.
-    fn by(args: &GitDriver, algorithm: Algorithm, more: &[&str]) -> Result<Self> {
+    fn by(versions: &Versions, algorithm: Algorithm, more: &[&str]) -> Result<Self> {
         /// git's exit code for an option that it does not know.
         const USAGE: i32 = 129;
-        let labels = Labels::of(args).of;
+        let labels = Labels::of(versions).of;
         let option = match algorithm {
             Algorithm::Histogram => Some("--diff-algorithm=histogram"),
             Algorithm::Quick => None,
@@ -452,13 +544,13 @@ impl ByGit {
             .args(["-p", "-q"])
             .args(option)
             .args(more)
-            .arg(format!("--marker-size={}", args.marker_size))
+            .arg(format!("--marker-size={}", versions.marker_size))
             .args(["-L", &labels.dest, "-L", &labels.original, "-L", &labels.updated])
-            .args([&args.ours, &args.original, &args.theirs])
+            .args([&versions.ours, &versions.original, &versions.theirs])
             .output()
             .context("git must be on PATH")?;
         if option.is_some() && output.status.code() == Some(USAGE) {
-            return Self::by(args, Algorithm::Quick, more);
+            return Self::by(versions, Algorithm::Quick, more);
         }
         Ok(Self { output, algorithm })
     }
@@ -469,12 +561,12 @@ impl ByGit {
 
     /// git's text with its markers, if it is shorter than another text and `is_right` holds for each half. That may be so if all conflicts are in
     /// lists without keys and in texts of several lines.
-    fn shorter(&self, args: &GitDriver, other: &str, is_right: impl Fn(&str) -> bool) -> Result<Option<String>> {
+    fn shorter(&self, versions: &Versions, other: &str, is_right: impl Fn(&str) -> bool) -> Result<Option<String>> {
         let Some(own) = str::from_utf8(&self.output.stdout).ok().filter(|own| own.len() < other.len()) else {
             return Ok(None);
         };
         let is_right = |side| {
-            let half = Self::by(args, self.algorithm, &[side])?;
+            let half = Self::by(versions, self.algorithm, &[side])?;
             anyhow::Ok(str::from_utf8(&half.output.stdout).is_ok_and(&is_right))
         };
         Ok((is_right("--ours")? && is_right("--theirs")?).then(|| own.to_owned()))
