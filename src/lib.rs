@@ -40,7 +40,7 @@ pub mod roles;
 pub mod config;
 pub mod decision;
 
-mod newest;
+pub mod newest;
 pub mod resource_list;
 
 pub mod results;

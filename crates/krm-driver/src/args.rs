@@ -17,7 +17,13 @@ pub struct GitInstall {
     /// Which files git merges by field; may be given several times
     #[arg(long, value_name = "PATTERN", default_values = PATTERNS)]
     pub pattern: Vec<String>,
-    /// Remove the driver from the configuration and the attributes
+    /// Let the newer version win where both sides set another one: write this rule into `.krm-merge.yaml` of the repository, which you commit
+    #[arg(long, conflicts_with_all = ["global", "uninstall"])]
+    pub newest: bool,
+    /// Register `resolve` as `git mergetool --tool=krm-merge`, and `diff` as `git difftool --tool=krm-merge`, too
+    #[arg(long, conflicts_with = "uninstall")]
+    pub tools: bool,
+    /// Remove the driver and the tools from the configuration, and the driver from the attributes. A rule of `--newest` stays
     #[arg(long, conflicts_with = "pattern")]
     pub uninstall: bool,
     /// Say what would be written, and write nothing
@@ -94,10 +100,11 @@ pub struct Resolve {
     /// Files and folders with conflict markers [default: the files below the current folder that git lists as unmerged; if there are none,
     /// all files there that git does not ignore]
     pub files: Vec<PathBuf>,
-    /// Take one side in each conflict that `--answers` does not answer, and do not ask
+    /// Take one side in each conflict that `--answers` does not answer, and do not ask. `merged` takes neither: it merges by field, and leaves what
+    /// both sides changed
     #[arg(long, value_enum, ignore_case = true)]
     pub take: Option<TakeSide>,
-    /// A file with answers, one per line, such as `web.yaml:12 ours`, `3 theirs` or `4 both`. A number alone is the conflict's number in
+    /// A file with answers, one per line, such as `web.yaml:12 ours`, `3 theirs`, `4 both` or `5 newest`. A number alone is the conflict's number in
     /// the list that is printed if nobody can be asked
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
@@ -106,6 +113,9 @@ pub struct Resolve {
     /// no `--config`
     #[arg(long, value_name = "FILE")]
     pub record: Option<Option<PathBuf>>,
+    /// Run `git add` for the files in which no conflict is left
+    #[arg(long)]
+    pub git_add: bool,
 }
 
 /// Whose lines are taken.
@@ -117,4 +127,6 @@ pub enum TakeSide {
     /// Those of the last half
     #[value(alias = "updated")]
     Theirs,
+    /// What a merge by field takes, as the merge driver does it
+    Merged,
 }

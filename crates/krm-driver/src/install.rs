@@ -12,12 +12,14 @@ use krm_files::signals::Signals;
 use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
+use krm_merge::file_path::RULES;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown::misleads;
 
 use crate::args::GitInstall;
 use crate::repository::CACHE;
+use crate::resolve::with_newest;
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
@@ -46,9 +48,21 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .collect();
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
-    let settings = settings();
+    let mut settings = settings().to_vec();
+    if args.tools {
+        settings.extend(tools());
+    }
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
-    let attributes_too = || {
+    let rules = if args.newest { Some(rules_of_repository()?) } else { None };
+    let old_rules = rules.as_ref().map(|file| read(file)).transpose()?.flatten();
+    let new_rules = match &rules {
+        Some(file) => with_newest(&shown(file), old_rules.clone())?,
+        None => None,
+    };
+    let files_too = || {
+        if let (Some(file), Some(new)) = (&rules, &new_rules) {
+            replace(file, old_rules.as_deref(), Some(new), args)?;
+        }
         if missing.is_empty() {
             return Ok(());
         }
@@ -57,20 +71,33 @@ pub fn install(args: &GitInstall) -> Result<End> {
         replace(&attributes, old.as_deref(), Some(&new), args)
     };
     match args.dry_run {
-        true => attributes_too()?,
-        false => configure(scope, &open, attributes_too)?,
+        true => files_too()?,
+        false => configure(scope, &open, files_too)?,
     }
     for (key, value) in &open {
         page.line(&format!("git config {scope} {key} '{value}'"));
     }
-    if open.is_empty() && missing.is_empty() {
+    if open.is_empty() && missing.is_empty() && new_rules.is_none() {
         page.line(&format!("nothing changed: git's configuration and {} have it already", shown(&attributes)));
     }
     for line in &missing {
         page.line(&format!("{}: {line}", shown(&attributes)));
     }
+    if let (Some(file), Some(_)) = (&rules, &new_rules) {
+        page.line(&format!("{}: take: Newest", shown(file)));
+    }
     page.print()?;
     Ok(End::Done)
+}
+
+/// The configuration of git that registers the commands for conflicts and differences.
+fn tools() -> [(String, String); 3] {
+    let program = program();
+    [
+        (format!("mergetool.{DRIVER}.cmd"), format!("{program} resolve \"$MERGED\"")),
+        (format!("mergetool.{DRIVER}.trustExitCode"), "true".to_owned()),
+        (format!("difftool.{DRIVER}.cmd"), format!("{program} diff \"$LOCAL\" \"$REMOTE\"")),
+    ]
 }
 
 /// The configuration of git that registers the driver.
@@ -126,12 +153,14 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     if !went.is_empty() {
         replace(&attributes, old.as_deref(), Some(new.as_str()).filter(|new| !new.is_empty()), args)?;
     }
-    let is_set = |driver: &&str| git(&["config", scope, "--get-regexp", &format!("^merge\\.{driver}\\.")]).is_ok();
-    let set: Vec<&str> = [DRIVER, ANCESTORS].into_iter().filter(is_set).collect();
-    for driver in &set {
-        let section = format!("merge.{driver}");
+    let is_set = |section: &String| {
+        git(&["config", scope, "--get-regexp", &format!("^{}\\.", section.replace('.', "\\."))]).is_ok()
+    };
+    let sections = [("merge", DRIVER), ("merge", ANCESTORS), ("mergetool", DRIVER), ("difftool", DRIVER)];
+    let set: Vec<String> = sections.map(|(kind, name)| format!("{kind}.{name}")).into_iter().filter(is_set).collect();
+    for section in &set {
         if !args.dry_run {
-            git(&["config", scope, "--remove-section", &section])?;
+            git(&["config", scope, "--remove-section", section])?;
         }
         page.line(&format!("git config {scope} --remove-section {section}"));
     }
@@ -268,6 +297,13 @@ fn program() -> String {
 fn attributes_of_repository() -> Result<PathBuf> {
     let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
     regular::itself(&file).with_context(|| shown(&file))?;
+    Ok(file)
+}
+
+/// The rules of the repository.
+fn rules_of_repository() -> Result<PathBuf> {
+    let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(RULES);
+    regular::own(&file).with_context(|| shown(&file))?;
     Ok(file)
 }
 

@@ -1,10 +1,11 @@
 //! `resolve`: finds conflict markers of any tool in files, asks for the text to put in their place, and writes it.
 //!
-//! The answers come from flags, from a file, or from a person at a terminal. Nothing is written until all answers are known. Then either
-//! all files are written or none.
+//! Where git merged by line, the files are first merged by field, so that only what both sides changed is asked. The answers come from flags,
+//! from a file, or from a person at a terminal. Nothing is written until all answers are known. Then either all files are written or none.
 
 mod about;
 mod answers;
+mod by_field;
 mod changes;
 mod editor;
 mod find;
@@ -27,6 +28,7 @@ use krm_files::terminal::is_someone_there;
 use krm_files::told::{chain, counted};
 use krm_files::walk::{shown, there};
 use krm_folders::end::End;
+use krm_git::program::{In, git, run};
 use krm_git::unmerged;
 use krm_merge_core::refine::names_document;
 use krm_show::args::Color;
@@ -36,17 +38,33 @@ use krm_yaml::{Document, NodeRef};
 use crate::args::{Resolve, TakeSide};
 use about::about;
 use answers::AnsweredPlace;
+use by_field::{ByField, by_field};
 use changes::changes;
 use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
-use marked::{Answer, Marked, MarkerFault, Wrong};
+use marked::{Answer, Marked, MarkerFault, Wrong, has_markers};
 use record::record;
+pub use rule::with_newest;
 use rule::{Book, Rule};
-use session::Case;
+use session::{Case, Start};
+use terminal::Walked;
 
 /// A file with conflicts.
 struct MarkedFile {
     file: File,
-    text: Vec<u8>,
+    on_disk: Vec<u8>,
+    /// Its text after a merge by field, if that leaves less to decide.
+    merged: Option<Vec<u8>>,
+}
+
+impl MarkedFile {
+    /// The text whose conflicts are decided.
+    fn text(&self) -> &[u8] {
+        self.merged.as_ref().unwrap_or(&self.on_disk)
+    }
+
+    fn name(&self) -> String {
+        shown(&self.file.name)
+    }
 }
 
 /// A conflict: the number of its file, and its number in this file.
@@ -74,8 +92,39 @@ fn resolved(args: &Resolve) -> Result<End> {
     let (record, named) = book_of(args.record.as_ref(), &args.files)?;
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
-    let held = held(&found)?;
-    let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
+    let mut held = held(&found)?;
+    let merges_by_field = match (args.take, &args.answers) {
+        (Some(TakeSide::Merged), None) => true,
+        (None, None) => is_someone_there(),
+        // The answers are for the conflicts between the markers that are there.
+        (Some(TakeSide::Ours | TakeSide::Theirs | TakeSide::Merged) | None, _) => false,
+    };
+    if merges_by_field {
+        for held in &mut held {
+            held.merged = match by_field(&held.file, &Marked::read(&held.on_disk))? {
+                ByField::Merged(text) => Some(text),
+                ByField::Nothing => None,
+                ByField::NoOriginal => {
+                    screen::tell(&format!(
+                        "warning: {}: not merged by field, because neither git's index nor the markers have the original, and the labels name no commits of which git made this file",
+                        held.name()
+                    ));
+                    None
+                }
+            };
+        }
+    }
+    loop {
+        if let Some(end) = decided(args, &found, &held, book.as_ref())? {
+            return Ok(end);
+        }
+        held.iter_mut().for_each(|held| held.merged = None);
+    }
+}
+
+/// Gets the answers, and writes the files; `None` if the user takes back the merge by field.
+fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option<&Book>) -> Result<Option<End>> {
+    let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(held.text())).collect();
     for (held, marked) in held.iter().zip(&marked) {
         marked.faults.iter().for_each(|fault| screen::tell(&told(held, *fault)));
     }
@@ -84,30 +133,38 @@ fn resolved(args: &Resolve) -> Result<End> {
         .collect();
     found.unmarked.iter().for_each(|unmarked| screen::tell(&told_of(unmarked)));
     let is_any_left = !found.unmarked.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
-    if spots.is_empty() {
+    if spots.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         if is_any_left {
-            return Ok(End::Differs);
+            return Ok(Some(End::Differs));
         }
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
         page.line("no conflict to resolve");
         page.print()?;
-        return Ok(End::Done);
+        return Ok(Some(End::Done));
     }
-    let run = OpenConflicts { held: &held, marked: &marked, spots: &spots };
+    let run = OpenConflicts { held, marked: &marked, spots: &spots };
     // A pipe may have no end, so signals end the program while it is read.
     let given = args.answers.as_deref().map(read_answers).transpose()?;
     let signals = Signals::hold()?;
-    let answers = signals.asking(|| run.answers(args.take, given.as_ref(), &signals))?;
+    let Walked::Answered(answers) = signals.asking(|| run.answers(args.take, given.as_ref(), &signals))? else {
+        return Ok(None);
+    };
     let broken = run.broken(&answers);
     if let (Some(broken), Some(_)) = (broken.first(), &args.answers) {
         bail!("{broken}; nothing was written");
     }
-    let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
+    let recorded = book.map(|book| run.recorded(book, &answers)).transpose()?;
     run.write(&answers, recorded, &signals)?;
+    if args.take == Some(TakeSide::Merged) && !spots.is_empty() {
+        list(&run).print()?;
+    }
+    if args.git_add {
+        run.git_add()?;
+    }
     let more: Vec<String> = broken.into_iter().chain(run.nested(&answers)).collect();
     more.iter().for_each(|told| screen::tell(&format!("error: {told}")));
     let is_all = answers.iter().all(Option::is_some) && !is_any_left && more.is_empty();
-    Ok(if is_all { End::Done } else { End::Differs })
+    Ok(Some(if is_all { End::Done } else { End::Differs }))
 }
 
 /// The files to search, after what a killed run left of them is finished.
@@ -141,7 +198,7 @@ fn held(found: &NamedFiles) -> Result<Vec<MarkedFile>> {
         // In a file that nobody named, a single line of `<` may be something else than a marker.
         let is_meant = |fault: &MarkerFault| found.why == WhySearched::Named || fault.what == Wrong::Ambiguous;
         if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
-            held.push(MarkedFile { file: file.clone(), text });
+            held.push(MarkedFile { file: file.clone(), on_disk: text, merged: None });
         }
     }
     Ok(held)
@@ -154,7 +211,7 @@ fn told(held: &MarkedFile, fault: MarkerFault) -> String {
             "exactly one line between the markers must separate the sides, but several lines may be that one"
         }
     };
-    format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
+    format!("error: {}:{}: {what}: resolve it in an editor", held.name(), fault.line)
 }
 
 /// The message about a conflict that markers cannot show.
@@ -188,29 +245,31 @@ struct OpenConflicts<'r> {
 }
 
 impl OpenConflicts<'_> {
-    /// The answer to each conflict; `None` if it has no answer. `given` is the file with answers, by its name and its text.
-    fn answers(
-        &self,
-        take: Option<TakeSide>,
-        given: Option<&(String, String)>,
-        signals: &Signals,
-    ) -> Result<Vec<Option<Answer>>> {
-        if given.is_none() && take.is_none() {
+    /// The answer to each conflict. `given` is the file with answers, by its name and its text.
+    fn answers(&self, take: Option<TakeSide>, given: Option<&(String, String)>, signals: &Signals) -> Result<Walked> {
+        if given.is_none() && take.is_none() && !self.spots.is_empty() {
             return self.asked(signals);
         }
         let mut answers = vec![None; self.spots.len()];
         if let Some((name, text)) = given {
-            answers = answers::read(name, text, &self.places())?;
+            answers = answers::read(name, text, &self.places(), |number| self.newest(self.spots[number]))?;
         }
-        let take = take.map(|take| match take {
-            TakeSide::Ours => Answer::Ours,
-            TakeSide::Theirs => Answer::Theirs,
+        let take = take.and_then(|take| match take {
+            TakeSide::Ours => Some(Answer::Ours),
+            TakeSide::Theirs => Some(Answer::Theirs),
+            TakeSide::Merged => None,
         });
-        Ok(answers.into_iter().map(|answer| answer.or(take.clone())).collect())
+        Ok(Walked::Answered(answers.into_iter().map(|answer| answer.or(take.clone())).collect()))
+    }
+
+    /// The answer with the newer version, if the sides of a conflict differ in nothing but a version.
+    fn newest(&self, spot: ConflictNumber) -> Option<Answer> {
+        let marked = &self.marked[spot.file];
+        marked.newest(&marked.conflicts[spot.conflict])
     }
 
     /// The answers of a person at the terminal.
-    fn asked(&self, signals: &Signals) -> Result<Vec<Option<Answer>>> {
+    fn asked(&self, signals: &Signals) -> Result<Walked> {
         if !is_someone_there() {
             list(self).print()?;
             bail!(
@@ -225,7 +284,9 @@ impl OpenConflicts<'_> {
             let conflict = &marked.conflicts[spot.conflict];
             editor::edit(&self.held[spot.file].file.disk, marked.bytes(&conflict.range), signals)
         };
-        terminal::ask(&cases, signals, edit, |answers| self.broken(answers).into_iter().next())
+        let is_merged = self.held.iter().any(|held| held.merged.is_some());
+        let start = if is_merged { Start::Merged } else { Start::AsMarked };
+        terminal::ask(&cases, start, signals, edit, |answers| self.broken(answers).into_iter().next())
     }
 
     /// The files, each with its own part of the answers to all conflicts.
@@ -283,7 +344,8 @@ impl OpenConflicts<'_> {
 
     fn case(&self, spot: ConflictNumber, about: Option<String>) -> Case {
         let marked = &self.marked[spot.file];
-        Case { place: self.place(spot), about, changes: changes(marked, &marked.conflicts[spot.conflict]) }
+        let changes = changes(marked, &marked.conflicts[spot.conflict]);
+        Case { place: self.place(spot), about, changes, newest: self.newest(spot) }
     }
 
     /// The place of a conflict, in the form that editors accept.
@@ -364,13 +426,17 @@ impl OpenConflicts<'_> {
         for (held, marked, own) in self.answered(answers) {
             let new = marked.file(|number| own[number].as_ref());
             let answered = own.iter().flatten().count();
-            let name = shown(&held.file.name);
+            let name = held.name();
+            if held.merged.is_some() {
+                let before = counted(Marked::read(&held.on_disk).conflicts.len(), "conflict");
+                page.line(&format!("merged {name} by field: {before}, {} left", own.len()));
+            }
             if answered > 0 {
                 let did = if new.is_none() { ", which deletes the file" } else { "" };
                 page.line(&format!("resolved {name}: {answered} of {}{did}", counted(own.len(), "conflict")));
             }
-            if new.as_ref() != Some(&held.text) {
-                let (file, old) = (held.file.disk.clone(), Some(held.text.as_slice().into()));
+            if new.as_ref() != Some(&held.on_disk) {
+                let (file, old) = (held.file.disk.clone(), Some(held.on_disk.as_slice().into()));
                 replacements.push(Replacement { file, old, new: new.map(Into::into), executable: None });
             }
         }
@@ -385,6 +451,22 @@ impl OpenConflicts<'_> {
             page.line(&line);
         }
         page.print()
+    }
+
+    /// Tells git that the files are resolved in which no conflict is left.
+    fn git_add(&self) -> Result<()> {
+        for held in self.held {
+            let is_open = |text: Vec<u8>| has_markers(&text) || !Marked::read(&text).faults.is_empty();
+            if fs::read(&held.file.disk).is_ok_and(is_open) {
+                continue;
+            }
+            let (folder, name) =
+                held.file.disk.parent().zip(held.file.disk.file_name()).context("it must be a file")?;
+            let mut git = git(In::Environment);
+            run(git.current_dir(folder).args(["--literal-pathspecs", "add", "--all", "--"]).arg(name), &[])
+                .with_context(|| held.name())?;
+        }
+        Ok(())
     }
 }
 

@@ -16,11 +16,17 @@ pub struct AnsweredPlace {
     pub lines: (usize, usize),
 }
 
-/// Reads the answers from a text. `places` has the conflicts, and `name` is the name of the file with the answers.
+/// Reads the answers from a text. `places` has the conflicts, and `name` is the name of the file with the answers. `newest` gives the answer
+/// with the newer version, by the number of the conflict.
 ///
 /// # Errors
 /// A line is not an answer, or names no conflict, or names a conflict that already has an answer.
-pub fn read(name: &str, text: &str, places: &[AnsweredPlace]) -> Result<Vec<Option<Answer>>> {
+pub fn read(
+    name: &str,
+    text: &str,
+    places: &[AnsweredPlace],
+    newest: impl Fn(usize) -> Option<Answer>,
+) -> Result<Vec<Option<Answer>>> {
     let mut answers = vec![None; places.len()];
     for (i, line) in text.lines().enumerate() {
         let (at, line) = (i + 1, line.trim());
@@ -29,15 +35,22 @@ pub fn read(name: &str, text: &str, places: &[AnsweredPlace]) -> Result<Vec<Opti
         }
         let (place, word) = line.rsplit_once(char::is_whitespace).unwrap_or((line, ""));
         let (place, quoted) = (place.trim_end(), shown::quoted(line));
-        let Some(answer) = answer(word) else {
+        let answer = answer(word);
+        if answer.is_none() && word != "newest" {
             bail!(
-                "{name}:{at}: a line must be a place and `ours`, `theirs` or `both`, as `web.yaml:12 ours`, not {quoted}"
+                "{name}:{at}: a line must be a place and `ours`, `theirs`, `both` or `newest`, as `web.yaml:12 ours`, not {quoted}"
             );
-        };
+        }
         let Some(number) = number(place, places) else {
             bail!(
                 "{name}:{at}: the place must be that of a conflict, as `web.yaml:12` or a number from 1 to {}, not {}",
                 places.len(),
+                shown::quoted(place)
+            );
+        };
+        let Some(answer) = answer.or_else(|| newest(number)) else {
+            bail!(
+                "{name}:{at}: `newest` must be for sides that differ in one version alone, which have an order, but {} has others",
                 shown::quoted(place)
             );
         };
@@ -81,7 +94,8 @@ mod tests {
     fn read_for(text: &str) -> Result<String, String> {
         let place = |file: &str, from, to| AnsweredPlace { file: file.to_owned(), lines: (from, to) };
         let places = [place("a.yaml", 3, 7), place("a.yaml", 9, 13), place("./x y:1.yaml", 1, 5)];
-        let answers = read("answers", text, &places).map_err(|e| e.to_string())?;
+        let newest = |number: usize| (number == 1).then_some(Answer::Newest(krm_tree::sides::Side::Updated));
+        let answers = read("answers", text, &places, newest).map_err(|e| e.to_string())?;
         let word = |answer: &Option<Answer>| answer.as_ref().map_or("-".to_owned(), |answer| format!("{answer:?}"));
         Ok(answers.iter().map(word).collect::<Vec<_>>().join(" "))
     }
@@ -95,6 +109,7 @@ mod tests {
         );
         assert_eq!(read_for("a.yaml:7 ours\na.yaml:11 both"), Ok("Ours Both -".to_owned()));
         assert_eq!(read_for("1 dest\n2 updated"), Ok("Ours Theirs -".to_owned()));
+        assert_eq!(read_for("2 newest"), Ok("- Newest(Updated) -".to_owned()));
     }
 
     #[test]
@@ -102,9 +117,13 @@ mod tests {
         for (text, want) in [
             (
                 "1 ours\n2 mine",
-                "answers:2: a line must be a place and `ours`, `theirs` or `both`, as `web.yaml:12 ours`, not \"2 mine\"",
+                "answers:2: a line must be a place and `ours`, `theirs`, `both` or `newest`, as `web.yaml:12 ours`, not \"2 mine\"",
             ),
             ("ours", "answers:1: a line must be a place"),
+            (
+                "1 newest",
+                "answers:1: `newest` must be for sides that differ in one version alone, which have an order, but \"1\" has others",
+            ),
             (
                 "0 ours",
                 "answers:1: the place must be that of a conflict, as `web.yaml:12` or a number from 1 to 3, not \"0\"",

@@ -8,6 +8,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use krm_merge_function::newest::newest;
+use krm_tree::sides::{Side, Sides};
+
 /// The end of a label that says that this side deleted the whole file.
 pub const DELETED: &str = ", which deleted the file";
 
@@ -82,6 +85,8 @@ pub enum Answer {
     Theirs,
     /// The lines of our side, followed by those of theirs.
     Both,
+    /// The lines of the side with the newer version, which is this one.
+    Newest(Side),
     /// Lines that the user wrote.
     Edited(Vec<u8>),
 }
@@ -130,6 +135,13 @@ impl<'t> Marked<'t> {
         conflict.range == (0..self.text.len()) && (has_deleted(&conflict.ours) || has_deleted(&conflict.theirs))
     }
 
+    /// The answer with the newer version, if the sides differ in nothing but a version.
+    pub fn newest(&self, conflict: &Conflict) -> Option<Answer> {
+        let text = |half: &Half| str::from_utf8(self.bytes(&half.text)).ok();
+        let [updated, dest] = [text(&conflict.theirs), text(&conflict.ours)];
+        newest(Sides { original: None, updated, dest }).map(Answer::Newest)
+    }
+
     /// Whether a conflict is about values of a Secret, as its labels say.
     pub fn is_of_secret(&self, conflict: &Conflict) -> bool {
         [&conflict.ours, &conflict.theirs].into_iter().any(|half| {
@@ -159,8 +171,8 @@ impl<'t> Marked<'t> {
     pub fn answer<'a>(&'a self, conflict: &Conflict, answer: &'a Answer) -> Cow<'a, [u8]> {
         let (ours, theirs) = (self.bytes(&conflict.ours.text), self.bytes(&conflict.theirs.text));
         match answer {
-            Answer::Ours => Cow::Borrowed(ours),
-            Answer::Theirs => Cow::Borrowed(theirs),
+            Answer::Ours | Answer::Newest(Side::Original | Side::Dest) => Cow::Borrowed(ours),
+            Answer::Theirs | Answer::Newest(Side::Updated) => Cow::Borrowed(theirs),
             Answer::Both => Cow::Owned([ours, theirs].concat()),
             Answer::Edited(bytes) => Cow::Borrowed(bytes),
         }

@@ -19,7 +19,7 @@ use krm_schema::schema::{Inference, Types};
 use krm_tree::child::find;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::path::{FieldPath, Step};
-use krm_tree::sides::Sides;
+use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::to_json;
 use krm_tree::tree::{Conflict, Tree};
 use krm_yaml::secret::Secret;
@@ -91,7 +91,7 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
         whys[number].sort_by_key(|why| why.is_none());
         match whys[number].first() {
             None => recorded.told.push((number, WhyNoRule::NoPlace)),
-            Some(Some(WhyNoRule::OfNoSide)) if matches!(answers[number], Some(Answer::Ours | Answer::Theirs)) => {
+            Some(Some(WhyNoRule::OfNoSide)) if answers[number].as_ref().is_some_and(is_plain) => {
                 recorded.told.push((number, WhyNoRule::Mixed));
             }
             Some(Some(why)) => recorded.told.push((number, *why)),
@@ -102,12 +102,17 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
         texts.touched(&place.spans).into_iter().filter(|number| answers[*number].is_some()).collect()
     };
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
+    let is_newest = |number: &usize| matches!(answers[*number], Some(Answer::Newest(_)));
+    for (rule, of) in recorded.rules.iter_mut().filter(|(_, of)| !of.is_empty() && of.iter().all(is_newest)) {
+        *rule = rule.newest();
+        of.sort_unstable();
+    }
     recorded
 }
 
 /// Whether an answer is one side as it is.
 fn is_plain(answer: &Answer) -> bool {
-    matches!(answer, Answer::Ours | Answer::Theirs)
+    matches!(answer, Answer::Ours | Answer::Theirs | Answer::Newest(_))
 }
 
 /// The versions of a file that git has; `None` if one of them is not YAML.
@@ -180,8 +185,8 @@ impl<'s> AnsweredTexts<'s> {
     /// the place.
     fn taken(&self, spans: &Spans) -> Option<Take> {
         let mut takes = self.touched(spans).into_iter().map(|number| match &self.answers[number] {
-            Some(Answer::Ours) => Some(Take::Dest),
-            Some(Answer::Theirs) => Some(Take::Updated),
+            Some(Answer::Ours | Answer::Newest(Side::Original | Side::Dest)) => Some(Take::Dest),
+            Some(Answer::Theirs | Answer::Newest(Side::Updated)) => Some(Take::Updated),
             Some(Answer::Both | Answer::Edited(_)) | None => None,
         });
         let first = takes.next()??;

@@ -28,6 +28,8 @@ pub enum Take {
     Dest,
     /// Updated.
     Updated,
+    /// The newer version.
+    Newest,
 }
 
 /// A rule for a place, and for the values that it had when the user decided.
@@ -62,6 +64,11 @@ impl Rule {
         Self { target, path, take, when }
     }
 
+    /// The rule for the same place that takes the newer version, whatever the values are.
+    pub fn newest(&self) -> Self {
+        Self { take: Take::Newest, when: Sides::default(), ..self.clone() }
+    }
+
     /// The rule as an element of `spec.rules`.
     fn yaml(&self) -> String {
         let mut out = String::from("- target:\n");
@@ -71,7 +78,10 @@ impl Rule {
         if let Some(path) = &self.path {
             out.push_str(&format!("  path: {}\n", plain_or_quoted(path)));
         }
-        out.push_str(&format!("  take: {:?}\n  when:\n", self.take));
+        out.push_str(&format!("  take: {:?}\n", self.take));
+        if self.when.iter().any(|(_, value)| value.is_some()) {
+            out.push_str("  when:\n");
+        }
         for side in Side::ALL {
             if let Some(json) = &self.when[side] {
                 out.push_str(&format!("    {}: {json}\n", side.name()));
@@ -162,6 +172,27 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
         "{head}\napiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n"
     );
     let old = old.filter(|text| !text.trim().is_empty()).unwrap_or(new);
+    put(name, old, &rules.iter().map(Rule::yaml).collect::<String>(), joined)
+}
+
+/// The text of the rules of a repository, with one that takes the newer version of each place. It comes last, because the first rule that fits
+/// decides, but before a rule for all places. `None` if the repository has it.
+///
+/// # Errors
+/// The text is not a functionConfig of a three-way merge.
+pub fn with_newest(name: &str, old: Option<String>) -> Result<Option<String>> {
+    const NEW: &str = "# How `git merge` decides conflicts in this repository: see `kubectl krm-merge git-install --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: repository\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n";
+    let old = old.filter(|text| !text.trim().is_empty());
+    let text = match &old {
+        // A map without a field is no map.
+        None => return Ok(Some(format!("{NEW}  rules:\n  - take: Newest\n"))),
+        Some(old) => put(name, old.clone(), "- take: Newest\n", before_all)?,
+    };
+    Ok((old.as_ref() != Some(&text)).then_some(text))
+}
+
+/// The text of a functionConfig with additional rules, which `join` puts among those that are there.
+fn put(name: &str, old: String, rules: &str, join: for<'a> fn(NodeRef<'a>, NodeRef<'a>) -> Tree<'a>) -> Result<String> {
     let document = Document::parse(old).map_err(|e| anyhow!("{name}:{e}"))?;
     let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
     // If the mode is missing, the command that reads the file gives it.
@@ -172,15 +203,14 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     if rules.is_empty() {
         return Ok(document.source().to_owned());
     }
-    let written = format!("rules:\n{}", rules.iter().map(Rule::yaml).collect::<String>());
-    let written = Document::parse(written)?;
+    let written = Document::parse(format!("rules:\n{rules}"))?;
     let Some((key, list)) = written.roots().next().and_then(|root| root.entries().next()) else {
         return Ok(document.source().to_owned());
     };
     let there = spec.get("rules").filter(|rules| rules.is_list());
     let mut branch = Branch::of(spec, By::Field);
     match spec.entries().position(|(key, _)| key.string() == "rules") {
-        Some(at) => branch.entries[at].value = Some(there.map_or(Tree::Node(list), |there| joined(there, list))),
+        Some(at) => branch.entries[at].value = Some(there.map_or(Tree::Node(list), |there| join(there, list))),
         None => branch.push(Entry::new(Some(Key::Node(key)), Tree::Node(list))),
     }
     let mut whole = Branch::of(root, By::Field);
@@ -204,6 +234,21 @@ fn joined<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
         }
     }
     branch.reorder(|entries| further.into_iter().chain(entries).collect());
+    branch.into_tree()
+}
+
+/// The existing rules, with the new ones before the first that is for all places. What is there already is not put there again.
+fn before_all<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
+    let is_for_all = |rule: NodeRef<'_>| ["target", "path", "when"].into_iter().all(|field| rule.get(field).is_none());
+    let is_new = |rule: &NodeRef<'a>| !there.elements().any(|old| same(old, *rule));
+    let further: Vec<Entry<'a>> =
+        new.elements().filter(is_new).map(|rule| Entry::new(None, Tree::Node(rule))).collect();
+    let at = there.elements().position(is_for_all).unwrap_or(there.elements().count());
+    let mut branch = Branch::of(there, By::Index);
+    branch.reorder(|mut entries| {
+        entries.splice(at..at, further);
+        entries
+    });
     branch.into_tree()
 }
 
@@ -268,6 +313,26 @@ mod tests {
             more,
             first.replace("  - target", &format!("  {}  - target", WRITTEN.replace("updated: 2", "updated: 3")))
         );
+    }
+
+    #[test]
+    fn the_rule_for_newer_versions_comes_after_those_for_some_places() {
+        let with = |rules: &str| {
+            let old = format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: # ours\n{rules}");
+            with_newest("x", Some(old.clone())).expect("written").map(|text| text.replace(&old, "").replace(rules, "…"))
+        };
+        let text = with_newest("x", None).expect("written").expect("a text");
+        assert!(text.ends_with("spec:\n  rules:\n  - take: Newest\n"), "{text}");
+        assert_eq!(with_newest("x", Some(text)).expect("written"), None);
+        assert_eq!(with("  - {path: a, take: Dest}\n").as_deref(), Some("  - take: Newest\n"));
+        assert_eq!(with("  - {path: a, take: Dest}\n  - {take: Newest}\n"), None);
+        let before = with("  - {path: a, take: Dest}\n  - {take: Fail}\n").expect("a text");
+        assert!(before.ends_with("  - {path: a, take: Dest}\n  - take: Newest\n  - {take: Fail}\n"), "{before}");
+        let none = with_newest(
+            "x",
+            Some("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  renames: Ignore\n".to_owned()),
+        );
+        assert!(none.expect("written").expect("a text").ends_with("  renames: Ignore\n  rules:\n  - take: Newest\n"));
     }
 
     #[test]

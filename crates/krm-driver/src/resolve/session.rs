@@ -18,6 +18,8 @@ pub struct Case {
     pub about: Option<String>,
     /// The changes of each side.
     pub changes: Vec<ChangedRow>,
+    /// The answer with the newer version, if the sides differ in nothing but a version.
+    pub newest: Option<Answer>,
 }
 
 /// The action of a key.
@@ -29,6 +31,8 @@ pub enum KeyAction {
     Theirs,
     /// Takes both sides.
     Both,
+    /// Takes the side with the newer version.
+    Newest,
     /// Opens an editor for the conflict.
     Edit,
     /// Leaves the conflict as it is.
@@ -71,6 +75,8 @@ pub enum Next {
     Write,
     /// Write nothing.
     Stop,
+    /// Begin again with the markers that are in the files.
+    Unmerge,
 }
 
 /// The size of a screen.
@@ -94,18 +100,31 @@ pub struct Session<'c> {
     /// The steps so far, the latest last: the conflict, and its answer before the step.
     steps: Vec<(usize, Option<Answer>)>,
     size: Size,
+    /// Whether the files were merged by field before the walk.
+    start: Start,
     /// A message about the last key.
     told: Option<String>,
 }
 
+/// What the walk begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The conflicts between the markers in the files.
+    AsMarked,
+    /// What a merge by field left of them. It is the first step, so it can be undone.
+    Merged,
+}
+
+/// The key for conflicts between versions.
+const NEWEST_KEY: &str = "n newest · ";
 const KEYS: &str = "o ours · t theirs · b both · e edit · s skip · u undo · q write and quit · ↑ ↓ PgUp PgDn scroll · Ctrl-C quit, write nothing";
 const KEYS_AT_END: &str = "Enter or q write and quit · u undo · Ctrl-C quit, write nothing";
 
 impl<'c> Session<'c> {
     /// Starts at the first conflict.
-    pub fn new(cases: &'c [Case], size: Size) -> Self {
+    pub fn new(cases: &'c [Case], start: Start, size: Size) -> Self {
         let answers = vec![None; cases.len()];
-        Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, told: None }
+        Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, start, told: None }
     }
 
     /// The answer to each conflict so far.
@@ -125,12 +144,17 @@ impl<'c> Session<'c> {
         match key {
             KeyAction::Stop => return Next::Stop,
             KeyAction::Quit => return Next::Write,
+            KeyAction::Undo if self.steps.is_empty() && self.start == Start::Merged => return Next::Unmerge,
             KeyAction::Undo => self.undo(),
             KeyAction::Scroll(scroll) => self.scroll(scroll),
             _ if is_at_end => {}
             KeyAction::Ours => self.answer(Some(Answer::Ours)),
             KeyAction::Theirs => self.answer(Some(Answer::Theirs)),
             KeyAction::Both => self.answer(Some(Answer::Both)),
+            KeyAction::Newest => match self.cases[self.at].newest.clone() {
+                Some(newest) => self.answer(Some(newest)),
+                None => self.tell("the sides must differ in one version alone, which have an order".to_owned()),
+            },
             KeyAction::Skip => self.answer(None),
             KeyAction::Edit => return Next::Editor(self.at),
         }
@@ -228,7 +252,9 @@ impl<'c> Session<'c> {
     fn foot(&self) -> Vec<ChangedRow> {
         let mut rows = Vec::new();
         rows.extend(self.told.as_ref().map(|told| ChangedRow::new(Paint::Yellow, told.clone())));
-        rows.push(ChangedRow::new(Paint::Bold, if self.is_at_end() { KEYS_AT_END } else { KEYS }));
+        let newest = if self.cases.get(self.at).is_some_and(|case| case.newest.is_some()) { NEWEST_KEY } else { "" };
+        let keys = if self.is_at_end() { KEYS_AT_END.to_owned() } else { format!("{newest}{KEYS}") };
+        rows.push(ChangedRow::new(Paint::Bold, keys));
         self.wrapped(&rows)
     }
 
@@ -280,6 +306,7 @@ mod tests {
             place: format!("a.yaml:{i}"),
             about: (i == 0).then(|| "Deployment web".to_owned()),
             changes: (0..*length).map(|row| ChangedRow::new(Paint::Green, format!("+ {row}"))).collect(),
+            newest: None,
         };
         lengths.iter().enumerate().map(case).collect()
     }
@@ -295,7 +322,7 @@ mod tests {
     #[test]
     fn each_key_answers_and_goes_on() {
         let cases = cases(&[1; 5]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         for key in [KeyAction::Ours, KeyAction::Theirs, KeyAction::Both, KeyAction::Skip] {
             assert_eq!(session.press(key), Next::Key);
         }
@@ -317,7 +344,7 @@ mod tests {
     #[test]
     fn undo_goes_back_to_what_was() {
         let cases = cases(&[1; 2]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         session.press(KeyAction::Undo);
         assert!(texts(&session).contains(&"there is nothing to undo".to_owned()));
         for key in [
@@ -338,9 +365,32 @@ mod tests {
     }
 
     #[test]
+    fn the_newer_version_is_a_key_where_there_is_one() {
+        let mut cases = cases(&[1; 2]);
+        cases[1].newest = Some(Answer::Newest(krm_tree::sides::Side::Updated));
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
+        assert!(!texts(&session).concat().contains("n newest"));
+        session.press(KeyAction::Newest);
+        assert_eq!(session.given(), [None, None]);
+        session.press(KeyAction::Ours);
+        assert!(texts(&session).concat().contains("n newest"));
+        session.press(KeyAction::Newest);
+        assert_eq!(session.answers(), [Some(Answer::Ours), cases[1].newest.clone()]);
+    }
+
+    #[test]
+    fn the_merge_before_the_first_answer_is_undone_last() {
+        let cases = cases(&[1; 2]);
+        let mut session = Session::new(&cases, Start::Merged, SIZE);
+        session.press(KeyAction::Ours);
+        assert_eq!(session.press(KeyAction::Undo), Next::Key);
+        assert_eq!(session.press(KeyAction::Undo), Next::Unmerge);
+    }
+
+    #[test]
     fn quit_writes_what_has_an_answer_and_stop_nothing() {
         let cases = cases(&[1; 2]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         session.press(KeyAction::Theirs);
         assert_eq!(session.press(KeyAction::Stop), Next::Stop);
         assert_eq!(session.press(KeyAction::Quit), Next::Write);
@@ -350,7 +400,7 @@ mod tests {
     #[test]
     fn the_screen_says_where_and_what() {
         let cases = cases(&[2, 1]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         let want = ["a.yaml:0 · conflict 1 of 2", "Deployment web", "+ 0", "+ 1", "", "", "", "", "", KEYS];
         assert_eq!(texts(&session), want);
         session.press(KeyAction::Ours);
@@ -362,7 +412,7 @@ mod tests {
     #[test]
     fn a_conflict_longer_than_the_screen_is_scrolled() {
         let cases = cases(&[20, 20]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         let mut first = |keys: &[Scroll]| {
             keys.iter().for_each(|key| assert_eq!(session.press(KeyAction::Scroll(*key)), Next::Key));
             (texts(&session).len(), body(&session)[0].clone(), body(&session).len())
@@ -384,7 +434,7 @@ mod tests {
     #[test]
     fn another_size_shows_the_same_conflict() {
         let cases = cases(&[20]);
-        let mut session = Session::new(&cases, SIZE);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         session.press(KeyAction::Scroll(Scroll::Bottom));
         session.resize(Size { columns: 200, rows: 40 });
         assert_eq!((texts(&session).len(), body(&session).len()), (40, 20));

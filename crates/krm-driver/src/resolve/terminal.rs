@@ -9,7 +9,7 @@ use krm_files::signals::{Signals, Stopped};
 use krm_show::screen;
 
 use super::marked::Answer;
-use super::session::{Case, KeyAction, Next, Scroll, Session, Size};
+use super::session::{Case, KeyAction, Next, Scroll, Session, Size, Start};
 
 /// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -34,6 +34,14 @@ impl Drop for RawMode {
     }
 }
 
+/// How a walk ends.
+pub enum Walked {
+    /// With an answer to each conflict; `None` if it has none.
+    Answered(Vec<Option<Answer>>),
+    /// The user takes back the merge by field with which it began.
+    Unmerge,
+}
+
 /// Asks for an answer to each conflict. `edit` asks for a text, by the number of the conflict. `fault` says what is wrong with the text
 /// that the answers make. If taking both sides makes it wrong, that answer is refused. If a text of the user makes it wrong, the user takes
 /// it back, or presses `q` twice to write it.
@@ -42,12 +50,13 @@ impl Drop for RawMode {
 /// The terminal cannot be read or written; a signal arrived; or the user wants nothing to be written.
 pub fn ask(
     cases: &[Case],
+    start: Start,
     signals: &Signals,
     edit: impl Fn(usize) -> Result<Vec<u8>>,
     fault: impl Fn(&[Option<Answer>]) -> Option<String>,
-) -> Result<Vec<Option<Answer>>> {
+) -> Result<Walked> {
     let mut raw = Some(RawMode::begin()?);
-    let mut session = Session::new(cases, size_now());
+    let mut session = Session::new(cases, start, size_now());
     let (mut wrong, mut is_asked): (Option<String>, bool) = (None, false);
     loop {
         let now = fault(session.given());
@@ -74,9 +83,10 @@ pub fn ask(
                         .tell(format!("{wrong}: press `u` to take the answer back, or `q` to write it all the same"));
                     is_asked = true;
                 }
-                _ => return Ok(session.answers()),
+                _ => return Ok(Walked::Answered(session.answers())),
             },
             Next::Stop => return Err(Stopped::by_key().into()),
+            Next::Unmerge => return Ok(Walked::Unmerge),
             Next::Editor(number) => {
                 drop(raw.take());
                 let edited = signals.waiting(|| edit(number));
@@ -123,6 +133,7 @@ fn key(pressed: KeyEvent, session: &Session<'_>) -> Option<KeyAction> {
         KeyCode::Char('o') => KeyAction::Ours,
         KeyCode::Char('t') => KeyAction::Theirs,
         KeyCode::Char('b') => KeyAction::Both,
+        KeyCode::Char('n') => KeyAction::Newest,
         KeyCode::Char('e') => KeyAction::Edit,
         KeyCode::Char('s') => KeyAction::Skip,
         KeyCode::Char('u') => KeyAction::Undo,

@@ -5,6 +5,7 @@ mod custom_resources;
 
 mod absent;
 mod blocks;
+mod by_field;
 mod commands;
 mod halves;
 mod history;
