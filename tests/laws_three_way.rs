@@ -412,3 +412,46 @@ proptest! {
         }
     }
 }
+
+/// Images of two registries, with versions that have an order, and with others.
+fn images() -> Vec<Value> {
+    let tags = ["1.0", "1.1", "1.10", "1.2-alpine", "latest"];
+    let all =
+        ["g.io/a", "m.io/a"].into_iter().flat_map(|place| tags.map(|tag| json!({"image": format!("{place}:{tag}")})));
+    all.chain([json!({"image": "g.io/b:1.1"}), json!({})]).collect()
+}
+
+#[test]
+fn the_newer_version_wins_on_whatever_side_it_is_and_wins_again() {
+    let newest = |policy: &str| format!("{policy}\nrules: [{{take: Newest}}]");
+    let all = triples(&images());
+    let swap = |t: &Triple| Triple { updated: t.dest.clone(), dest: t.updated.clone(), ..t.clone() };
+    let swapped: Vec<Triple> = all.iter().map(swap).collect();
+    for [policy, mirrored] in [["TakeUpdated", "KeepDest"], ["KeepDest", "TakeUpdated"]] {
+        let merged = merge(&all, &newest(policy));
+        for ((triple, one), other) in all.iter().zip(&merged).zip(merge(&swapped, &newest(mirrored))) {
+            assert_eq!(one.0, other.0, "swapped: {triple:?}");
+        }
+        let again: Vec<Triple> =
+            all.iter().zip(&merged).map(|(t, (dest, _))| Triple { dest: dest.clone(), ..t.clone() }).collect();
+        for (triple, (value, _)) in again.iter().zip(merge(&again, &newest(policy))) {
+            assert_eq!(value, triple.dest, "again: {triple:?}");
+        }
+        // The next release is merged into the newer version as into any other one.
+        let next = |t: &Triple| Triple {
+            original: t.updated.clone(),
+            updated: json!({"image": "g.io/a:2.0"}),
+            dest: t.dest.clone(),
+        };
+        let chained: Vec<Triple> = again.iter().map(next).collect();
+        for (triple, (value, _)) in chained.iter().zip(merge(&chained, &newest(policy))) {
+            let tag =
+                |value: &Value| value["image"].as_str().and_then(|image| image.split(':').nth(1)).map(str::to_owned);
+            let has_order = |value: &Value| tag(value).is_some_and(|tag| ["1.0", "1.1", "1.10"].contains(&&*tag));
+            let is_one = |value: &Value| value["image"].as_str().is_some_and(|image| image.contains("/a:"));
+            if [&triple.original, &triple.dest].into_iter().all(|v| has_order(v) && is_one(v)) {
+                assert_eq!(tag(&value).as_deref(), Some("2.0"), "chain: {triple:?}");
+            }
+        }
+    }
+}

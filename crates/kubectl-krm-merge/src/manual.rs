@@ -77,6 +77,9 @@ const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
 
+Merge by field what git merged by line, and leave what both sides changed:
+  kubectl krm-merge resolve --take merged --git-add
+
 Take our side in every conflict:
   kubectl krm-merge resolve --take ours my-package
 
@@ -209,9 +212,10 @@ sent. Nothing is deleted.",
 const KEYS: Section = Section {
     title: "Keys",
     text: "\
-o ours, t theirs, b both, e edit (with `VISUAL` or `EDITOR`), s skip, u undo, q write and quit; arrows, PgUp, PgDn, Home and End \
-scroll. Ctrl-C quits and writes nothing. If the conflict also shows the original (git's `merge.conflictStyle` of diff3 or zdiff3), each side \
-is compared with it. Run `git add` to tell git that a file is resolved.",
+o ours, t theirs, b both, n the newer version (where the sides differ in nothing else), e edit (with `VISUAL` or `EDITOR`), s skip, u undo, \
+q write and quit; arrows, PgUp, PgDn, Home and End scroll. Files that git merged by line are merged by field first; u before the first answer \
+takes that back. Ctrl-C quits and writes nothing. If the conflict also shows the original (git's `merge.conflictStyle` of diff3 or zdiff3), each side \
+is compared with it. Run `git add` to tell git that a file is resolved, or use `--git-add`.",
 };
 
 const RULES: Section = Section {

@@ -34,9 +34,10 @@ pub enum ByField {
 /// # Errors
 /// git cannot be run, or the folder for temporary files cannot be written.
 pub fn by_field(file: &File, marked: &Marked<'_>) -> Result<ByField> {
-    let is_of_file = |conflict: &Conflict| marked.is_of_whole_file(conflict);
+    // Markers of the driver do not say that a file was deleted, or that lines are of a Secret.
+    let says_more = |conflict: &Conflict| marked.is_of_whole_file(conflict) || marked.is_of_secret(conflict);
     let Some(first) = marked.conflicts.first() else { return Ok(ByField::Nothing) };
-    if !marked.faults.is_empty() || marked.conflicts.iter().any(is_of_file) {
+    if !marked.faults.is_empty() || marked.conflicts.iter().any(says_more) {
         return Ok(ByField::Nothing);
     }
     let size = marked.bytes(&first.range).iter().take_while(|byte| **byte == b'<').count();
