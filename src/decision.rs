@@ -11,7 +11,8 @@ use krm_tree::child::{Value as _, find};
 use krm_tree::path::{FieldPath, PathPattern};
 use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::{self, Taking, Tree, View};
-use krm_yaml::{Kind, NodeRef};
+use krm_yaml::hashed::{Empty, HashMap};
+use krm_yaml::{Kind, NodeRef, Scalar};
 
 use crate::name::Name;
 use crate::newest::newest;
@@ -88,6 +89,19 @@ impl<'a> Decision<'a> {
             Compared::Other => Some(Miss::Value(side, named.shown())),
         };
         self.wanted().find_map(miss).unwrap_or(Miss::All)
+    }
+
+    /// The scalar values by which a conflict that the rule decides is found; empty if it may decide a conflict without them.
+    fn values(&self) -> Vec<Cow<'a, str>> {
+        let mut found = Vec::new();
+        for (_, wanted) in self.wanted().filter(|(_, wanted)| !wanted.is_null()) {
+            // Such a value may name a part of an image.
+            if wanted.is_map() || wanted.string().contains('*') {
+                return Vec::new();
+            }
+            found.extend(texts(View::Node(wanted)));
+        }
+        found
     }
 
     fn is_of_values(&self) -> bool {
@@ -214,6 +228,19 @@ impl<'c, 'a> ConflictView<'c, 'a> {
     }
 }
 
+/// A scalar value as it is written, and as it is meant; empty for other values. Equal values have a text in common.
+fn texts<'v>(value: View<'v, '_>) -> Vec<Cow<'v, str>> {
+    let text = value.string();
+    match value.scalar() {
+        Some(Scalar::Bool(value)) => vec![text, Cow::Owned(value.to_string())],
+        Some(Scalar::Number(number)) => {
+            [Some(text), number.to_decimal().map(Cow::Owned)].into_iter().flatten().collect()
+        }
+        Some(_) => vec![text],
+        None => Vec::new(),
+    }
+}
+
 /// Whether an image or a remote base has the parts that `when` names: a text with `*` for any text, or a map of parts by their names. Such a
 /// value has no `*` of its own, and is no map.
 fn has_parts(value: View<'_, '_>, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> bool {
@@ -267,25 +294,73 @@ pub struct Idle<'d, 'a> {
 }
 
 /// The rules of a run, and how far they fitted.
+///
+/// A record of decisions may have a rule for each of many conflicts, so no conflict looks at all rules: a rule for a scalar value is found by
+/// this value.
 #[derive(Debug)]
 pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
     /// Why each rule decided nothing yet; `None` if it decided a conflict.
     misses: Vec<Option<Miss>>,
     otherwise: Treatment,
+    /// The rules that each conflict looks at.
+    general: Vec<usize>,
+    /// The other rules, by the values of their `when`.
+    by_value: HashMap<Cow<'a, str>, Vec<usize>>,
+    /// The other rules for each target and path, as long as no conflict was there that none of them decides.
+    unseen: Vec<Vec<usize>>,
 }
 
 impl<'a> Decisions<'a> {
     /// The first rule that fits wins; `otherwise` is for the conflicts that no rule fits.
     pub fn new(rules: &'a [Decision<'a>], otherwise: Treatment) -> Self {
-        Self { rules, misses: vec![Some(Miss::All); rules.len()], otherwise }
+        let mut new = Self {
+            rules,
+            misses: vec![Some(Miss::All); rules.len()],
+            otherwise,
+            general: Vec::new(),
+            by_value: HashMap::new(),
+            unseen: Vec::new(),
+        };
+        let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
+        for (number, rule) in rules.iter().enumerate() {
+            let values = rule.values();
+            if values.is_empty() {
+                new.general.push(number);
+                continue;
+            }
+            for value in values {
+                new.by_value.entry(value).or_default().push(number);
+            }
+            let place =
+                (rule.target.as_ref().map(ToString::to_string), rule.path.as_ref().map(|path| format!("{path:?}")));
+            let place = *places.entry(place).or_insert_with(|| {
+                new.unseen.push(Vec::new());
+                new.unseen.len() - 1
+            });
+            new.unseen[place].push(number);
+        }
+        new
+    }
+
+    /// The rules that may decide a conflict, or have one of its values, in order.
+    fn candidates(&self, clash: &ConflictView<'_, '_>) -> Vec<usize> {
+        let values = clash.values.iter().filter_map(|(_, value)| value.as_ref()).chain(&clash.taken);
+        let texts = values.filter_map(Tree::view).flat_map(texts);
+        let mut all = self.general.clone();
+        all.extend(texts.flat_map(|text| self.by_value.get(&*text).into_iter().flatten().copied()));
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &ConflictView<'_, '_>) -> Ruling<'a> {
-        for (rule, miss) in self.rules.iter().zip(&mut self.misses) {
+        let candidates = self.candidates(clash);
+        for number in &candidates {
+            let rule = &self.rules[*number];
             if let Some(winner) = rule.winner(clash) {
-                *miss = None;
+                self.misses[*number] = None;
                 let treatment = match (winner, self.otherwise) {
                     // Such a conflict stays open, as those do that no rule decides.
                     (OnConflict::Fail, Treatment::Open(_)) => self.open(clash),
@@ -295,8 +370,15 @@ impl<'a> Decisions<'a> {
             }
         }
         // A miss counts only if no other rule decides the conflict.
-        for (rule, known) in self.rules.iter().zip(&mut self.misses) {
+        let mut miss = |number: usize| {
+            let (rule, known) = (&self.rules[number], &mut self.misses[number]);
             *known = known.take().map(|known| known.max(rule.miss(clash)));
+        };
+        candidates.into_iter().for_each(&mut miss);
+        for rules in &mut self.unseen {
+            if rules.first().is_some_and(|first| self.rules[*first].named(clash).is_some()) {
+                std::mem::take(rules).into_iter().for_each(&mut miss);
+            }
         }
         Ruling { treatment: self.open(clash), rule: None }
     }

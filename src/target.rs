@@ -57,8 +57,8 @@ enum Pattern {
 
 impl Pattern {
     fn new(text: &str) -> Result<Self, String> {
-        if text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/')) {
-            return Ok(Self::Word(text.to_owned()));
+        if let Some(word) = word(text) {
+            return Ok(Self::Word(word));
         }
         let text = unquoted(text);
         // The pattern is compiled alone first, so that a `)` that closes no group of its own is an error.
@@ -76,6 +76,19 @@ impl Pattern {
             Self::Expression(expression) => expression.is_match(value),
         }
     }
+}
+
+/// The only text that a pattern fits, if it has no sign of a regular expression but `\` before other signs, as a recorded rule has it.
+fn word(pattern: &str) -> Option<String> {
+    let (mut out, mut rest) = (String::with_capacity(pattern.len()), pattern.chars());
+    while let Some(c) = rest.next() {
+        out.push(match c {
+            '\\' => rest.next().filter(char::is_ascii_punctuation)?,
+            c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/') => c,
+            _ => return None,
+        });
+    }
+    Some(out)
 }
 
 /// A pattern without `\Q…\E`: in Go these quote the text between them, but `regex_lite` does not know them.
@@ -245,6 +258,8 @@ mod tests {
             (&[(TargetField::Namespace, "default")], true),
             (&[(TargetField::Namespace, "")], true),
             (&[(TargetField::Namespace, "prod")], false),
+            (&[(TargetField::Name, r"web\-1")], true),
+            (&[(TargetField::Name, r"web\.1")], false),
             (&[(TargetField::Name, r"\Qweb-1\E")], true),
             (&[(TargetField::Name, r"\Qweb-1")], true),
             (&[(TargetField::Name, r"\Qweb-.\E")], false),
