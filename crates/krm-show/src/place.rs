@@ -40,7 +40,12 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
 /// The place where a person looks for a value. If the value begins below its key, that is the place of the key.
 fn position(document: &Document<'_>, value: usize) -> Position {
     let own = document.position(value);
-    let mut above = document.source().get(..value).unwrap_or_default().trim_end();
+    let above = document.source().get(..value).unwrap_or_default();
+    // A line may be long, and have many values.
+    if above.trim_end_matches([' ', '\t']).ends_with(|c| c != '\n' && c != '\r') {
+        return own;
+    }
+    let mut above = above.trim_end();
     let line = loop {
         let line = above.rsplit(['\n', '\r']).next().unwrap_or_default();
         if !line.trim_start().starts_with('#') {
