@@ -36,6 +36,29 @@ pub struct Repository {
 impl Repository {
     /// The repository in which git started the driver; `None` outside of a repository, and in a bare one.
     pub fn here() -> Option<Self> {
+        Self::plain().or_else(Self::asked)
+    }
+
+    /// The repository whose git directory lies in the current folder, as in a usual merge: git starts a driver at the top. To ask git costs as
+    /// much as the merge of a small file. `None` if anything may be elsewhere.
+    fn plain() -> Option<Self> {
+        const ELSEWHERE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"];
+        let own = Path::new(".git");
+        let is_usual = !ELSEWHERE.into_iter().any(|name| std::env::var_os(name).is_some())
+            && fs::symlink_metadata(own).is_ok_and(|found| found.is_dir())
+            && own.join("HEAD").exists();
+        let config = fs::read_to_string(own.join("config")).ok().filter(|_| is_usual)?.to_ascii_lowercase();
+        // `core.worktree` and `core.bare`.
+        let is_elsewhere = |line: &str| line.contains("worktree") || line.replace([' ', '\t'], "") == "bare=true";
+        if config.lines().any(is_elsewhere) {
+            return None;
+        }
+        let index = Index { file: own.join("index"), cache: own.join(CACHE) };
+        Some(Self { top: fs::canonicalize(".").ok()?, index })
+    }
+
+    /// The repository that git knows.
+    fn asked() -> Option<Self> {
         let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
         let output = git(In::Environment).arg("rev-parse").args(paths).output().ok()?;
         let lines = output.stdout.strip_suffix(b"\n").filter(|_| output.status.success())?;

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Measures the merge driver beside git alone: the CPU time of `git merge-tree` over files that both branches changed, with and without it.
+#
+#   benches/driver.sh [N...]      files in a merge; default: 1 60
+#   RUNS=20 benches/driver.sh     so many runs are added up; default: 10
+#
+# Each file has a Deployment of about 2 KB. One branch sets its replicas, the other one an image, so that git merges it clean.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- 1 60
+runs=${RUNS:-10}
+
+if ! git merge-tree -h 2>&1 | grep -q write-tree; then
+    echo 'driver.sh: git must be 2.38 or newer' >&2
+    exit 1
+fi
+plugin=${PLUGIN:-}
+if [ -z "$plugin" ]; then
+    cargo build --quiet --release --package kubectl-krm-merge
+    plugin=$PWD/${CARGO_TARGET_DIR:-target}/release/kubectl-krm_merge
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
+
+# deployment NUMBER REPLICAS TAG
+deployment() {
+    printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web-%s\n  labels:\n    app: web\nspec:\n  # how many\n  replicas: %s\n' "$1" "$2"
+    printf '  selector:\n    matchLabels:\n      app: web\n  template:\n    metadata:\n      labels:\n        app: web\n    spec:\n      containers:\n      - name: app\n        image: example.com/web:%s\n        env:\n' "$3"
+    for variable in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do
+        printf '        - name: %s\n          # what it is for\n          value: "%s of web"\n' "$variable" "$variable"
+    done
+}
+
+# CPU time of all runs of a command, in milliseconds.
+cpu() {
+    run=0
+    before=$(times | tail -1)
+    while [ "$run" -lt "$runs" ]; do
+        "$@" >/dev/null
+        run=$((run + 1))
+    done
+    after=$(times | tail -1)
+    printf '%s %s\n' "$before" "$after" | awk '{
+        for (i = 1; i <= 4; i++) { split($i, part, "m"); sub("s", "", part[2]); t[i] = part[1] * 60 + part[2] }
+        printf "%.0f", (t[3] + t[4] - t[1] - t[2]) * 1000
+    }'
+}
+
+printf '%6s %12s %12s %7s\n' files 'git, ms' 'driver, ms' times
+for n in "$@"; do
+    repository=$dir/$n
+    git init --quiet --initial-branch=main "$repository"
+    cd "$repository"
+    fill() {
+        i=0
+        while [ "$i" -lt "$n" ]; do
+            deployment "$i" "$1" "$2" >"web-$i.yaml"
+            i=$((i + 1))
+        done
+        git add --all
+        git commit --quiet --message "$1 $2"
+    }
+    fill 1 1.0
+    git checkout --quiet -b topic
+    fill 1 1.1
+    git checkout --quiet main
+    fill 3 1.0
+    alone=$(cpu git merge-tree --write-tree main topic)
+    "$plugin" git-install >/dev/null
+    with=$(cpu git merge-tree --write-tree main topic)
+    awk -v n="$n" -v runs="$runs" -v a="$alone" -v b="$with" 'BEGIN { printf "%6d %12.1f %12.1f %7.1f\n", n, a / runs, b / runs, b / a }'
+    cd - >/dev/null
+done
