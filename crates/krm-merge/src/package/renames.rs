@@ -5,6 +5,7 @@
 //! nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::ops::Deref;
 
@@ -53,9 +54,16 @@ fn of_several<'a>(
         let halves = joined(&halves, of_others(*other, &halves, sides, spots, Found::OnOne));
         joined(&halves, of_other_versions(&halves, sides))
     });
+    // Each resource is in one triple.
+    let mut triple_of: HashMap<(Side, usize), usize> = HashMap::new();
+    for number in &open {
+        let resources = triples[*number].iter().filter_map(|(side, at)| Some((side, (*at)?)));
+        triple_of.extend(resources.map(|resource| (resource, *number)));
+    }
     let parts = |half: &Triple| -> Same {
-        let is_part = |number: &usize| triples[*number].iter().any(|(side, at)| at.is_some() && *at == half[side]);
-        open.iter().copied().filter(is_part).collect()
+        let resources = half.iter().filter_map(|(side, at)| Some((side, (*at)?)));
+        let parts: BTreeSet<usize> = resources.filter_map(|resource| triple_of.get(&resource).copied()).collect();
+        parts.into_iter().collect()
     };
     let is_whole = |half: &&Triple| half.iter().all(|(_, number)| number.is_some());
     halves.iter().filter(is_whole).map(parts).filter(|same| same.len() > 1).collect()
