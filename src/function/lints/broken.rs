@@ -46,7 +46,32 @@ pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>
 }
 
 /// Names that are looked for in many resources.
-type Names = HashSet<String>;
+struct Names {
+    all: HashSet<String>,
+    /// A bit for each first byte and length that a name has. Most texts have others, so they need no hash.
+    shapes: Vec<u64>,
+}
+
+impl Names {
+    /// A number below 2^16 for the first byte and the length of a text; long ones share a number.
+    fn shape(text: &str) -> usize {
+        usize::from(text.bytes().next().unwrap_or_default()) << 8 | text.len().min(255)
+    }
+
+    fn contains(&self, text: &str) -> bool {
+        let shape = Self::shape(text);
+        self.shapes[shape / 64] >> (shape % 64) & 1 == 1 && self.all.contains(text)
+    }
+}
+
+impl FromIterator<String> for Names {
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
+        let all: HashSet<String> = names.into_iter().collect();
+        let mut shapes = vec![0; (1 << 16) / 64];
+        all.iter().map(|name| Self::shape(name)).for_each(|shape| shapes[shape / 64] |= 1 << (shape % 64));
+        Self { all, shapes }
+    }
+}
 
 /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check costs
 /// far less than finding the references.
@@ -54,7 +79,7 @@ fn are_in(names: &Names, value: View<'_, '_>) -> bool {
     match value {
         // An alias may bring in text from outside of the node.
         View::Node(node) => node.has_aliases() || node.strings().any(|text| names.contains(text)),
-        View::Made(_) => value.text().is_some_and(|text| names.contains(&*text)),
+        View::Made(_) => value.text().is_some_and(|text| names.contains(&text)),
         View::Branch(branch) => branch.children().filter_map(|(_, tree)| tree.view()).any(|value| are_in(names, value)),
     }
 }
@@ -176,7 +201,7 @@ impl<'a> Present<'a> {
     }
 
     fn extend(&mut self, all: impl IntoIterator<Item = NamedResource<'a>>, names: &Names) {
-        for named in all.into_iter().filter(|named| names.contains(&*named.name)) {
+        for named in all.into_iter().filter(|named| names.contains(&named.name)) {
             self.0.entry(key(&named)).or_default().push((named, ()));
         }
     }
