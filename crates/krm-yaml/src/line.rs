@@ -153,6 +153,8 @@ pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -
 #[derive(Clone, Debug)]
 pub struct LineStarts {
     starts: Vec<usize>,
+    /// How many characters begin before each [`NEAR`]th byte.
+    characters: Vec<usize>,
     end: usize,
 }
 
@@ -167,7 +169,21 @@ impl LineStarts {
                 starts.push(at);
             }
         }
-        Self { starts, end: text.len() }
+        let mut count = 0;
+        let pieces = text.as_bytes().chunks(NEAR).map(|piece| {
+            count += characters_in(piece);
+            count
+        });
+        Self { starts, characters: [0].into_iter().chain(pieces).collect(), end: text.len() }
+    }
+
+    /// The number of characters of the text between two offsets, each at a character.
+    pub(super) fn characters_between(&self, text: &str, [from, to]: [usize; 2]) -> usize {
+        let before = |offset: usize| {
+            let piece = offset / NEAR;
+            self.characters[piece] + characters_in(&text.as_bytes()[piece * NEAR..offset])
+        };
+        before(to) - before(from)
     }
 
     /// The same as [`line_start`].
@@ -194,6 +210,12 @@ impl LineStarts {
     fn behind(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
+}
+
+/// The number of characters that begin in these bytes of a text.
+fn characters_in(bytes: &[u8]) -> usize {
+    let is_within = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+    bytes.iter().filter(|byte| !is_within(**byte)).count()
 }
 
 /// The offset of the line break that ends right before `line`.
@@ -226,6 +248,21 @@ mod tests {
         for at in (0..=text.len()).step_by(7) {
             assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{at}");
             assert_eq!(next_line_by(&text, at, || &known), next_line(&text, at), "{at}");
+        }
+    }
+
+    #[test]
+    fn characters_are_counted_in_a_long_line() {
+        for (character, count) in [("a", 1000), ("é", 500), ("€", 333), ("🦀", 250), ("aé€", 150)] {
+            let text = character.repeat(count);
+            let known = LineStarts::of(&text);
+            let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            for (number, to) in offsets.iter().enumerate() {
+                for (first, from) in offsets[..=number].iter().enumerate().step_by(37) {
+                    let found = known.characters_between(&text, [*from, *to]);
+                    assert_eq!(found, number - first, "{character} {from} {to}");
+                }
+            }
         }
     }
 

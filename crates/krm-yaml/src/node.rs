@@ -166,14 +166,15 @@ impl<'s> Document<'s> {
         &self.source
     }
 
-    /// The place of an offset, as [`Position::of`]. The cost does not depend on the length of the text.
+    /// The place of an offset, as [`Position::of`]. The cost does not depend on the length of the text or of the line.
     pub fn position(&self, offset: usize) -> Position {
         let mut offset = offset.min(self.source.len());
         while !self.source.is_char_boundary(offset) {
             offset -= 1;
         }
-        let line = self.line_starts().line_of(offset);
-        Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
+        let (lines, start) = (self.line_starts(), self.line_start(offset));
+        let before = lines.characters_between(&self.source, [start, offset]);
+        Position { line: 1 + lines.line_of(offset), column: 1 + before }
     }
 
     /// The start of the line after the line of an offset, or the end of the text. The cost does not depend on the length of the line.

@@ -98,6 +98,19 @@ fn conflicts_between_markers() {
 }
 
 #[test]
+fn conflicts_on_one_line_in_each_output() {
+    let line = |n: usize, value: &str| {
+        let fields = each(n, |i| format!(", \"k{i:04}\": \"{value}\""));
+        let head = r#""apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}"#;
+        format!("{{{head}, \"data\": {{{}}}}}\n", &fields[2..])
+    };
+    for output in ["diff", "html", "github", "results"] {
+        let args = ["three-way", "--original", "o", "--updated", "b", "--dest", "a", "-o", output];
+        check(250, &args, 0, |n| vec![("o", line(n, "o")), ("a", line(n, "a")), ("b", line(n, "b"))]);
+    }
+}
+
+#[test]
 fn hunks_in_a_wide_map() {
     let seventh = |n: usize| {
         let lines = map(n, "o");
