@@ -110,6 +110,23 @@ fn conflicts_on_one_line_in_each_output() {
     }
 }
 
+/// A rule for each conflict, as `resolve --record` writes them.
+#[test]
+fn recorded_decisions() {
+    let list = |n: usize, side: &str| thing(n, side);
+    let rules = |n: usize| {
+        let changed = (0..n).filter(|i| i % 8 == 0);
+        let rule =
+            |i: usize| format!("  - {{path: 'spec.l[*]', take: Dest, when: {{original: o{i}, updated: u{i}}}}}\n");
+        let head = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay\n  rules:\n";
+        format!("{head}{}", changed.map(rule).collect::<String>())
+    };
+    let args = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "-o", "name", "--config", "r.yaml"];
+    check(800, &args, 0, |n| {
+        vec![("o/a.yaml", list(n, "o")), ("u/a.yaml", list(n, "u")), ("d/a.yaml", list(n, "d")), ("r.yaml", rules(n))]
+    });
+}
+
 #[test]
 fn hunks_in_a_wide_map() {
     let seventh = |n: usize| {
