@@ -8,6 +8,7 @@ use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Located, Origin, Resource};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_core::refine::{DocumentConflict, RefinedText, refine_text};
+use krm_merge_core::warning::Combined as How;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Take};
 use krm_merge_function::name::Name;
 use krm_merge_function::report::Report;
@@ -73,7 +74,8 @@ impl Combiner<'_> {
                 let is_decided = ruling.treatment.policy() != OnConflict::Fail;
                 is_decided.then(|| ruling.treatment.pick())
             })?;
-        if text.places.is_empty() && text.is_in_conflict() {
+        // The merge of the lines was taken, with what it decides by itself.
+        if text.how != How::Document {
             ruled.clear();
         }
         Some(Combined { text, ruled })

@@ -328,6 +328,23 @@ fn the_newer_version_of_a_chart_wins() {
     }
 }
 
+/// A comment above the document is in conflict, too, and it is no place of the document.
+#[test]
+fn what_a_rule_decided_is_told_beside_a_comment_in_conflict() {
+    let folder = package([No, No, No]);
+    for (side, n) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
+        folder.write(&format!("{side}/Chart.yaml"), format!("# head {n}\n\nname: shop\nversion: 1.{n}.0\n"));
+    }
+    folder.write(
+        "rules.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {path: version, take: Newest}\n",
+    );
+    let ran = folder.run(&[&UPGRADE[..], &["--config", "rules.yaml", "-o", "diff"]].concat());
+    assert!(folder.read("here/Chart.yaml").contains("version: 1.3.0\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("kept dest's, the newer version, as `spec.rules[0]` says"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("decided nothing"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_rule_for_a_file_that_did_not_merge_by_field_is_told_to_decide_nothing() {
     let folder = package([No, No, No]);
