@@ -111,22 +111,52 @@ pub struct MarkedVersions<'m> {
     pub style: Style,
 }
 
-/// The text that the driver leaves; `None` if it leaves the file to git.
-///
-/// # Errors
-/// git cannot be run, or the folder for temporary files cannot be written.
-pub fn by_driver(marked: MarkedVersions<'_>) -> Result<Option<Vec<u8>>> {
-    let MarkedVersions { path, texts, labels, marker_size, style } = marked;
-    let folder = TemporaryFolder::new("resolve")?;
-    let [original, ours, theirs] = ["original", "ours", "theirs"].map(|name| folder.path().join(name));
-    for (file, text) in [(&original, texts.original), (&ours, texts.dest), (&theirs, texts.updated)] {
-        fs::write(file, text).with_context(|| walk::shown(file))?;
+/// The versions of a file with markers, in files of their own, because git reads these, too.
+pub struct VersionFiles {
+    versions: Versions,
+    /// The files go with it.
+    _folder: TemporaryFolder,
+}
+
+impl VersionFiles {
+    /// Writes the files.
+    ///
+    /// # Errors
+    /// The folder for temporary files cannot be written.
+    pub fn of(marked: MarkedVersions<'_>) -> Result<Self> {
+        let MarkedVersions { path, texts, labels, marker_size, style } = marked;
+        let folder = TemporaryFolder::new("resolve")?;
+        let [original, ours, theirs] = ["original", "ours", "theirs"].map(|name| folder.path().join(name));
+        for (file, text) in [(&original, texts.original), (&ours, texts.dest), (&theirs, texts.updated)] {
+            fs::write(file, text).with_context(|| walk::shown(file))?;
+        }
+        let purpose = Purpose::Resolve(style);
+        let versions = Versions { original, ours, theirs, path: Some(path), marker_size, labels, purpose };
+        Ok(Self { versions, _folder: folder })
     }
-    let purpose = Purpose::Resolve(style);
-    let versions = Versions { original, ours, theirs, path: Some(path), marker_size, labels, purpose };
-    match merge(&versions)? {
-        End::StopsGit => Ok(None),
-        _ => read(&versions.ours).map(Some),
+
+    /// Whether a text is that of git's own merge by line, in one of the ways in which it may have compared the versions.
+    ///
+    /// # Errors
+    /// git cannot be run.
+    pub fn git_makes(&self, is_it: impl Fn(&[u8]) -> bool) -> Result<bool> {
+        for algorithm in [Algorithm::Histogram, Algorithm::Quick] {
+            if is_it(&ByGit::by(&self.versions, algorithm, &[])?.output.stdout) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The text that the driver leaves; `None` if it leaves the file to git.
+    ///
+    /// # Errors
+    /// git cannot be run, or the files cannot be written.
+    pub fn merged(self) -> Result<Option<Vec<u8>>> {
+        match merge(&self.versions)? {
+            End::StopsGit => Ok(None),
+            _ => read(&self.versions.ours).map(Some),
+        }
     }
 }
 

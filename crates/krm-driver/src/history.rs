@@ -117,8 +117,10 @@ impl Merged {
                 Ok(if is_same { Outcome::AsCommitted } else { Outcome::NotAsCommitted })
             };
             let (git, driver) = (outcome(&self.git)?, outcome(&self.driver)?);
-            let newest = self.newest.as_ref().filter(|_| matches!(driver, Outcome::Conflict { .. }));
-            let newest = newest.map(&mut outcome).transpose()?;
+            let newest = match (&self.newest, driver) {
+                (Some(newest), Outcome::Conflict { .. }) => outcome(newest)?,
+                (_, driver) => driver,
+            };
             let (commit, how) = (replay.commit.clone(), replay.how);
             files.push(ReplayedFile { commit, how, path: path.clone(), git, driver, newest });
         }

@@ -53,15 +53,10 @@ pub fn install(args: &GitInstall) -> Result<End> {
         settings.extend(tools());
     }
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
-    let rules = if args.newest { Some(rules_of_repository()?) } else { None };
-    let old_rules = rules.as_ref().map(|file| read(file)).transpose()?.flatten();
-    let new_rules = match &rules {
-        Some(file) => with_newest(&shown(file), old_rules.clone())?,
-        None => None,
-    };
+    let rules = if args.newest { NewRules::of_repository()? } else { None };
     let files_too = || {
-        if let (Some(file), Some(new)) = (&rules, &new_rules) {
-            replace(file, old_rules.as_deref(), Some(new), args)?;
+        if let Some(NewRules { file, old, new }) = &rules {
+            replace(file, old.as_deref(), Some(new), args)?;
         }
         if missing.is_empty() {
             return Ok(());
@@ -77,17 +72,36 @@ pub fn install(args: &GitInstall) -> Result<End> {
     for (key, value) in &open {
         page.line(&format!("git config {scope} {key} '{value}'"));
     }
-    if open.is_empty() && missing.is_empty() && new_rules.is_none() {
+    if open.is_empty() && missing.is_empty() && rules.is_none() {
         page.line(&format!("nothing changed: git's configuration and {} have it already", shown(&attributes)));
     }
     for line in &missing {
         page.line(&format!("{}: {line}", shown(&attributes)));
     }
-    if let (Some(file), Some(_)) = (&rules, &new_rules) {
+    if let Some(NewRules { file, .. }) = &rules {
         page.line(&format!("{}: take: Newest", shown(file)));
     }
     page.print()?;
     Ok(End::Done)
+}
+
+/// The rules of a repository that lack the one for newer versions.
+struct NewRules {
+    file: PathBuf,
+    old: Option<String>,
+    /// The text with this rule.
+    new: String,
+}
+
+impl NewRules {
+    /// Those of the repository here; `None` if they have the rule.
+    fn of_repository() -> Result<Option<Self>> {
+        let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(RULES);
+        regular::own(&file).with_context(|| shown(&file))?;
+        let old = read(&file)?;
+        let new = with_newest(&shown(&file), old.clone())?;
+        Ok(new.map(|new| Self { file, old, new }))
+    }
 }
 
 /// The configuration of git that registers the commands for conflicts and differences.
@@ -297,13 +311,6 @@ fn program() -> String {
 fn attributes_of_repository() -> Result<PathBuf> {
     let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
     regular::itself(&file).with_context(|| shown(&file))?;
-    Ok(file)
-}
-
-/// The rules of the repository.
-fn rules_of_repository() -> Result<PathBuf> {
-    let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(RULES);
-    regular::own(&file).with_context(|| shown(&file))?;
     Ok(file)
 }
 

@@ -41,7 +41,7 @@ use answers::AnsweredPlace;
 use by_field::{ByField, by_field};
 use changes::changes;
 use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
-use marked::{Answer, Marked, MarkerFault, Wrong, has_markers};
+use marked::{Answer, Marked, MarkerFault, Wrong};
 use record::record;
 pub use rule::with_newest;
 use rule::{Book, Rule};
@@ -74,6 +74,9 @@ struct ConflictNumber {
     conflict: usize,
 }
 
+/// Why nobody knows what the sides of a file started from.
+const NO_ORIGINAL: &str = "neither git's index nor the markers have the original, and git would not make this file of the commits that the labels name";
+
 /// Resolves the conflicts of files: gets the answers, and writes the files.
 ///
 /// # Errors
@@ -93,26 +96,24 @@ fn resolved(args: &Resolve) -> Result<End> {
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
     let mut held = held(&found)?;
-    let merges_by_field = match (args.take, &args.answers) {
-        (Some(TakeSide::Merged), None) => true,
-        (None, None) => is_someone_there(),
+    let merges_by_field = match args.take {
         // The answers are for the conflicts between the markers that are there.
-        (Some(TakeSide::Ours | TakeSide::Theirs | TakeSide::Merged) | None, _) => false,
+        _ if args.answers.is_some() => false,
+        Some(TakeSide::Merged) => true,
+        Some(TakeSide::Ours | TakeSide::Theirs) => false,
+        None => is_someone_there(),
     };
-    if merges_by_field {
-        for held in &mut held {
-            held.merged = match by_field(&held.file, &Marked::read(&held.on_disk))? {
-                ByField::Merged(text) => Some(text),
-                ByField::Nothing => None,
-                ByField::NoOriginal => {
-                    screen::tell(&format!(
-                        "warning: {}: not merged by field, because neither git's index nor the markers have the original, and the labels name no commits of which git made this file",
-                        held.name()
-                    ));
-                    None
-                }
-            };
-        }
+    for held in held.iter_mut().filter(|_| merges_by_field) {
+        let why = match by_field(&held.file, &Marked::read(&held.on_disk)) {
+            Ok(ByField::Merged(text)) => {
+                held.merged = Some(text);
+                continue;
+            }
+            Ok(ByField::Nothing) => continue,
+            Ok(ByField::NoOriginal) => NO_ORIGINAL.to_owned(),
+            Err(e) => chain(&e),
+        };
+        screen::tell(&format!("warning: {}: not merged by field, because {why}", held.name()));
     }
     loop {
         if let Some(end) = decided(args, &found, &held, book.as_ref())? {
@@ -456,7 +457,10 @@ impl OpenConflicts<'_> {
     /// Tells git that the files are resolved in which no conflict is left.
     fn git_add(&self) -> Result<()> {
         for held in self.held {
-            let is_open = |text: Vec<u8>| has_markers(&text) || !Marked::read(&text).faults.is_empty();
+            let is_open = |text: Vec<u8>| {
+                let marked = Marked::read(&text);
+                !marked.conflicts.is_empty() || !marked.faults.is_empty()
+            };
             if fs::read(&held.file.disk).is_ok_and(is_open) {
                 continue;
             }

@@ -34,7 +34,7 @@ use krm_files::walk::Tree;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::warning::Combined as How;
 use krm_merge_function::config::Role;
-use krm_merge_function::decision::Take;
+use krm_merge_function::decision::{Decision, Take};
 use krm_merge_function::name::Name;
 use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 use krm_tree::sides::{Side as Version, Sides};
@@ -419,13 +419,10 @@ fn combined(path: &str, form: FileForm, Combined { text, ruled }: &Combined, tre
 
 /// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.
 fn unreached(path: &str, form: FileForm, sides: [Option<&Held>; 3], combiner: &Combiner<'_>) -> Option<Outcome> {
-    let rules = combiner.rules_for(path, sides).into_iter().filter(|rule| match form {
-        FileForm::AsText(_) => rule.take != Take::Policy(OnConflict::Fail),
-        // A rule without a target is for all resources, so it does not name the file.
-        FileForm::NoResources | FileForm::NoResourcesAnyMore => {
-            rule.target.is_some() && rule.take != Take::Policy(OnConflict::Fail)
-        }
-    });
+    // A rule without a target is for all resources, so it does not name a file without any.
+    let is_named = |rule: &&Decision<'_>| matches!(form, FileForm::AsText(_)) || rule.target.is_some();
+    let picks = |rule: &&Decision<'_>| rule.take != Take::Policy(OnConflict::Fail);
+    let rules = combiner.rules_for(path, sides).into_iter().filter(picks).filter(is_named);
     let rules: Vec<String> = rules.map(|rule| rule.name.to_string()).collect();
     let why = match form {
         FileForm::AsText(AsText::Mixed) => "the file holds resources on one side and something else on another",

@@ -38,8 +38,8 @@ pub struct ReplayedFile {
     pub git: Outcome,
     /// With the driver.
     pub driver: Outcome,
-    /// With the driver and the rule that the newer version wins; `None` if the driver alone merged it.
-    pub newest: Option<Outcome>,
+    /// With the driver and the rule that the newer version wins.
+    pub newest: Outcome,
 }
 
 /// The counts of a history.
@@ -174,7 +174,7 @@ impl Counts {
 
     /// A line about the rule that the newer version wins; `None` if it decides nothing.
     fn of_newest(&self) -> Option<String> {
-        let newest = self.sums(|file| file.newest.unwrap_or(file.driver));
+        let newest = self.sums(|file| file.newest);
         let [_, driver] = self.both();
         let decided = driver.in_conflict - newest.in_conflict;
         let likewise = newest.as_committed - driver.as_committed;
@@ -263,7 +263,7 @@ impl Counts {
     /// The counts for programs.
     pub fn json(&self) -> String {
         let [git, driver] = self.both();
-        let newest = self.sums(|file| file.newest.unwrap_or(file.driver));
+        let newest = self.sums(|file| file.newest);
         let [git, driver, newest] = [git, driver, newest].map(|sums| {
             BTreeMap::from([
                 ("filesInConflict", sums.in_conflict),
@@ -278,7 +278,7 @@ impl Counts {
             .map(|file| {
                 json!({
                     "commit": file.commit, "how": file.how.word(), "path": file.path,
-                    "git": file.git.json(), "driver": file.driver.json(), "newest": file.newest.unwrap_or(file.driver).json(),
+                    "git": file.git.json(), "driver": file.driver.json(), "newest": file.newest.json(),
                     "show": file.command(),
                 })
             })

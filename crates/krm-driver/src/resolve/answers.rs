@@ -90,11 +90,12 @@ fn number(place: &str, places: &[AnsweredPlace]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::marked::Newer;
 
     fn read_for(text: &str) -> Result<String, String> {
         let place = |file: &str, from, to| AnsweredPlace { file: file.to_owned(), lines: (from, to) };
         let places = [place("a.yaml", 3, 7), place("a.yaml", 9, 13), place("./x y:1.yaml", 1, 5)];
-        let newest = |number: usize| (number == 1).then_some(Answer::Newest(krm_tree::sides::Side::Updated));
+        let newest = |number: usize| (number == 1).then_some(Answer::Newest(Newer::Theirs));
         let answers = read("answers", text, &places, newest).map_err(|e| e.to_string())?;
         let word = |answer: &Option<Answer>| answer.as_ref().map_or("-".to_owned(), |answer| format!("{answer:?}"));
         Ok(answers.iter().map(word).collect::<Vec<_>>().join(" "))
@@ -109,7 +110,7 @@ mod tests {
         );
         assert_eq!(read_for("a.yaml:7 ours\na.yaml:11 both"), Ok("Ours Both -".to_owned()));
         assert_eq!(read_for("1 dest\n2 updated"), Ok("Ours Theirs -".to_owned()));
-        assert_eq!(read_for("2 newest"), Ok("- Newest(Updated) -".to_owned()));
+        assert_eq!(read_for("2 newest"), Ok("- Newest(Theirs) -".to_owned()));
     }
 
     #[test]

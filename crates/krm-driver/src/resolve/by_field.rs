@@ -6,17 +6,14 @@
 //! Someone may have edited the file since. Then ours and theirs are the file with that side's lines in each conflict. An edit is in both, so
 //! the merge keeps it.
 
-use std::fs;
-
 use anyhow::Result;
 use krm_files::line_end::LineEnd;
-use krm_files::temporary::TemporaryFolder;
-use krm_git::program::{In, git};
-use krm_tree::sides::{Side, Sides};
+use krm_git::program::{In, git, run};
+use krm_tree::sides::Sides;
 
 use super::find::{File, staged};
 use super::marked::{Answer, Conflict, Marked, bare};
-use crate::driver::{self, MarkedVersions};
+use crate::driver::{self, MarkedVersions, VersionFiles};
 use crate::marks::Style;
 
 /// What a merge by field makes of a file with markers.
@@ -53,26 +50,31 @@ pub fn by_field(file: &File, marked: &Marked<'_>) -> Result<ByField> {
         (Some(_), Some(Style::Zdiff3)) => Style::Zdiff3,
         (Some(_), _) => Style::Diff3,
     };
-    let merge = |texts: &Sides<Vec<u8>>| {
-        let texts = Sides::of(|side| &texts[side][..]);
-        let path = path_in_repository(file).into();
-        driver::by_driver(MarkedVersions { path, texts, labels: labels.clone(), marker_size, style })
+    let files = |texts: &Sides<Vec<u8>>| {
+        let (path, texts) = (path_in_repository(file).into(), Sides::of(|side| &texts[side][..]));
+        VersionFiles::of(MarkedVersions { path, texts, labels: labels.clone(), marker_size, style })
     };
     let read = |sides: Sides<Option<Vec<u8>>>| sides.map(|text| like(marked.text, text.unwrap_or_default()));
     let in_index = staged(file).map(read);
+    let [dest, updated] = marked.both();
+    // The answers say whether git made this file of these sides, and nobody edited it since, whatever its markers are.
+    let is_this = |lines: &[u8]| Marked::read(lines).both() == [&dest[..], &updated[..]];
     let mut of_git = None;
     for sides in [in_index.clone(), committed(file, &labels).map(read)].into_iter().flatten() {
-        if of_git.is_none() && is_of_git(marked, &sides)? {
-            of_git = Some(sides);
+        let files = files(&sides)?;
+        if files.git_makes(is_this)? {
+            of_git = Some(files);
+            break;
         }
     }
-    let (merged, is_as_git_left_it) = match (of_git, in_index.map(|sides| sides.original).or_else(|| between(marked))) {
-        (Some(sides), _) => (merge(&sides)?, true),
-        (None, Some(original)) => {
-            let [dest, updated] = [Answer::Ours, Answer::Theirs].map(|side| marked.answered(|_| Some(&side)));
-            (merge(&Sides { original, updated, dest })?, false)
-        }
-        (None, None) => return Ok(ByField::NoOriginal),
+    let original = || in_index.map(|sides| sides.original).or_else(|| between(marked));
+    let is_as_git_left_it = of_git.is_some();
+    let merged = match of_git {
+        Some(files) => files.merged()?,
+        None => match original() {
+            Some(original) => files(&Sides { original, updated, dest })?.merged()?,
+            None => return Ok(ByField::NoOriginal),
+        },
     };
     let is_better = |merged: &Vec<u8>| {
         merged != marked.text && (is_as_git_left_it || in_conflict(&Marked::read(merged)) <= in_conflict(marked))
@@ -91,10 +93,9 @@ fn in_conflict(marked: &Marked<'_>) -> usize {
 fn path_in_repository(file: &File) -> String {
     let name = || file.name.to_string_lossy().into_owned();
     let Some((folder, own)) = file.disk.parent().zip(file.disk.file_name()) else { return name() };
-    let prefix = git(In::Environment).current_dir(folder).args(["rev-parse", "--show-prefix"]).output();
-    match prefix.ok().filter(|output| output.status.success()) {
-        Some(output) => String::from_utf8_lossy(output.stdout.trim_ascii()).into_owned() + &own.to_string_lossy(),
-        None => name(),
+    match run(git(In::Environment).current_dir(folder).args(["rev-parse", "--show-prefix"]), &[]) {
+        Ok(prefix) => String::from_utf8_lossy(prefix.trim_ascii()).into_owned() + &own.to_string_lossy(),
+        Err(_) => name(),
     }
 }
 
@@ -106,35 +107,10 @@ fn like(file: &[u8], version: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Whether git made this file of these sides, and nobody edited it since. The answers to all conflicts say so, whatever the style, the labels
-/// and the length of the markers.
-fn is_of_git(marked: &Marked<'_>, sides: &Sides<Vec<u8>>) -> Result<bool> {
-    let folder = TemporaryFolder::new("resolve")?;
-    let files = Sides::of(|side: Side| folder.path().join(side.name()));
-    for side in Side::ALL {
-        fs::write(&files[side], &sides[side])?;
-    }
-    let both = |marked: &Marked<'_>| [Answer::Ours, Answer::Theirs].map(|side| marked.answered(|_| Some(&side)));
-    let want = both(marked);
-    // An old git knows only one algorithm here.
-    for algorithm in [Some("--diff-algorithm=histogram"), None] {
-        let mut merge = git(In::Environment);
-        merge.args(["merge-file", "-p", "-q"]).args(algorithm);
-        let output = merge.args([&files.dest, &files.original, &files.updated]).output()?;
-        if both(&Marked::read(&output.stdout)) == want {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// The sides in the commits that the labels name, with the best common ancestor as original.
 fn committed(file: &File, labels: &Sides<String>) -> Option<Sides<Option<Vec<u8>>>> {
     let folder = file.disk.parent()?;
-    let ran = |args: &[&str]| {
-        let output = git(In::Environment).current_dir(folder).args(args).output().ok()?;
-        output.status.success().then_some(output.stdout)
-    };
+    let ran = |args: &[&str]| run(git(In::Environment).current_dir(folder).args(args), &[]).ok();
     let name = file.disk.file_name()?.to_str()?;
     let commit = |label: &str| {
         let name = label.split([' ', ':']).next().filter(|name| !name.is_empty() && !name.starts_with('-'))?;

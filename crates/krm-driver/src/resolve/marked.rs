@@ -86,9 +86,18 @@ pub enum Answer {
     /// The lines of our side, followed by those of theirs.
     Both,
     /// The lines of the side with the newer version, which is this one.
-    Newest(Side),
+    Newest(Newer),
     /// Lines that the user wrote.
     Edited(Vec<u8>),
+}
+
+/// The side of a conflict that has the newer version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newer {
+    /// Ours.
+    Ours,
+    /// Theirs.
+    Theirs,
 }
 
 impl<'t> Marked<'t> {
@@ -139,7 +148,16 @@ impl<'t> Marked<'t> {
     pub fn newest(&self, conflict: &Conflict) -> Option<Answer> {
         let text = |half: &Half| str::from_utf8(self.bytes(&half.text)).ok();
         let [updated, dest] = [text(&conflict.theirs), text(&conflict.ours)];
-        newest(Sides { original: None, updated, dest }).map(Answer::Newest)
+        let newer = match newest(Sides { original: None, updated, dest })? {
+            Side::Updated => Newer::Theirs,
+            Side::Original | Side::Dest => Newer::Ours,
+        };
+        Some(Answer::Newest(newer))
+    }
+
+    /// The text with ours in each conflict, and the text with theirs.
+    pub fn both(&self) -> [Vec<u8>; 2] {
+        [Answer::Ours, Answer::Theirs].map(|side| self.answered(|_| Some(&side)))
     }
 
     /// Whether a conflict is about values of a Secret, as its labels say.
@@ -171,8 +189,8 @@ impl<'t> Marked<'t> {
     pub fn answer<'a>(&'a self, conflict: &Conflict, answer: &'a Answer) -> Cow<'a, [u8]> {
         let (ours, theirs) = (self.bytes(&conflict.ours.text), self.bytes(&conflict.theirs.text));
         match answer {
-            Answer::Ours | Answer::Newest(Side::Original | Side::Dest) => Cow::Borrowed(ours),
-            Answer::Theirs | Answer::Newest(Side::Updated) => Cow::Borrowed(theirs),
+            Answer::Ours | Answer::Newest(Newer::Ours) => Cow::Borrowed(ours),
+            Answer::Theirs | Answer::Newest(Newer::Theirs) => Cow::Borrowed(theirs),
             Answer::Both => Cow::Owned([ours, theirs].concat()),
             Answer::Edited(bytes) => Cow::Borrowed(bytes),
         }

@@ -19,13 +19,13 @@ use krm_schema::schema::{Inference, Types};
 use krm_tree::child::find;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::path::{FieldPath, Step};
-use krm_tree::sides::{Side, Sides};
+use krm_tree::sides::Sides;
 use krm_tree::splice::to_json;
 use krm_tree::tree::{Conflict, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, same};
 
-use super::marked::{Answer, Marked};
+use super::marked::{Answer, Marked, Newer};
 use super::rule::{Rule, Take};
 use crate::hunks::is_of_lines;
 
@@ -103,9 +103,8 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     };
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     let is_newest = |number: &usize| matches!(answers[*number], Some(Answer::Newest(_)));
-    for (rule, of) in recorded.rules.iter_mut().filter(|(_, of)| !of.is_empty() && of.iter().all(is_newest)) {
+    for (rule, _) in recorded.rules.iter_mut().filter(|(_, of)| !of.is_empty() && of.iter().all(is_newest)) {
         *rule = rule.newest();
-        of.sort_unstable();
     }
     recorded
 }
@@ -185,8 +184,8 @@ impl<'s> AnsweredTexts<'s> {
     /// the place.
     fn taken(&self, spans: &Spans) -> Option<Take> {
         let mut takes = self.touched(spans).into_iter().map(|number| match &self.answers[number] {
-            Some(Answer::Ours | Answer::Newest(Side::Original | Side::Dest)) => Some(Take::Dest),
-            Some(Answer::Theirs | Answer::Newest(Side::Updated)) => Some(Take::Updated),
+            Some(Answer::Ours | Answer::Newest(Newer::Ours)) => Some(Take::Dest),
+            Some(Answer::Theirs | Answer::Newest(Newer::Theirs)) => Some(Take::Updated),
             Some(Answer::Both | Answer::Edited(_)) | None => None,
         });
         let first = takes.next()??;

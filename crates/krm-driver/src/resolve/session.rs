@@ -298,6 +298,7 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolve::marked::Newer;
 
     const SIZE: Size = Size { columns: 200, rows: 10 };
 
@@ -367,7 +368,7 @@ mod tests {
     #[test]
     fn the_newer_version_is_a_key_where_there_is_one() {
         let mut cases = cases(&[1; 2]);
-        cases[1].newest = Some(Answer::Newest(krm_tree::sides::Side::Updated));
+        cases[1].newest = Some(Answer::Newest(Newer::Theirs));
         let mut session = Session::new(&cases, Start::AsMarked, SIZE);
         assert!(!texts(&session).concat().contains("n newest"));
         session.press(KeyAction::Newest);

@@ -204,6 +204,18 @@ fn markers_alone_are_enough_if_they_have_the_original() {
     );
 }
 
+/// Without git, nothing is merged by field, and the conflicts are those that are there.
+#[test]
+fn without_git_the_conflicts_are_left_as_they_are() {
+    let text = "a: 1\n<<<<<<< ours\nb: 1\n||||||| o\nb: 0\n=======\nb: 2\n>>>>>>> theirs\n";
+    let folder = Folder::with(&[("web.yaml", text)]);
+    let mut resolve = Command::new(crate::support::PLUGIN);
+    resolve.args(["resolve", "--take", "merged"]).current_dir(&folder.0).env("PATH", "");
+    let ran = Ran::of(resolve.output().expect("runs"));
+    assert_eq!((ran.code, folder.read("web.yaml").as_str()), (Some(1), text), "{ran:?}");
+    assert!(ran.stderr.starts_with("warning: web.yaml: not merged by field, because git must be on PATH"), "{ran:?}");
+}
+
 #[test]
 fn a_template_stays_and_json_is_merged() {
     if !has("git") {
