@@ -49,6 +49,7 @@ use crate::lines::{agrees, are_of_lines};
 use crate::marks::{Marks, Style};
 use crate::merge::Merge;
 use crate::part::{Choice, Grain, Part};
+use crate::plain;
 use crate::repository::{Repository, config_of, without_rules};
 
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
@@ -141,7 +142,7 @@ impl VersionFiles {
     /// git cannot be run.
     pub fn git_makes(&self, is_it: impl Fn(&[u8]) -> bool) -> Result<bool> {
         for algorithm in [Algorithm::Histogram, Algorithm::Quick] {
-            if is_it(&ByGit::by(&self.versions, algorithm, &[])?.output.stdout) {
+            if is_it(&Asked::by(&self.versions, algorithm, &[])?.output.stdout) {
                 return Ok(true);
             }
         }
@@ -259,9 +260,14 @@ fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Re
         Purpose::Merge | Purpose::Resolve(_) => task.decisions(task.on_conflict().into()),
     };
     let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(versions) };
-    let by_git = ByGit::of(versions, || merge.is_any_open())?;
-    let lines = str::from_utf8(&by_git.output.stdout).ok().filter(|_| by_git.is_clean());
-    if let Some(lines) = lines.filter(|lines| means_the_same(lines, file, &merge, resources)) {
+    let is_open = merge.is_any_open();
+    // Where fields are in conflict, lines nearly always are, and git's markers may be needed.
+    let plain = if is_open { None } else { plain::merged(file.documents.map(Document::source)) };
+    let by_git = match plain {
+        Some(lines) => ByGit::Plain(lines),
+        None => ByGit::Asked(Asked::of(versions, || is_open)?),
+    };
+    if let Some(lines) = by_git.clean().filter(|lines| means_the_same(lines, file, &merge, resources)) {
         merge.decided().iter().for_each(|decided| tell(versions, &format!("info: {decided}")));
         write(versions, lines.as_bytes())?;
         return Ok(End::Done);
@@ -311,7 +317,8 @@ fn by_field<'a>(
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let text = labels.marks(is_open).text(&told.parts);
-    if !by_git.is_clean() && is_any_lost(&text, file.documents, &told.waived) {
+    let is_clean = by_git.clean().is_some();
+    if !is_clean && is_any_lost(&text, file.documents, &told.waived) {
         return by_line(versions);
     }
     let is_half = |half: &str| match file.kinds {
@@ -320,8 +327,11 @@ fn by_field<'a>(
             !merge.is_stopped() && are_of_lines(merge) && twins(half).is_some_and(|twins| twins.is_empty())
         }
     };
-    let shorter = if is_open { by_git.shorter(versions, &text, is_half)? } else { None };
-    if shorter.is_some() && by_git.is_clean() {
+    let shorter = match by_git {
+        ByGit::Asked(asked) if is_open => asked.shorter(versions, &text, is_half)?,
+        _ => None,
+    };
+    if shorter.is_some() && is_clean {
         return by_line(versions);
     }
     let text = shorter.unwrap_or(text);
@@ -485,7 +495,7 @@ fn by_line(versions: &Versions) -> Result<End> {
     if let Purpose::Resolve(_) = versions.purpose {
         return Ok(End::StopsGit);
     }
-    let merged = ByGit::of(versions, || true)?.output;
+    let merged = Asked::of(versions, || true)?.output;
     let what = match merged.status.code() {
         Some(0) if breaks(versions, &merged.stdout)? => {
             "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers"
@@ -528,7 +538,26 @@ fn breaks(versions: &Versions, lines: &[u8]) -> Result<bool> {
 }
 
 /// git's own merge by line.
-struct ByGit {
+enum ByGit {
+    /// It is clean, and has this text in whichever way lines are compared. So git was not started.
+    Plain(String),
+    /// git was asked.
+    Asked(Asked),
+}
+
+impl ByGit {
+    /// Its text, if it is clean.
+    fn clean(&self) -> Option<&str> {
+        match self {
+            Self::Plain(lines) => Some(lines),
+            Self::Asked(asked) if asked.is_clean() => str::from_utf8(&asked.output.stdout).ok(),
+            Self::Asked(_) => None,
+        }
+    }
+}
+
+/// What git said.
+struct Asked {
     output: Output,
     algorithm: Algorithm,
 }
@@ -542,7 +571,7 @@ enum Algorithm {
     Quick,
 }
 
-impl ByGit {
+impl Asked {
     /// The most bytes of all versions that are compared in the slow way at once.
     const MOST: u64 = 1 << 20;
 

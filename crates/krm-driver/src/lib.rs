@@ -36,5 +36,6 @@ mod versions;
 mod marks;
 
 mod part;
+mod plain;
 
 pub mod args;

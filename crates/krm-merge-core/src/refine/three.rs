@@ -15,7 +15,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The most lines that two texts have together if they are compared by histogram. Its steps grow with the square of the changes, so longer
 /// texts are compared as elements are: as `git merge-file` compares them.
-const FEW: usize = 4096;
+pub const FEW: usize = 4096;
 
 /// For each item of original, the index of the same item of a side.
 pub type Matches = Vec<Option<usize>>;

@@ -489,6 +489,17 @@ fn an_old_git_that_knows_no_other_algorithm_merges_lines() {
     assert_eq!((ran.status.code(), folder.read("a")), (Some(0), "a: 2\nb\nc\nd: 2\n".to_owned()));
 }
 
+/// Most files of a merge are so, and to start a program takes longer than to merge them.
+#[test]
+fn git_is_not_started_where_its_merge_by_line_is_plain() {
+    let other = WEB.replace("  replicas: 1\n", "  replicas: 3\n");
+    let theirs = WEB.replace("web:1", "web:2");
+    let folder = Folder::with(&[("o", WEB), ("a", &other), ("b", &theirs)]);
+    let mut driver = folder.command(&["git-driver", "o", "a", "b", "web.yaml"]);
+    let ran = driver.env("PATH", "").output().expect("runs");
+    assert_eq!((ran.status.code(), folder.read("a")), (Some(0), other.replace("web:1", "web:2")));
+}
+
 #[test]
 fn a_file_that_is_not_text_has_no_markers() {
     if !has("git") {
