@@ -36,20 +36,26 @@ use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;
 
-/// Merges the other sides into dest, with open conflicts between markers. Without open conflicts, it is like [`merge::merge`].
+/// Merges the other sides into dest, with open conflicts between markers. Without open conflicts, it is like [`merge::merge`], and nobody is
+/// asked for the `style`.
 ///
 /// # Errors
 /// The errors of [`merge::merge`].
 pub fn merge<'c>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
-    style: Option<Style>,
+    style: impl Fn() -> Option<Style>,
     config: impl Fn() -> Result<Config<'c>>,
 ) -> Result<Merge> {
-    merge::drawn(dest, given, config, |open| marked(open, dest, given, style))
+    merge::drawn(dest, given, config, |open| marked(open, dest, given, &style))
 }
 
-fn marked(open: &Open<'_>, dest: &Side, given: &[(Role, Vec<Side>)], style: Option<Style>) -> Result<Merge, Stop> {
+fn marked(
+    open: &Open<'_>,
+    dest: &Side,
+    given: &[(Role, Vec<Side>)],
+    style: &dyn Fn() -> Option<Style>,
+) -> Result<Merge, Stop> {
     let ours = open.draw(Some(Pick::Dest))?;
     if ours.has_failed() || !ours.results.iter().any(is_open) {
         return Ok(ours);
@@ -63,7 +69,7 @@ fn marked(open: &Open<'_>, dest: &Side, given: &[(Role, Vec<Side>)], style: Opti
         Err(again @ Stop::Again(_)) => return Err(again),
         drawn => drawn.ok().filter(|merge| !merge.has_failed()),
     };
-    let style = original.as_ref().map_or(Style::Merge, |_| style.unwrap_or(Style::Diff3));
+    let style = original.as_ref().map_or(Style::Merge, |_| style().unwrap_or(Style::Diff3));
     let drafts = Sides {
         original: Draft::of(original.as_ref()),
         updated: Draft::of(Some(&theirs)),

@@ -26,4 +26,4 @@ pub mod unmerged;
 pub mod objects;
 pub mod program;
 
-mod found;
+pub mod found;

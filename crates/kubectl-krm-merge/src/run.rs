@@ -104,7 +104,7 @@ pub fn merged(dest: &mut Side, setting: &mut Setting, progress: &Progress) -> Re
     });
     match setting.conflicts {
         Conflicts::Settled => merge(dest, &setting.given, || setting.config()),
-        Conflicts::Marked => mark::merge(dest, &setting.given, style(), || setting.config()),
+        Conflicts::Marked => mark::merge(dest, &setting.given, style, || setting.config()),
     }
 }
 

@@ -16,6 +16,7 @@ mod past;
 mod plan;
 mod produced;
 mod sides;
+mod untouched;
 mod volatile;
 
 use std::collections::BTreeSet;

@@ -140,11 +140,27 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
     Ok(Done::of(open, if open == End::Bad { Became::Failed } else { Became::Open }))
 }
 
+/// What an upgrade would meet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// How many resources the team changed.
+    changes: usize,
+    conflicts: usize,
+    is_bad: bool,
+}
+
+impl Found {
+    pub fn of(changes: usize, merge: &Merge) -> Self {
+        let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
+        Self { changes, conflicts, is_bad: merge.failure() == Some(End::Bad) }
+    }
+}
+
 /// Prints the line of `--check`.
-pub fn checked(args: &Upgrade, job: Job<'_>, changes: usize, merge: &Merge) -> Result<Done> {
+pub fn checked(args: &Upgrade, job: Job<'_>, found: Found) -> Result<Done> {
     let Job { package, plan, from, .. } = job;
-    let conflicts = merge.results.iter().filter(|result| result.is_conflict()).count();
-    let error = (merge.failure() == Some(End::Bad)).then(|| "it cannot be merged, as an upgrade says".to_owned());
+    let Found { changes, conflicts, is_bad } = found;
+    let error = is_bad.then(|| "it cannot be merged, as an upgrade says".to_owned());
     let errors = error.as_ref().map_or_else(String::new, |error| format!("; {error}"));
     let found = Checked { local_changes: Some(changes), conflicts: Some(conflicts), error, ..Checked::of(job) };
     let done = Done { end: End::Differs, became: Became::Newer, checked: Some(found) };

@@ -18,8 +18,9 @@ use krm_show::progress::Progress;
 use krm_show::screen;
 use krm_yaml::shown;
 
-use super::done::{Done, checked, ended_as, same};
+use super::done::{Done, Found, checked, ended_as, same};
 use super::plan::{Job, Plan};
+use super::untouched::untouched;
 use super::{committed, nearest};
 use crate::cli::{Common, InConflict, Upgrade};
 use crate::{run, setting};
@@ -31,6 +32,15 @@ use crate::{run, setting};
 pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
+    if args.check
+        && !plan.is_done()
+        && let Some(bare) = untouched(job)?
+    {
+        setting::of_upgrade(&args.deciding, common)?.use_rules_of(&bare)?;
+        plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
+        drop(progress);
+        return checked(args, job, Found::default());
+    }
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
     let own = leave_out_own(&mut dest);
     mark::check_resolved(&dest)?;
@@ -104,7 +114,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progres
     }
     if args.check {
         drop(progress);
-        return checked(args, job, changes, &merge);
+        return checked(args, job, Found::of(changes, &merge));
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress)?;

@@ -236,7 +236,7 @@ impl Release {
     }
 
     /// The directory of the repository that it is in, and its commit; `None` for a command.
-    fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
+    pub fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
         let UpstreamSource::Git(DirectoryAt { store, address }) = &self.source else { return None };
         Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
     }

@@ -113,6 +113,46 @@ fn a_package_in_another_one_and_one_that_is_named_twice_are_on_their_own() {
     }
 }
 
+/// Most packages of a fleet are so. They are not parsed, so each way to be touched must count.
+#[test]
+fn a_release_that_changes_nothing_conflicts_with_nothing() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "one.git");
+    let files = |other: &str| [file("d", "'1'"), file("e", other)].concat();
+    upstream.release(&files("'1'"), "v1.0.0");
+    folder.run(&["get", &upstream.source("d@v1.0.0"), "p"]).passed();
+    upstream.release(&files("'2'"), "v2.0.0");
+    let check = || folder.run(&["upgrade", "p", "--check"]).stdout;
+    let line = |changes: &str| format!("p: has v1.0.0, newest is v2.0.0; {changes}, 0 conflicts to expect\n");
+    assert_eq!(check(), line("0 local changes"));
+    let own = folder.read("p/a.yaml");
+    for (path, text, changes) in [
+        ("p/a.yaml", map("a", &[("v", "'1'"), ("w", "ours")]), "1 local change"),
+        ("p/b.yaml", map("b", &[("v", "'1'")]), "1 local change"),
+        ("p/sub/b.yaml", map("b", &[("v", "'1'")]), "1 local change"),
+        ("p/README.md", "# Ours\n".to_owned(), "0 local changes"),
+        ("p/a.yaml", format!("# ours\n{own}"), "0 local changes"),
+    ] {
+        folder.write(path, text);
+        assert_eq!(check(), line(changes), "{path}");
+        fs::remove_file(folder.path(path)).expect("removed");
+        folder.write("p/a.yaml", &own);
+    }
+    fs::remove_file(folder.path("p/a.yaml")).expect("removed");
+    assert_eq!(check(), line("1 local change"));
+    folder.write("p/a.yaml", &own);
+    // Rules that are wrong are wrong here, too.
+    let record = folder.read("p/.krm-merge.yaml");
+    folder.write("p/.krm-merge.yaml", record.replacen("spec:", "spec:\n  onConflict: Never", 1));
+    let error = folder.run(&["upgrade", "p", "--check"]).failed(2);
+    assert!(error.contains("onConflict"), "{error}");
+    folder.write("p/.krm-merge.yaml", record);
+    // What upstream changed is merged.
+    upstream.release(&[file("d", "'3'"), file("e", "'3'")].concat(), "v3.0.0");
+    folder.write("p/a.yaml", map("a", &[("v", "ours"), ("w", "x")]));
+    assert_eq!(check(), "p: has v1.0.0, newest is v3.0.0; 1 local change, 1 conflict to expect\n");
+}
+
 #[test]
 fn a_range_leads_to_its_newest_release_and_stays_in_the_record() {
     let (folder, upstreams) = fleet();
