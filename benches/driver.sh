@@ -1,13 +1,14 @@
 #!/bin/sh
 # Measures the merge driver beside git alone: the CPU time of `git merge-tree` over files that both branches changed, with and without it.
 #
-#   benches/driver.sh [N...]      files in a merge; default: 1 60
+#   benches/driver.sh [N...]      files in a merge; default: 60
 #   RUNS=20 benches/driver.sh     so many runs are added up; default: 10
 #
 # Each file has a Deployment of about 2 KB. One branch sets its replicas, the other one an image, so that git merges it clean.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- 1 60
+benches=$PWD/benches
+[ $# -gt 0 ] || set -- 60
 runs=${RUNS:-10}
 
 if ! git merge-tree -h 2>&1 | grep -q write-tree; then
@@ -34,21 +35,7 @@ deployment() {
     done
 }
 
-# CPU time of all runs of a command, in milliseconds.
-cpu() {
-    run=0
-    # A pipe would start a shell that has no time of its own.
-    times >"$dir/before"
-    while [ "$run" -lt "$runs" ]; do
-        "$@" >/dev/null
-        run=$((run + 1))
-    done
-    times >"$dir/after"
-    printf '%s %s\n' "$(tail -1 "$dir/before")" "$(tail -1 "$dir/after")" | awk '{
-        for (i = 1; i <= 4; i++) { split($i, part, "m"); sub("s", "", part[2]); t[i] = part[1] * 60 + part[2] }
-        printf "%.0f", (t[3] + t[4] - t[1] - t[2]) * 1000
-    }'
-}
+. "$benches/cpu.sh"
 
 printf '%6s %12s %12s %7s\n' files 'git, ms' 'driver, ms' times
 for n in "$@"; do
