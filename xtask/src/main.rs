@@ -1,9 +1,11 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, `cargo xtask release` makes a release, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
+//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
 mod atlas;
+mod digest;
+mod dist;
 mod pictures;
 mod release;
 mod table;
@@ -17,15 +19,16 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use atlas::Lists;
+use digest::hex;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use table::Table;
 use write::Source;
 
 const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
        cargo xtask atlas [--output FOLDER] [--repin] [LISTS]
        cargo xtask release VERSION [--dry-run]
-       cargo xtask manifest ARCHIVES
+       cargo xtask dist [build] [TARGET]...
+       cargo xtask dist pack
        cargo xtask pictures
        cargo xtask test [ARGUMENTS]
 
@@ -41,8 +44,10 @@ without it, the lists of atlas.txt are read again.
 A document whose digest is not the one that builtin.txt or atlas.txt has for it is refused, unless --repin says that it is the
 right one.
 
-release sets VERSION at every place, or with --dry-run does and checks in a copy what a release does. manifest prints the krew manifest with
-the digests of the archives in the folder ARCHIVES.
+release sets VERSION at every place, or with --dry-run does and checks in a copy what a release does.
+
+dist builds the programs for each TARGET (this machine's where none is given) and makes the packages of a release in target/dist: archives, wheels,
+npm packages, packages for Debian and RPM, the manifests, and their checksums. build packs nothing, and pack builds nothing.
 
 pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH, as kubectl.
 
@@ -63,7 +68,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("schema") => schema(args),
         Some("atlas") => atlas(args),
         Some("release") => release::run(args),
-        Some("manifest") => release::manifest(args),
+        Some("dist") => dist::run(args),
         Some("pictures") => pictures::run(args),
         Some("test") => test::run(args),
         _ => Err(USAGE.into()),
@@ -194,11 +199,6 @@ fn schema(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     Ok(())
 }
 
-/// The SHA-256 of a document, in lower-case hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Every `<version>-local/_definitions.json` below a folder. `-local-strict` is left out, because it has the same definitions.
 fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(), String> {
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
@@ -217,14 +217,4 @@ fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(),
 fn pins(text: &str) -> BTreeMap<String, String> {
     let sources = text.lines().filter_map(|line| line.strip_prefix("source ")?.split_once(' '));
     sources.map(|(label, sha256)| (label.to_owned(), sha256.to_owned())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hex;
-
-    #[test]
-    fn a_digest_is_written_as_sha256sum_does() {
-        assert_eq!(hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask release VERSION`: does the part of a release that one machine can do, and prints what a person does next.
 //!
 //! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, the crates are packaged
-//! and verified, the programs are built for this machine and archived, and the krew manifest gets their digests. Without it, the version is
-//! set in the repository itself, after a check of all places.
+//! and verified, and `cargo xtask dist` makes the packages of this machine. Without it, the version is set in the repository itself, after a
+//! check of all places.
 
 mod changelog;
 mod manifest;
@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::hex;
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
@@ -36,7 +35,8 @@ const CRATES: [&str; 13] = [
 ];
 
 /// The programs that a release has, each with its package.
-const PROGRAMS: [(&str, &str); 2] = [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];
+pub const PROGRAMS: [(&str, &str); 2] =
+    [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];
 
 /// The steps that a person does after a run that changed the files.
 const BY_HAND: &str = "\
@@ -45,13 +45,16 @@ What a person does now:
   2. Commit them, and have them reviewed: git commit --all --message \"release: VERSION\"
   3. Tag the merged commit: git tag --annotate vVERSION --message vVERSION
   4. Push the tag: git push origin vVERSION
-     .github/workflows/release.yml builds the programs and the image, writes checksums and provenance, and publishes the crates.
-     It needs the secret CARGO_REGISTRY_TOKEN.
+     .github/workflows/release.yml builds and checks everything, waits for a reviewer, and publishes.
+     It needs the environment `release` with the secrets CARGO_REGISTRY_TOKEN and NPM_TOKEN, and PyPI's trust in the workflow.
   5. Send krm-merge.yaml of the release to krew's index.";
 
 /// The words of the README before the first release, and the words that replace them.
-const README: [(&str, &str); 2] =
-    [(" is not released yet. ", " is the latest release. "), ("There is no release yet. Build both", "Build both")];
+const README: [(&str, &str); 3] = [
+    (" is not released yet. ", " is the latest release. "),
+    ("There is no release yet. From the first one on, each", "Each"),
+    ("Until then, build both", "Or build both"),
+];
 
 /// A file of the repository before and after its version is set.
 type Files = BTreeMap<String, (String, String)>;
@@ -70,32 +73,42 @@ pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
         }
     }
     let version = asked.ok_or(crate::USAGE)?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let root = root.canonicalize().map_err(|e| format!("{}: {e}", root.display()))?;
+    let root = root()?;
     let files = set(&root, &version)?;
     let changed = files.values().filter(|(old, new)| old != new).count();
     println!("version {version}: {changed} of {} files change", files.len());
     if is_dry { rehearse(&root, &version, &files) } else { write(&root, &version, &files) }
 }
 
-/// Writes the krew manifest with the digests of the archives in a folder.
+/// The checkout.
 ///
 /// # Errors
-/// A platform has no archive.
-pub fn manifest(mut args: impl Iterator<Item = String>) -> Result<(), String> {
-    let (Some(folder), None) = (args.next(), args.next()) else { return Err(crate::USAGE.into()) };
+/// It is not there.
+pub fn root() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let made = manifest::with_digests(&read(&root.join("plugin.yaml"))?, &digests(Path::new(&folder))?);
+    root.canonicalize().map_err(|e| format!("{}: {e}", root.display()))
+}
+
+/// Where cargo builds.
+pub fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// The krew manifest with the digests of archives, by their names. It says which archives are missing.
+///
+/// # Errors
+/// The manifest cannot be read.
+pub fn krew(root: &Path, digests: &BTreeMap<String, String>) -> Result<String, String> {
+    let made = manifest::with_digests(&read(&root.join("plugin.yaml"))?, digests);
     let lacks = manifest::without_digest(&made);
     if !lacks.is_empty() {
-        return Err(format!("{folder}: it must hold {}", lacks.join(", ")));
+        println!("the krew manifest lacks the checksums of {}", lacks.join(", "));
     }
-    print!("{made}");
-    Ok(())
+    Ok(made)
 }
 
 /// The version of the workspace, by its Cargo.toml.
-fn current(cargo: &str) -> Result<Version, String> {
+pub fn current(cargo: &str) -> Result<Version, String> {
     let after = cargo.split_once("[workspace.package]\nversion = \"").and_then(|(_, after)| after.split_once('"'));
     Version::parse(after.ok_or("Cargo.toml: `[workspace.package]` must begin with `version`")?.0)
 }
@@ -154,19 +167,18 @@ fn write(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
 
 /// Carries out a release in a copy.
 fn rehearse(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = target_folder(root);
     let work = target.join("release-check");
-    let (copy, archives) = (work.join("repository"), work.join("archives"));
+    let copy = work.join("repository");
     if work.exists() {
         fs::remove_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
     }
-    fs::create_dir_all(&archives).map_err(|e| format!("{}: {e}", archives.display()))?;
+    fs::create_dir_all(&copy).map_err(|e| format!("{}: {e}", copy.display()))?;
     copied(root, &copy, files)?;
     println!("copied to {}", copy.display());
-    let cargo = |args: &[&str]| call(&copy, &target, "cargo", args);
     let mut package = vec!["package", "--locked", "--quiet"];
     CRATES.iter().for_each(|name| package.extend(["--package", name]));
-    cargo(&package)?;
+    call(&copy, &target, Command::new("cargo").args(&package))?;
     for name in CRATES {
         let packed = target.join(format!("package/{name}-{version}.crate"));
         println!("packaged and verified {}: {} bytes", packed.display(), size(&packed)?);
@@ -175,29 +187,10 @@ fn rehearse(root: &Path, version: &Version, files: &Files) -> Result<(), String>
             return Err(format!("{}: a package must hold no tests, and it holds {test}", packed.display()));
         }
     }
-    let name = host()?;
-    let release = target.join("release");
-    for (program, package) in PROGRAMS {
-        cargo(&["build", "--release", "--locked", "--quiet", "--package", package])?;
-        let file = archives.join(format!("{program}-{name}.tar.gz"));
-        let (from, to) = (release.display().to_string(), file.display().to_string());
-        output(&copy, "tar", &["-czf", &to, "-C", &from, program, "-C", &copy.display().to_string(), "LICENSE"])?;
-        println!("archived {to}: {} bytes", size(&file)?);
-    }
-    let told = output(&copy, &release.join(PROGRAMS[1].0).display().to_string(), &["--version"])?;
-    if !told.trim().ends_with(&version.to_string()) {
-        return Err(format!("the plugin must say that it is {version}, and it says {told:?}"));
-    }
-    let digests = digests(&archives)?;
-    let sums: String = digests.iter().map(|(file, digest)| format!("{digest}  {file}\n")).collect();
-    fs::write(archives.join("checksums.txt"), &sums).map_err(|e| format!("checksums.txt: {e}"))?;
-    output(&archives, "sha256sum", &["--check", "--quiet", "checksums.txt"])?;
-    print!("{sums}");
-    let made = manifest::with_digests(&read(&copy.join("plugin.yaml"))?, &digests);
-    let lacks = manifest::without_digest(&made);
-    fs::write(archives.join("krm-merge.yaml"), made).map_err(|e| format!("krm-merge.yaml: {e}"))?;
-    println!("wrote {}", archives.join("krm-merge.yaml").display());
-    println!("only the workflow can build: {}", lacks.join(", "));
+    let date = output(root, "git", &["log", "-1", "--format=%ct"])?;
+    let mut dist = Command::new("cargo");
+    dist.args(["run", "--quiet", "--locked", "--package", "xtask", "--", "dist"]).env("SOURCE_DATE_EPOCH", date.trim());
+    call(&copy, &target, &mut dist)?;
     image(&copy, &target, &work)?;
     println!("nothing is wrong, and nothing is changed: run it again without --dry-run");
     Ok(())
@@ -227,7 +220,7 @@ fn image(copy: &Path, target: &Path, work: &Path) -> Result<(), String> {
     let tree = work.join("image");
     fs::create_dir_all(tree.join("etc")).map_err(|e| format!("{}: {e}", tree.display()))?;
     let program = tree.join("krm-merge");
-    call(copy, target, "image/build", &[&arch, &program.display().to_string()])?;
+    call(copy, target, Command::new(copy.join("image/build")).arg(&arch).arg(&program))?;
     fs::copy(copy.join("image/passwd"), tree.join("etc/passwd")).map_err(|e| format!("image/passwd: {e}"))?;
     let example = copy.join("examples/merge-two-way/resource-list.yaml");
     let input = fs::File::open(&example).map_err(|e| format!("{}: {e}", example.display()))?;
@@ -240,7 +233,7 @@ fn image(copy: &Path, target: &Path, work: &Path) -> Result<(), String> {
 }
 
 /// The platform of this machine, as krew calls it.
-fn host() -> Result<String, String> {
+pub fn host() -> Result<String, String> {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
         os => os,
@@ -252,21 +245,7 @@ fn host() -> Result<String, String> {
     }
 }
 
-/// The digests of the archives in a folder, by their names.
-fn digests(folder: &Path) -> Result<BTreeMap<String, String>, String> {
-    let at = |e: std::io::Error| format!("{}: {e}", folder.display());
-    let mut digests = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(at)? {
-        let path = entry.map_err(at)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".tar.gz") {
-            digests.insert(name, hex(&fs::read(&path).map_err(at)?));
-        }
-    }
-    Ok(digests)
-}
-
-fn read(path: &Path) -> Result<String, String> {
+pub fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
@@ -275,7 +254,7 @@ fn size(path: &Path) -> Result<u64, String> {
 }
 
 /// The output of a program; its errors go to stderr.
-fn output(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
+pub fn output(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
     let ran = Command::new(program).args(args).current_dir(folder).stderr(Stdio::inherit()).output();
     let ran = ran.map_err(|e| format!("{program}: {e}"))?;
     if ran.status.success() {
@@ -284,13 +263,24 @@ fn output(folder: &Path, program: &str, args: &[&str]) -> Result<String, String>
     Err(format!("`{program} {}` must pass", args.join(" ")))
 }
 
-/// Runs a program that builds in this target folder.
-fn call(folder: &Path, target: &Path, program: &str, args: &[&str]) -> Result<(), String> {
-    println!("{program} {}", args.join(" "));
-    let path = if program.contains('/') { folder.join(program) } else { program.into() };
-    let ran = Command::new(path).args(args).current_dir(folder).env("CARGO_TARGET_DIR", target).status();
-    match ran.map_err(|e| format!("{program}: {e}"))?.success() {
+/// Runs a program.
+///
+/// # Errors
+/// It is not there, or fails.
+pub fn start(command: &mut Command) -> Result<(), String> {
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let told = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    println!("{told}");
+    match command.status().map_err(|e| format!("{told}: {e}"))?.success() {
         true => Ok(()),
-        false => Err(format!("`{program} {}` must pass", args.join(" "))),
+        false => Err(format!("`{told}` must pass")),
     }
+}
+
+/// Runs a program that builds in this target folder.
+///
+/// # Errors
+/// It is not there, or fails.
+pub fn call(folder: &Path, target: &Path, command: &mut Command) -> Result<(), String> {
+    start(command.current_dir(folder).env("CARGO_TARGET_DIR", target))
 }

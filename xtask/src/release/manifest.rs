@@ -13,8 +13,8 @@ const ARCHIVE: &str = "kubectl-krm_merge-";
 /// The workflow has no such list.
 pub fn targets(workflow: &str) -> Result<BTreeMap<String, String>, String> {
     let workflow: Value = serde_yaml::from_str(workflow).map_err(|e| format!("release.yml: {e}"))?;
-    let listed = workflow["jobs"]["binaries"]["strategy"]["matrix"]["include"].as_sequence();
-    let listed = listed.ok_or("release.yml: `jobs.binaries.strategy.matrix.include` must be a list")?;
+    let listed = workflow["jobs"]["programs"]["strategy"]["matrix"]["include"].as_sequence();
+    let listed = listed.ok_or("release.yml: `jobs.programs.strategy.matrix.include` must be a list")?;
     let target = |entry: &Value| Some((entry["name"].as_str()?.to_owned(), entry["target"].as_str()?.to_owned()));
     let targets: Option<_> = listed.iter().map(target).collect();
     targets.ok_or_else(|| "release.yml: each entry of the matrix must have `name` and `target`".to_owned())

@@ -6,7 +6,7 @@
 use super::CRATES;
 
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
-const PLACES: [(&str, &str); 13] = [
+const PLACES: [(&str, &str); 14] = [
     ("Cargo.toml", "[workspace.package]\nversion = \""),
     // Each crate of this repository that another one needs.
     ("Cargo.toml", "\", version = \""),
@@ -19,6 +19,8 @@ const PLACES: [(&str, &str); 13] = [
     ("*.rs", "localhost/krm-merge:"),
     ("*.md", "ghcr.io/krm-merge/krm-merge:v"),
     ("*.yaml", "ghcr.io/krm-merge/krm-merge:v"),
+    // The action, and the packages of the examples, each by its name.
+    ("*.md", "@v"),
     (".github/workflows/release.yml", "a tag such as v"),
     ("CHANGELOG.md", "\n## "),
 ];

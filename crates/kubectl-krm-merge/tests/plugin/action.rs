@@ -33,7 +33,8 @@ fn step_at(name: &str, workspace: &Folder, at: &Path, inputs: &[(&str, &str)]) -
     bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", text(step, &["run"])]).current_dir(at);
     environment(&mut bash, workspace);
     bash.env("GITHUB_STEP_SUMMARY", workspace.path("summary")).env("GITHUB_OUTPUT", workspace.path("output"));
-    bash.env("GITHUB_ACTION_PATH", crate::support::root());
+    bash.env("GITHUB_ACTION_PATH", crate::support::root()).env("GITHUB_PATH", workspace.path("path"));
+    bash.env("KRM_MERGE_FROM", format!("file://{}", workspace.path("release").display()));
     for (key, value) in step.get("env").into_iter().flat_map(NodeRef::entries) {
         let value = value.string();
         let input = value.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}"));
@@ -84,6 +85,34 @@ fn the_action_takes_true_and_false_alone() {
         assert!(ran.code == Some(1) && ran.stdout.starts_with(want), "{ran:?}");
         assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
     }
+}
+
+#[test]
+fn the_action_installs_a_release_whose_checksums_are_right() {
+    if !["bash", "curl", "tar", "sha256sum"].into_iter().all(has) {
+        return;
+    }
+    let workspace = Folder::new();
+    fs::create_dir(workspace.path("release")).expect("made");
+    let platform = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-amd64" };
+    for program in ["krm-merge", "kubectl-krm_merge"] {
+        workspace.write(program, "#!/bin/sh\necho released\n");
+        let tar = format!("chmod +x {program} && tar -czf release/{program}-{platform}.tar.gz {program}");
+        assert!(Command::new("sh").args(["-c", &tar]).current_dir(&workspace.0).status().expect("sh").success());
+    }
+    let sum = "cd release && sha256sum -- *.tar.gz >checksums.txt";
+    assert!(Command::new("sh").args(["-c", sum]).current_dir(&workspace.0).status().expect("sh").success());
+    step("Install the plugin", &workspace, &[]).passed();
+    let bin = PathBuf::from(workspace.read("path").trim());
+    let told = Command::new(bin.join("kubectl-krm_merge")).output().expect("the installed program").stdout;
+    assert_eq!(told, b"released\n");
+    fs::remove_dir_all(bin).expect("removed");
+    let sums = workspace.read("release/checksums.txt");
+    workspace.write("release/checksums.txt", sums.replace(&sums[..8], "00000000"));
+    fs::remove_file(workspace.path("path")).expect("removed");
+    let ran = step("Install the plugin", &workspace, &[]);
+    assert!(ran.code != Some(0) && ran.stderr.contains("nothing was installed"), "{ran:?}");
+    assert!(!workspace.path("path").exists());
 }
 
 #[test]

@@ -1,0 +1,172 @@
+//! `cargo xtask dist`: builds what a release has, for the targets that this machine can build.
+//!
+//! A release runs this very command, so what it makes can be looked at before. The same commit, Rust and linker give the same bytes: no path of
+//! the machine is in a program, and every date is the one of the commit.
+
+mod build;
+mod files;
+mod notices;
+mod npm;
+mod platform;
+mod system;
+mod wheel;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::hex;
+use crate::release::{self, PROGRAMS, output, read};
+use files::{Entry, Mode};
+use platform::{PLATFORMS, Platform};
+
+/// What a release has, before it is packed.
+struct Dist {
+    /// The checkout.
+    root: PathBuf,
+    /// Where the packages go.
+    out: PathBuf,
+    version: String,
+    /// The time of the commit, in seconds.
+    date: u64,
+    platforms: Vec<Built>,
+    /// The licences, and whatever else each archive has.
+    notices: Vec<Entry>,
+    /// The man pages and the completions of the plugin.
+    manual: Vec<Entry>,
+}
+
+/// The programs for one platform.
+struct Built {
+    platform: &'static Platform,
+    programs: Vec<Program>,
+}
+
+/// A program.
+struct Program {
+    /// Its name, without the suffix of Windows.
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Program {
+    /// The file that it is on a platform, in a folder.
+    fn entry(&self, platform: &Platform, folder: &str) -> Entry {
+        Entry {
+            path: format!("{folder}{}{}", self.name, platform.suffix()),
+            bytes: self.bytes.clone(),
+            mode: Mode::Program,
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A target is unknown, or something cannot be built.
+pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
+    let args: Vec<String> = args.collect();
+    let root = release::root()?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["pack"] => pack(root),
+        ["build", targets @ ..] => build(&root, targets),
+        targets => build(&root, targets).and_then(|()| pack(root)),
+    }
+}
+
+/// Builds the programs for targets; for this machine where none is named.
+fn build(root: &Path, targets: &[&str]) -> Result<(), String> {
+    let named = targets.iter().map(|target| platform::of_target(target)).collect::<Result<Vec<_>, _>>()?;
+    let platforms = if named.is_empty() { vec![platform::here()?] } else { named };
+    platforms.into_iter().try_for_each(|platform| build::programs(root, platform))
+}
+
+/// Packs what was built, by this run and by earlier ones.
+fn pack(root: PathBuf) -> Result<(), String> {
+    let out = release::target_folder(&root).join("dist");
+    fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+    let version = release::current(&read(&root.join("Cargo.toml"))?)?.to_string();
+    let date = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(date) => date,
+        Err(_) => output(&root, "git", &["log", "-1", "--format=%ct"])?,
+    };
+    let date = date.trim().parse().map_err(|e| format!("the date of the commit: {e}"))?;
+    let (platforms, notices) = (built(&root), notices::of(&root)?);
+    let dist = Dist { platforms, manual: Vec::new(), notices, root, out, version, date };
+    let dist = Dist { manual: build::manual(&dist)?, ..dist };
+    packages(&dist)
+}
+
+/// The programs that were built.
+fn built(root: &Path) -> Vec<Built> {
+    let mut all = Vec::new();
+    for platform in &PLATFORMS {
+        let folder = build::folder(root, platform);
+        let program = |(name, _): &(&'static str, &str)| {
+            let bytes = fs::read(folder.join(format!("{name}{}", platform.suffix()))).ok()?;
+            Some(Program { name, bytes })
+        };
+        if let Some(programs) = PROGRAMS.iter().map(program).collect() {
+            all.push(Built { platform, programs });
+        }
+    }
+    all
+}
+
+/// Makes all packages, and the file with their checksums.
+fn packages(dist: &Dist) -> Result<(), String> {
+    if dist.platforms.is_empty() {
+        return Err("there must be programs to pack: name a target".to_owned());
+    }
+    for entry in fs::read_dir(&dist.out).map_err(|e| format!("{}: {e}", dist.out.display()))?.flatten() {
+        fs::remove_file(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;
+    }
+    for built in &dist.platforms {
+        for program in &built.programs {
+            let file = format!("{}-{}.tar.gz", program.name, built.platform.name);
+            dist.put(&file, &files::tar_gz(&archived(dist, built.platform, program), dist.date)?)?;
+        }
+        wheel::make(dist, built)?;
+        npm::of_platform(dist, built)?;
+        system::make(dist, built)?;
+    }
+    npm::of_all(dist)?;
+    for notice in dist.notices.iter().filter(|notice| notice.path.ends_with(".json")) {
+        dist.put(&notice.path, &notice.bytes)?;
+    }
+    dist.sums()
+}
+
+/// The files of the archive of a program.
+fn archived(dist: &Dist, platform: &Platform, program: &Program) -> Vec<Entry> {
+    let is_plugin = program.name == PROGRAMS[1].0;
+    let manual = dist.manual.iter().filter(|_| is_plugin);
+    [program.entry(platform, "")].into_iter().chain(dist.notices.iter().chain(manual).cloned()).collect()
+}
+
+impl Dist {
+    /// Writes a package.
+    fn put(&self, file: &str, bytes: &[u8]) -> Result<(), String> {
+        let path = self.out.join(file);
+        fs::write(&path, bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        println!("{:>9} {file}", bytes.len());
+        Ok(())
+    }
+
+    /// Writes the checksums, and what is made with them: the krew manifest, the formula, and the script that installs.
+    fn sums(&self) -> Result<(), String> {
+        let mut digests = BTreeMap::new();
+        for entry in fs::read_dir(&self.out).map_err(|e| format!("{}: {e}", self.out.display()))?.flatten() {
+            let bytes = fs::read(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;
+            digests.insert(entry.file_name().to_string_lossy().into_owned(), hex(&bytes));
+        }
+        let sums: String = digests.iter().map(|(file, digest)| format!("{digest}  {file}\n")).collect();
+        self.put("krm-merge.yaml", release::krew(&self.root, &digests)?.as_bytes())?;
+        if let Some(formula) = system::formula(self, &digests)? {
+            self.put("krm-merge.rb", formula.as_bytes())?;
+        }
+        self.put("checksums.txt", sums.as_bytes())?;
+        let script = read(&self.root.join("packaging/install.sh"))?.replace("@VERSION@", &self.version);
+        self.put("install.sh", script.as_bytes())
+    }
+}

@@ -1,0 +1,85 @@
+//! npm packages: `npx krm-merge` runs the plugin. One package for each platform has its programs; npm installs the one that fits. The package
+//! `krm-merge` names them all as optional, and starts the program of the one that is there.
+
+use serde_json::{Value, json};
+
+use super::files::{Entry, tar_gz};
+use super::platform::Platform;
+use super::{Built, Dist};
+
+/// What starts a program. It ends as the program ends.
+const START: &str = r#"#!/usr/bin/env node
+"use strict";
+const { spawnSync } = require("node:child_process");
+const name = `@krm-merge/${process.platform}-${process.arch}`;
+const file = process.platform === "win32" ? "PROGRAM.exe" : "PROGRAM";
+let program;
+try {
+  program = require.resolve(`${name}/${file}`);
+} catch {
+  console.error(`error: the package ${name} must be installed, and is not: krm-merge has no programs for this platform, or optional dependencies are left out`);
+  process.exit(2);
+}
+const ran = spawnSync(program, process.argv.slice(2), { stdio: "inherit" });
+if (ran.error) {
+  console.error(`error: ${program}: ${ran.error.message}`);
+  process.exit(2);
+}
+if (ran.signal) process.kill(process.pid, ran.signal);
+process.exit(ran.status ?? 2);
+"#;
+
+/// Makes the package with the programs of a platform.
+///
+/// # Errors
+/// It cannot be written.
+pub fn of_platform(dist: &Dist, built: &Built) -> Result<(), String> {
+    let Platform { npm_os, npm_cpu, .. } = built.platform;
+    let own = json!({
+        "name": format!("@krm-merge/{npm_os}-{npm_cpu}"),
+        "description": format!("The programs of krm-merge for {npm_os} on {npm_cpu}"),
+        "os": [npm_os],
+        "cpu": [npm_cpu],
+        "preferUnplugged": true,
+    });
+    let programs = built.programs.iter().map(|program| program.entry(built.platform, "package/"));
+    packed(dist, &format!("krm-merge-{npm_os}-{npm_cpu}-{}.tgz", dist.version), own, programs.collect())
+}
+
+/// Makes the package that users name.
+///
+/// # Errors
+/// It cannot be written.
+pub fn of_all(dist: &Dist) -> Result<(), String> {
+    let all = super::PLATFORMS.iter();
+    let optional: Value = all
+        .map(|Platform { npm_os, npm_cpu, .. }| (format!("@krm-merge/{npm_os}-{npm_cpu}"), json!(dist.version)))
+        .collect();
+    let own = json!({
+        "name": "krm-merge",
+        "description": "Merges Kubernetes YAML by field, and keeps every other byte",
+        "bin": {"krm-merge": "plugin.js", "kubectl-krm_merge": "plugin.js", "krm-merge-function": "function.js"},
+        "optionalDependencies": optional,
+        "engines": {"node": ">=18"},
+    });
+    let start = |file: &str, program: &str| Entry {
+        mode: super::Mode::Program,
+        ..Entry::text(format!("package/{file}"), START.replace("PROGRAM", program))
+    };
+    let scripts = vec![start("plugin.js", "kubectl-krm_merge"), start("function.js", "krm-merge")];
+    packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, scripts)
+}
+
+fn packed(dist: &Dist, file: &str, own: Value, files: Vec<Entry>) -> Result<(), String> {
+    let mut package = own;
+    package["version"] = json!(dist.version);
+    package["license"] = json!("Apache-2.0");
+    package["repository"] = json!("github:krm-merge/krm-merge");
+    let text = serde_json::to_string_pretty(&package).map_err(|e| e.to_string())? + "\n";
+    let mut entries = vec![Entry::text("package/package.json", text)];
+    entries.extend(
+        dist.notices.iter().cloned().map(|notice| Entry { path: format!("package/{}", notice.path), ..notice }),
+    );
+    entries.extend(files);
+    dist.put(file, &tar_gz(&entries, dist.date)?)
+}
