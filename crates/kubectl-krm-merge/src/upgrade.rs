@@ -36,6 +36,7 @@ use krm_show::screen;
 
 use crate::cli::Upgrade;
 use below::{below, check_some};
+use committed::Repositories;
 use done::{Became, Checked, Done, summary};
 pub use get::get;
 pub use list::list;
@@ -61,7 +62,9 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
         check_some(&names, &named)?;
     }
     let mut stores = Stores::new(args.reach.network());
-    let packages: Vec<Result<Planned>> = names.iter().map(|name| planned(name, args, &mut stores)).collect();
+    let mut repositories = Repositories::default();
+    let packages: Vec<Result<Planned>> =
+        names.iter().map(|name| planned(name, args, &mut stores, &mut repositories)).collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
     let mut fetched = plan::fetch(&plans).into_iter();
     drop(progress);
@@ -153,13 +156,15 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
     if told.starts_with(&name) { told } else { format!("{name}: {told}") }
 }
 
-fn planned(name: &Path, args: &Upgrade, stores: &mut Stores) -> Result<Planned> {
+fn planned(name: &Path, args: &Upgrade, stores: &mut Stores, repositories: &mut Repositories) -> Result<Planned> {
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
         screen::tell_each(&disk::repair(name)?);
     }
     let package = Package::open(name)?;
-    if args.writes() {
+    // One package may be a small part of its repository.
+    let is_one = !args.all && args.packages.len() < 2;
+    if args.writes() && (is_one || !repositories.has_all_around(&package.root)) {
         check_clean(&package, args)?;
     }
     let plan = Plan::of(&package, args, stores)?;

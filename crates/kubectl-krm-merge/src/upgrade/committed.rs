@@ -3,9 +3,9 @@
 //! git looks with its own eyes, so whatever may close them is asked for: `assume-unchanged`, `skip-worktree`, submodules, ignored files, and
 //! settings that leave out untracked files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_files::walk::{path_of, shown};
@@ -38,11 +38,7 @@ impl Uncommitted {
 /// # Errors
 /// Some of it is not committed, or git cannot say.
 pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
-    // git looks for a repository up to these folders.
-    let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
-    let ceilings: Vec<_> = std::env::split_paths(&ceilings).filter_map(|path| fs::canonicalize(path).ok()).collect();
-    let mut above = folder.ancestors().take_while(|above| *above == folder || !ceilings.iter().any(|end| end == above));
-    if !above.any(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
+    if repository(folder).is_none() {
         if std::env::var_os("GIT_DIR").is_some() {
             bail!(
                 "{name}: `GIT_DIR` must not be set, for it hides what is committed: unset it, or add `--allow-dirty`"
@@ -55,6 +51,27 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
             "{name}: all of it must be committed, so that you can go back: commit or stash it, or add `--allow-dirty`"
         ))
     })
+}
+
+/// The folder with the repository that a folder is in.
+fn repository(folder: &Path) -> Option<&Path> {
+    // git looks for a repository up to these folders.
+    let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<_> = std::env::split_paths(&ceilings).filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let mut above = folder.ancestors().take_while(|above| *above == folder || !ceilings.iter().any(|end| end == above));
+    above.find(|above| fs::symlink_metadata(above.join(".git")).is_ok())
+}
+
+/// The repositories of a run, and whether git has all of each. So git is asked once, however many packages are in one.
+#[derive(Debug, Default)]
+pub struct Repositories(BTreeMap<PathBuf, bool>);
+
+impl Repositories {
+    /// Whether git has all of the repository that a folder is in. If it has not, it may still have all of the folder.
+    pub fn has_all_around(&mut self, folder: &Path) -> bool {
+        let Some(root) = repository(folder) else { return false };
+        *self.0.entry(root.to_owned()).or_insert_with(|| looked(root, &[]).is_ok())
+    }
 }
 
 fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
