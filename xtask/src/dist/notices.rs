@@ -41,8 +41,7 @@ fn in_programs(metadata: &Value) -> BTreeMap<(&str, &str), &Value> {
         let deps = all(&node["deps"]);
         open.extend(deps.iter().filter(is_normal).filter_map(|dep| dep["pkg"].as_str()).map(str::to_owned));
     }
-    let text = |package: &'_ Value, field: &str| -> Option<()> { package[field].as_str().map(drop) };
-    let found = packages.iter().filter(|package| seen.contains(&id(package)) && text(package, "name").is_some());
+    let found = packages.iter().filter(|package| seen.contains(&id(package)));
     found.filter_map(|package| Some(((package["name"].as_str()?, package["version"].as_str()?), package))).collect()
 }
 
