@@ -7,24 +7,13 @@
 # Each file has a Deployment of about 2 KB. One branch sets its replicas, the other one an image, so that git merges it clean.
 set -eu
 cd "$(dirname "$0")/.."
-benches=$PWD/benches
 [ $# -gt 0 ] || set -- 60
-runs=${RUNS:-10}
 
 if ! git merge-tree -h 2>&1 | grep -q write-tree; then
     echo 'driver.sh: git must be 2.38 or newer' >&2
     exit 1
 fi
-plugin=${PLUGIN:-}
-if [ -z "$plugin" ]; then
-    cargo build --quiet --release --package kubectl-krm-merge
-    plugin=$PWD/${CARGO_TARGET_DIR:-target}/release/kubectl-krm_merge
-fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
+. benches/plugin.sh
 
 # deployment NUMBER REPLICAS TAG
 deployment() {
@@ -34,8 +23,6 @@ deployment() {
         printf '        - name: %s\n          # what it is for\n          value: "%s of web"\n' "$variable" "$variable"
     done
 }
-
-. "$benches/cpu.sh"
 
 printf '%6s %12s %12s %7s\n' files 'git, ms' 'driver, ms' times
 for n in "$@"; do
@@ -59,6 +46,6 @@ for n in "$@"; do
     alone=$(cpu git merge-tree --write-tree main topic)
     "$plugin" git-install >/dev/null
     with=$(cpu git merge-tree --write-tree main topic)
-    awk -v n="$n" -v runs="$runs" -v a="$alone" -v b="$with" 'BEGIN { printf "%6d %12.1f %12.1f %7.1f\n", n, a / runs, b / runs, b / a }'
+    awk -v n="$n" -v runs="$runs" -v a="$alone" -v b="$with" 'BEGIN { printf "%6d %12.1f %12.1f %7s\n", n, a / runs, b / runs, (a > 0 ? sprintf("%.1f", b / a) : "-") }'
     cd - >/dev/null
 done

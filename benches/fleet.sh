@@ -6,21 +6,9 @@
 #   RUNS=20 benches/fleet.sh     so many runs are added up; default: 10
 set -eu
 cd "$(dirname "$0")/.."
-benches=$PWD/benches
 [ $# -gt 0 ] || set -- 300
-runs=${RUNS:-10}
-
-plugin=${PLUGIN:-}
-if [ -z "$plugin" ]; then
-    cargo build --quiet --release --package kubectl-krm-merge
-    plugin=$PWD/${CARGO_TARGET_DIR:-target}/release/kubectl-krm_merge
-fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-export XDG_CACHE_HOME="$dir/cache" GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
-. "$benches/cpu.sh"
+. benches/plugin.sh
+export XDG_CACHE_HOME="$dir/cache"
 
 # fill FROM TO IMAGE: packages of ten Deployments.
 fill() {
