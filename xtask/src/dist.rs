@@ -16,7 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::hex;
-use crate::release::{self, PROGRAMS, output, read};
+use crate::machine::{self, output, read};
+use crate::release::{self, PROGRAMS};
 use files::{Entry, Mode};
 use platform::{PLATFORMS, Platform};
 
@@ -66,7 +67,7 @@ impl Program {
 /// A target is unknown, or something cannot be built.
 pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let args: Vec<String> = args.collect();
-    let root = release::root()?;
+    let root = machine::root()?;
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["pack"] => pack(root),
         ["build", targets @ ..] => build(&root, targets),
@@ -83,7 +84,7 @@ fn build(root: &Path, targets: &[&str]) -> Result<(), String> {
 
 /// Packs what was built, by this run and by earlier ones.
 fn pack(root: PathBuf) -> Result<(), String> {
-    let out = release::target_folder(&root).join("dist");
+    let out = machine::target_folder(&root).join("dist");
     fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
     let version = release::current(&read(&root.join("Cargo.toml"))?)?.to_string();
     let date = match std::env::var("SOURCE_DATE_EPOCH") {

@@ -6,6 +6,7 @@
 mod atlas;
 mod digest;
 mod dist;
+mod machine;
 mod pictures;
 mod release;
 mod table;

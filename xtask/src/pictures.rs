@@ -57,7 +57,7 @@ pub fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     if args.next().is_some() {
         return Err(super::USAGE.into());
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = crate::machine::root()?;
     done(Command::new(env!("CARGO")).args(["build", "--locked", "--workspace", "--bins"]).current_dir(&root))?;
     let programs =
         env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned())).ok_or("the folder of xtask")?;

@@ -7,7 +7,8 @@ use std::process::Command;
 use super::files::Entry;
 use super::platform::{self, Platform};
 use super::{Built, Dist};
-use crate::release::{PROGRAMS, call, output, target_folder};
+use crate::machine::{call, output, target_folder};
+use crate::release::PROGRAMS;
 
 /// The shells that the plugin completes.
 const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];
@@ -22,12 +23,11 @@ pub fn folder(root: &Path, platform: &Platform) -> PathBuf {
 /// # Errors
 /// The target is not installed, or nothing can link for it.
 pub fn programs(root: &Path, platform: &Platform) -> Result<(), String> {
-    let builder = builder(root, platform)?;
+    let (builder, flags) = (builder(root, platform)?, flags(root, platform)?);
+    let target = target_folder(root).join("dist-build");
     for (_, package) in PROGRAMS {
         let args = [builder, "--release", "--locked", "--target", platform.target, "--package", package];
-        let target = target_folder(root).join("dist-build");
-        let flags = ("RUSTFLAGS", flags(root, platform)?);
-        call(root, &target, Command::new("cargo").args(args).env(flags.0, flags.1))?;
+        call(root, &target, Command::new("cargo").args(args).env("RUSTFLAGS", &flags))?;
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ pub fn manual(dist: &Dist) -> Result<Vec<Entry>, String> {
     let here = platform::here()?;
     let Some(Built { platform, .. }) = dist.platforms.iter().find(|built| built.platform.name == here.name) else {
         return Err(format!(
-            "the programs of this machine must be built, too, for they print the manual: name {}",
+            "the programs of this machine must also be built, because they print the manual: name {}",
             here.target
         ));
     };

@@ -7,7 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::files::Entry;
-use crate::release::{PROGRAMS, output, read};
+use crate::machine::{output, read};
+use crate::release::PROGRAMS;
 
 /// The files that each archive has besides its program.
 ///

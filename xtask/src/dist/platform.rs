@@ -82,7 +82,7 @@ impl Platform {
 pub fn of_target(target: &str) -> Result<&'static Platform, String> {
     let known = || PLATFORMS.iter().map(|platform| platform.target).collect::<Vec<_>>().join(", ");
     let found = PLATFORMS.iter().find(|platform| platform.target == target);
-    found.ok_or_else(|| format!("`--target` must be one of {}, not \"{target}\"", known()))
+    found.ok_or_else(|| format!("the target must be one of {}, not \"{target}\"", known()))
 }
 
 /// The platform of this machine.
@@ -90,7 +90,7 @@ pub fn of_target(target: &str) -> Result<&'static Platform, String> {
 /// # Errors
 /// A release has no such platform.
 pub fn here() -> Result<&'static Platform, String> {
-    let name = crate::release::host()?;
+    let name = crate::machine::host()?;
     let found = PLATFORMS.iter().find(|platform| platform.name == name);
     found.ok_or_else(|| format!("a release has no programs for {name}"))
 }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn cargo_binstall_knows_the_archive_of_each_platform() {
         for file in ["Cargo.toml", "crates/kubectl-krm-merge/Cargo.toml"] {
-            let text = crate::release::read(&crate::release::root().expect("a checkout").join(file)).expect(file);
+            let text = crate::machine::read(&crate::machine::root().expect("a checkout").join(file)).expect(file);
             for platform in &PLATFORMS {
                 // It knows Windows by the other compiler.
                 let target = platform.target.replace("windows-gnu", "windows-msvc");

@@ -8,7 +8,7 @@ use std::process::Command;
 use super::files::{Entry, Mode};
 use super::platform::Platform;
 use super::{Built, Dist};
-use crate::release::{read, start};
+use crate::machine::{read, start};
 
 /// Makes the packages of a platform's systems. Without the program that makes a package, it says so.
 ///
