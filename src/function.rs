@@ -26,7 +26,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
 use crate::config::{Config, Mode, Role};
-use crate::decision::Decision;
+use crate::decision::{ConflictView, Decision};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, ResourceRef, Results, Severity};
 pub use crate::roles::Texts;
@@ -244,6 +244,22 @@ impl<'a> Open<'a> {
         let secret = all.filter(|sides| Resource::secret(*sides) == Secret::All);
         let known = secret.flat_map(|sides| Side::ALL.map(|side| sides[side].and_then(|own| own.identity)));
         known.flatten().map(ResourceRef::from).collect()
+    }
+
+    /// Visits the conflicts, in the order in which [`Open::write`] tells them.
+    ///
+    /// # Errors
+    /// A resource in conflict as a whole has a repeated key.
+    pub fn conflicts(&self, mut visit: impl FnMut(&ConflictView<'_, 'a>)) -> Result<(), Box<Outcome>> {
+        let mut seen = Ok(());
+        self.merged.settle(&mut |conflict| {
+            match ConflictView::of(&conflict, self.merged.rules) {
+                Ok(view) => visit(&view),
+                Err(error) => seen = Err(Outcome::unmergeable(&error)),
+            }
+            Treatment::default()
+        });
+        seen
     }
 
     /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called

@@ -39,6 +39,7 @@ pub mod roles;
 
 pub mod config;
 pub mod decision;
+pub mod recorded;
 
 pub mod newest;
 pub mod resource_list;
@@ -46,6 +47,8 @@ pub mod resource_list;
 pub mod results;
 
 pub mod report;
+
+pub mod explained;
 
 pub mod target;
 

@@ -19,7 +19,7 @@ use std::process::Output;
 
 use anyhow::{Context, Result};
 use krm_files::disk;
-use krm_files::held::{is_kustomization, parse};
+use krm_files::held::parse;
 use krm_files::line_end::LineEnd;
 use krm_files::temporary::TemporaryFolder;
 use krm_files::told;
@@ -28,6 +28,7 @@ use krm_folders::end::End;
 use krm_git::program::{In, git};
 use krm_merge::file_path;
 use krm_merge::list;
+use krm_merge::resource::is_kustomization;
 use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::OnConflict;

@@ -5,13 +5,13 @@
 
 mod about;
 mod answers;
+mod book;
 mod by_field;
 mod changes;
 mod editor;
 mod find;
 pub mod marked;
 mod record;
-mod rule;
 mod session;
 mod terminal;
 
@@ -31,6 +31,7 @@ use krm_folders::end::End;
 use krm_git::program::{In, git, run};
 use krm_git::unmerged;
 use krm_merge_core::refine::names_document;
+use krm_merge_function::recorded::{Rule, Take};
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::{Document, NodeRef};
@@ -38,13 +39,13 @@ use krm_yaml::{Document, NodeRef};
 use crate::args::{Resolve, TakeSide};
 use about::about;
 use answers::AnsweredPlace;
+use book::Book;
+pub use book::with_newest;
 use by_field::{ByField, by_field};
 use changes::changes;
 use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
 use marked::{Answer, Marked, MarkerFault, Wrong};
 use record::record;
-pub use rule::with_newest;
-use rule::{Book, Rule};
 use session::{Case, Start};
 use terminal::Walked;
 
@@ -382,17 +383,17 @@ impl OpenConflicts<'_> {
             first += own.len();
         }
         // A rule does not name a file, so it cannot tell resources of one name apart.
-        let mut takes: HashMap<_, BTreeSet<rule::Take>> = HashMap::new();
+        let mut takes: HashMap<_, BTreeSet<Take>> = HashMap::new();
         for (rule, _) in &all {
-            takes.entry(rule.case()).or_default().insert(rule.take());
+            takes.entry(&rule.case).or_default().insert(rule.take);
         }
         let (mut rules, mut known) = (Vec::with_capacity(all.len()), HashSet::new());
         for (rule, of) in &all {
-            match takes.get(&rule.case()) {
+            match takes.get(&rule.case) {
                 Some(takes) if takes.len() > 1 => {
                     told.extend(of.iter().map(|number| (*number, record::WhyNoRule::OfSeveral)))
                 }
-                _ if known.insert(rule.case()) => rules.push(rule.clone()),
+                _ if known.insert(&rule.case) => rules.push(rule.clone()),
                 _ => {}
             }
         }

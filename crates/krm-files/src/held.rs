@@ -195,11 +195,6 @@ pub fn is_local(resource: &Resource<'_>) -> bool {
     is_kptfile || says.is_some_and(|value| value != "false")
 }
 
-/// Whether kustomize reads a file with this name as a kustomization.
-pub fn is_kustomization(path: &str) -> bool {
-    ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
-}
-
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
 fn content(name: &str, bytes: Vec<u8>) -> Content {
     match document(name, bytes) {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use krm_merge::file_path::{self};
-use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
+use krm_merge::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
 use krm_yaml::{Document, NodeRef};
 
 use crate::cores;
-use crate::held::{Blob, Content, Held, Raw, YamlFault, document, is_kustomization, parse};
+use crate::held::{Blob, Content, Held, Raw, YamlFault, document, parse};
 use crate::walk::{Tree, Unread};
 
 /// The origin of a side.

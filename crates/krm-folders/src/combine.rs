@@ -2,9 +2,10 @@
 //!
 //! The rules decide the conflicts of a document. A file that is merged in another way has no fields, so no rule looks into it.
 
-use krm_files::held::{Content, Held, is_kustomization, text};
+use krm_files::held::{Content, Held, text};
 use krm_merge::list;
 use krm_merge::package::Conflict;
+use krm_merge::resource::is_kustomization;
 use krm_merge::resource::{Identity, Located, Origin, Resource};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_core::refine::{DocumentConflict, RefinedText, refine_text};

@@ -40,7 +40,7 @@
 //! The modules are what hosts with their own annotations, results and files need, such as the function and the plugin. They may change in any
 //! version. The source lists them in reading order, from the whole down to the bytes.
 
-mod packages;
+pub mod packages;
 
 pub use krm_merge_core::policy::{ConflictLevel, NewElements, Renames};
 pub use krm_merge_core::warning::{Notice, Warning};

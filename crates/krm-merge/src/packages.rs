@@ -24,8 +24,7 @@ use crate::package::{
 use crate::resource::{Index, Resource, mark_as_secret};
 use crate::rules::Rules;
 pub use error::Error;
-pub use side::Package;
-use side::PackageSide;
+pub use side::{Package, PackageSide};
 
 /// A merge of packages, before it runs: what is merged, and how.
 ///
@@ -290,11 +289,7 @@ impl<'m> MergedPackage<'m> {
     pub fn write(&self, undecided: Pick) -> Result<Vec<FileChange>, Error> {
         let budget = Budget::new(self.merge.limit);
         let written = self.written(undecided, &budget)?;
-        let files = Sides::of(|side| self.merge.sides[side].text_files());
-        let new = self.placed(&written, &files.dest, &budget)?;
-        let items = self.merge.sides.dest.items(&written);
-        let view = Files { sides: Sides::of(|side| &files[side][..]), sources: &files.updated };
-        Ok(FileMerge::of(view, items, new, &budget)?.changes()?)
+        changes(&self.merge.sides, &written, &budget)
     }
 
     /// The files of dest after the merge, by their paths.
@@ -302,22 +297,7 @@ impl<'m> MergedPackage<'m> {
     /// # Errors
     /// The errors of [`MergedPackage::write`].
     pub fn files(&self, undecided: Pick) -> Result<BTreeMap<String, String>, Error> {
-        let changes = self.write(undecided)?;
-        let mut files = self.merge.sides.dest.texts();
-        for change in &changes {
-            if let FileChange::Moved { from: path, .. } | FileChange::Removed { path } = change {
-                files.remove(path);
-            }
-        }
-        for change in changes {
-            if let FileChange::Changed { path, text, .. }
-            | FileChange::Moved { to: path, text, .. }
-            | FileChange::Added { path, text, .. } = change
-            {
-                files.insert(path, text);
-            }
-        }
-        Ok(files)
+        Ok(self.merge.sides.dest.with(self.write(undecided)?))
     }
 
     /// The text of dest after the merge, if it is one text; empty if no resource is left.
@@ -345,37 +325,53 @@ impl<'m> MergedPackage<'m> {
         let items = vec![Item::Stays; merged.dest.len()];
         Ok(merged.write(decided, items, budget)?)
     }
+}
 
-    /// The new resources by the files of dest that get them.
-    fn placed(
-        &self,
-        written: &Written<'_, '_>,
-        dest: &[TextFile<'_>],
-        budget: &Budget,
-    ) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
-        let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
-        for added in &written.added {
-            let new = added.in_file(budget)?;
-            let path = match dest {
-                [only] if only.path.is_empty() => String::new(),
-                _ => {
-                    let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
-                    let path = file_path::of_new_file(&path).map_err(|fault| Error::misplaced(&path, fault))?;
-                    path.to_owned()
-                }
-            };
-            let is_in_the_way = |file: &&TextFile<'_>| file.path == path && file.document.is_none();
-            if dest.iter().find(is_in_the_way).is_some_and(|file| !self.is_free(file)) {
-                return Err(Error::InTheWay { path });
+/// The files of dest that change when a merge of these sides is written. In a merge of sources, updated's are the sources.
+///
+/// # Errors
+/// The errors of [`MergedPackage::write`].
+pub fn changes(
+    sides: &Sides<PackageSide<'_>>,
+    written: &Written<'_, '_>,
+    budget: &Budget,
+) -> Result<Vec<FileChange>, Error> {
+    let files = Sides::of(|side| sides[side].text_files());
+    let new = placed(sides, written, &files.dest, budget)?;
+    let items = sides.dest.items(written);
+    let view = Files { sides: Sides::of(|side| &files[side][..]), sources: &files.updated };
+    Ok(FileMerge::of(view, items, new, budget)?.changes()?)
+}
+
+/// The new resources by the files of dest that get them.
+fn placed(
+    sides: &Sides<PackageSide<'_>>,
+    written: &Written<'_, '_>,
+    dest: &[TextFile<'_>],
+    budget: &Budget,
+) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
+    let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
+    for added in &written.added {
+        let new = added.in_file(budget)?;
+        let path = match dest {
+            [only] if only.path.is_empty() => String::new(),
+            _ => {
+                let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
+                let path = file_path::of_new_file(&path).map_err(|fault| Error::misplaced(&path, fault))?;
+                path.to_owned()
             }
-            placed.entry(path).or_default().push(new);
+        };
+        let is_in_the_way = |file: &&TextFile<'_>| file.path == path && file.document.is_none();
+        if dest.iter().find(is_in_the_way).is_some_and(|file| !is_free(sides, file)) {
+            return Err(Error::InTheWay { path });
         }
-        Ok(placed)
+        placed.entry(path).or_default().push(new);
     }
+    Ok(placed)
+}
 
-    /// Whether a file without resources may get some: it is original's, or holds only comments.
-    fn is_free(&self, file: &TextFile<'_>) -> bool {
-        self.merge.sides.original.text_at(file.path) == Some(file.text)
-            || Document::parse(file.text).is_ok_and(|document| document.roots().all(|root| root.is_null()))
-    }
+/// Whether a file without resources may get some: it is original's, or holds only comments.
+fn is_free(sides: &Sides<PackageSide<'_>>, file: &TextFile<'_>) -> bool {
+    sides.original.text_at(file.path) == Some(file.text)
+        || Document::parse(file.text).is_ok_and(|document| document.roots().all(|root| root.is_null()))
 }

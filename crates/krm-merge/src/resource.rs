@@ -344,6 +344,11 @@ fn data_keys<'a>(resource: &Resource<'a>) -> impl Iterator<Item = &'a str> {
     data.flat_map(NodeRef::fields).map(|(key, _)| key.string())
 }
 
+/// Whether kustomize reads a file with this name as a kustomization.
+pub fn is_kustomization(path: &str) -> bool {
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
+}
+
 /// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.
 pub fn are_in(text: &Document<'_>) -> bool {
     let is_resource = |listed| Resource::listed(listed, Origin::Field(String::new())).identity.is_some();

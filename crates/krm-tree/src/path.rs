@@ -146,23 +146,20 @@ impl<'a> FieldPath<'a> {
 
     /// The whole path by merge keys: `spec.template.spec.containers[name=app].image`.
     pub fn keyed(&self) -> String {
-        self.write(|stride, out| match &stride.step {
-            Step::Field(_) => {}
-            Step::Element(keys) => out.push_str(&format!("[{}]", shown_keys(keys))),
-            Step::Value(v) => out.push_str(&format!("[={}]", value(v))),
-            Step::Index(i) => out.push_str(&format!("[{i}]")),
-        })
+        self.write(|stride, out| by_key(&stride.step, |index| index.to_string(), out))
+    }
+
+    /// The path in the form of a rule: by merge keys, and with `[*]` for an element that only its index names.
+    pub fn pattern(&self) -> String {
+        self.write(|stride, out| by_key(&stride.step, |_| "*".to_owned(), out))
     }
 
     /// The path by indices, for `field.path`: `spec.template.spec.containers[0].image`. An element that dest lacks is written as in
     /// [`FieldPath::keyed`].
     pub fn indexed(&self) -> String {
-        self.write(|stride, out| match (&stride.step, stride.index) {
-            (Step::Field(_), _) => {}
-            (Step::Index(i), None) => out.push_str(&format!("[{i}]")),
-            (_, Some(i)) => out.push_str(&format!("[{i}]")),
-            (Step::Element(keys), None) => out.push_str(&format!("[{}]", shown_keys(keys))),
-            (Step::Value(v), None) => out.push_str(&format!("[={}]", value(v))),
+        self.write(|stride, out| match stride.index {
+            Some(i) => out.push_str(&format!("[{i}]")),
+            None => by_key(&stride.step, |index| index.to_string(), out),
         })
     }
 
@@ -183,6 +180,16 @@ impl<'a> FieldPath<'a> {
             }
         }
         out
+    }
+}
+
+/// Writes the step to an element by its merge keys.
+fn by_key(step: &Step<'_>, index: impl Fn(usize) -> String, out: &mut String) {
+    match step {
+        Step::Field(_) => {}
+        Step::Element(keys) => out.push_str(&format!("[{}]", shown_keys(keys))),
+        Step::Value(v) => out.push_str(&format!("[={}]", value(v))),
+        Step::Index(i) => out.push_str(&format!("[{}]", index(*i))),
     }
 }
 

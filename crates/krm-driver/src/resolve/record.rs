@@ -14,6 +14,7 @@ use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::Policy;
 use krm_merge_core::refine::has_twins;
+use krm_merge_function::recorded::{Case, Rule, Take};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::child::find;
@@ -26,7 +27,6 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, same};
 
 use super::marked::{Answer, Marked, Newer};
-use super::rule::{Rule, Take};
 use crate::hunks::is_of_lines;
 
 /// The rules for the answers in one text.
@@ -104,7 +104,7 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     recorded.rules = places.iter().filter_map(|place| Some((place.rule.clone()?, numbers(place)))).collect();
     let is_newest = |number: &usize| matches!(answers[*number], Some(Answer::Newest(_)));
     for (rule, _) in recorded.rules.iter_mut().filter(|(_, of)| !of.is_empty() && of.iter().all(is_newest)) {
-        *rule = rule.newest();
+        *rule = rule.clone().newest();
     }
     recorded
 }
@@ -269,8 +269,8 @@ struct DecidedPlace {
 fn contradicted(places: &[DecidedPlace]) -> Vec<usize> {
     let mut takes: HashMap<_, BTreeSet<Take>> = HashMap::new();
     let rules = || places.iter().enumerate().filter_map(|(at, place)| Some((at, place.rule.as_ref()?)));
-    rules().for_each(|(_, rule)| _ = takes.entry(rule.case()).or_default().insert(rule.take()));
-    let all = rules().filter(|(_, rule)| takes.get(&rule.case()).is_some_and(|takes| takes.len() > 1));
+    rules().for_each(|(_, rule)| _ = takes.entry(&rule.case).or_default().insert(rule.take));
+    let all = rules().filter(|(_, rule)| takes.get(&rule.case).is_some_and(|takes| takes.len() > 1));
     all.map(|(at, _)| at).collect()
 }
 
@@ -392,7 +392,7 @@ impl<'a> Judge<'_, '_, 'a> {
                 dest: (why == Some(WhyNoRule::Own)).then(|| json(low)),
             }
         };
-        let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
+        let rule = take.map(|take| Rule { case: Case::new(identity, path, when), take });
         Some(DecidedPlace { spans, rule, why })
     }
 
@@ -473,20 +473,4 @@ fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
         keyed.push(step.clone(), None);
     }
     (keyed, false)
-}
-
-/// A path in the form of a rule. An index becomes `[*]`, because the values of the rule say which element it is for.
-fn pattern(path: &FieldPath<'_>) -> Option<String> {
-    let mut out = String::new();
-    for step in path.steps() {
-        let shown = match step {
-            Step::Index(_) => "[*]".to_owned(),
-            step => FieldPath::from(step.clone()).keyed(),
-        };
-        if !out.is_empty() && !shown.starts_with('[') {
-            out.push('.');
-        }
-        out.push_str(&shown);
-    }
-    (!out.is_empty()).then_some(out)
 }

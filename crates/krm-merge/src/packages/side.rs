@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::Document;
 
 use super::Error;
-use crate::package::{ItemsOfFiles, TextFile, Written};
+use crate::package::{FileChange, ItemsOfFiles, TextFile, Written};
 use crate::resource::{Located, Origin, Resource, are_in};
 
 /// Resources in their texts: one text, or files with their paths.
@@ -26,7 +26,7 @@ struct PackageFile {
 
 /// A package as a side of a merge.
 #[derive(Debug, Default)]
-pub(super) struct PackageSide<'a> {
+pub struct PackageSide<'a> {
     /// The names of its files in messages.
     names: Vec<String>,
     files: &'a [PackageFile],
@@ -122,8 +122,32 @@ impl<'a> PackageSide<'a> {
     }
 
     /// Its texts, by their paths.
-    pub fn texts(&self) -> BTreeMap<String, String> {
+    fn texts(&self) -> BTreeMap<String, String> {
         self.files.iter().map(|file| (file.path.clone(), file.document.source().to_owned())).collect()
+    }
+
+    /// Its files, each with its path and its document.
+    pub fn documents(&self) -> impl Iterator<Item = (&'a str, &'a Document<'static>)> + use<'a> {
+        self.files.iter().map(|file| (&file.path[..], &file.document))
+    }
+
+    /// Its texts after these changes, by their paths.
+    pub fn with(&self, changes: Vec<FileChange>) -> BTreeMap<String, String> {
+        let mut texts = self.texts();
+        for change in &changes {
+            if let FileChange::Moved { from: path, .. } | FileChange::Removed { path } = change {
+                texts.remove(path);
+            }
+        }
+        for change in changes {
+            if let FileChange::Changed { path, text, .. }
+            | FileChange::Moved { to: path, text, .. }
+            | FileChange::Added { path, text, .. } = change
+            {
+                texts.insert(path, text);
+            }
+        }
+        texts
     }
 
     /// Its files.

@@ -1,0 +1,68 @@
+//! Which type a user means, and who says how a list of it merges, in words.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
+use krm_schema::schema::explain::Explained;
+use krm_schema::schema::{Basis, atlas, builtin};
+
+/// An apiVersion and a kind.
+type Type = (String, String);
+
+/// The newest version of the type that the user asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP. `known` are the types of this kind that someone
+/// knows.
+///
+/// # Errors
+/// No type is known, or several groups have one.
+pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
+    let (name, rest) = asked.split_once('.').unwrap_or((asked, ""));
+    let with_version = rest.split_once('.').or(Some((rest, ""))).filter(|(version, _)| atlas::age(version).0 > 0);
+    let fits = |(api_version, kind): &Type| {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let is_of_group = match with_version {
+            Some((asked, of)) => version == asked && group == of,
+            None => rest.is_empty() || group == rest,
+        };
+        kind.eq_ignore_ascii_case(name) && is_of_group
+    };
+    let mut found: BTreeSet<Type> = known.filter(fits).collect();
+    let group = |(version, _): &Type| version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
+    if found.iter().any(|one| builtin::is_served(&group(one))) {
+        found.retain(|one| builtin::is_served(&group(one)));
+    }
+    let groups: BTreeSet<String> = found.iter().map(group).collect();
+    if groups.len() > 1 {
+        let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
+        bail!("\"{asked}\" must name one type, and there are {}", all.join(", "));
+    }
+    let newest = found.into_iter().max_by(|(a, _), (b, _)| {
+        let version = |api_version: &str| api_version.rsplit('/').next().unwrap_or_default().to_owned();
+        let (a, b) = (version(a), version(b));
+        atlas::age(&a).cmp(&atlas::age(&b))
+    });
+    let asked_for = with_version
+        .map(|(version, group)| (format!("{group}/{version}").trim_start_matches('/').to_owned(), name.to_owned()));
+    newest.or(asked_for).with_context(|| {
+        format!(
+            "\"{asked}\" must be a type that is known: built in, public, or of a definition or resource in `--filename`; with `--live`, say KIND.VERSION.GROUP"
+        )
+    })
+}
+
+/// Who says how a list merges. `instead` is the version whose public definition stands in for that of the type.
+pub fn source_of(list: &Explained, instead: Option<&str>) -> String {
+    match list.basis {
+        Some(Basis::MergeKeys) => "`--merge-keys`".to_owned(),
+        Some(Basis::Kustomize) => "kustomize".into(),
+        Some(Basis::OpenApi) => "the OpenAPI document".into(),
+        Some(Basis::Definition) => "the CustomResourceDefinition of the files".into(),
+        Some(Basis::BuiltIn) => "Kubernetes".into(),
+        Some(Basis::Atlas) => match instead {
+            Some(version) => format!("its public definition of {version}, the nearest version that is known"),
+            None => "its public definition".into(),
+        },
+        Some(Basis::Shape) => "the built-in type that it looks like".into(),
+        Some(Basis::Inferred) => "inferred from its elements; a patch replaces it".into(),
+        None => "no source names it".into(),
+    }
+}
