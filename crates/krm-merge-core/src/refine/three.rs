@@ -11,7 +11,8 @@ use std::ops::Range;
 use imara_diff::{Diff, Token};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, Replace, myers};
 
 /// The most lines that two texts have together if they are compared by histogram. Its steps grow with the square of the changes, so longer
 /// texts are compared as elements are: as `git merge-file` compares them.
@@ -109,8 +110,17 @@ impl Part {
 
 /// As many matches between original and a side as possible.
 pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
+    let mut known = HashMap::new();
+    let [original, side] = [original, side].map(|items| numbers(items.iter(), &mut known));
+    matches_of_numbers(&original, &side)
+}
+
+/// The same of numbers. The diff library makes much code for each type and algorithm that it is asked for, so it is asked for this one alone.
+fn matches_of_numbers(original: &[u32], side: &[u32]) -> Matches {
     let mut found = vec![None; original.len()];
-    for op in capture_diff_slices(Algorithm::Myers, original, side) {
+    let mut diff = Compact::new(Replace::new(Capture::new()), original, side);
+    let Ok(()) = myers::diff(&mut diff, original, 0..original.len(), side, 0..side.len());
+    for op in diff.into_inner().into_inner().into_ops() {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
         }
@@ -121,7 +131,7 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
 /// The matches between the lines of original and of a side that `git merge` finds.
 pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
     if original.len() + side.len() > FEW {
-        return matches(original, side);
+        return matches_of_numbers(original, side);
     }
     // `imara-diff` matches equal lines at both ends first, and git does not. So each text has ends that the other one lacks.
     let next = original.iter().chain(side).max().map_or(0, |most| most + 1);
@@ -138,15 +148,18 @@ pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
 }
 
 /// The lines of three texts as numbers, equal if the lines are equal.
-pub fn numbered<'t>(lines: &Sides<Vec<&'t str>>) -> Sides<Vec<u32>> {
-    let mut known: HashMap<&'t str, u32> = HashMap::new();
-    Sides::of(|side| {
-        let number = |line: &&'t str| {
-            let next = known.len() as u32;
-            *known.entry(line).or_insert(next)
-        };
-        lines[side].iter().map(number).collect()
-    })
+pub fn numbered(lines: &Sides<Vec<&str>>) -> Sides<Vec<u32>> {
+    let mut known = HashMap::new();
+    Sides::of(|side| numbers(lines[side].iter().copied(), &mut known))
+}
+
+/// Items as numbers, equal if the items are equal.
+fn numbers<T: Eq + Hash>(items: impl Iterator<Item = T>, known: &mut HashMap<T, u32>) -> Vec<u32> {
+    let number = |item| {
+        let next = known.len() as u32;
+        *known.entry(item).or_insert(next)
+    };
+    items.map(number).collect()
 }
 
 /// The same matches with each removed or added stretch in its place.
