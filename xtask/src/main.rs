@@ -1,5 +1,5 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
+//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask wasm` the package for JavaScript, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
@@ -11,6 +11,7 @@ mod pictures;
 mod release;
 mod table;
 mod test;
+mod wasm;
 mod write;
 mod write_atlas;
 
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask release VERSION [--dry-run]
        cargo xtask dist [build] [TARGET]...
        cargo xtask dist pack
+       cargo xtask wasm
        cargo xtask pictures
        cargo xtask test [ARGUMENTS]
 
@@ -49,6 +51,8 @@ release sets VERSION at every place, or with --dry-run does and checks in a copy
 
 dist builds the programs for each TARGET (this machine's where none is given) and makes the packages of a release in target/dist: archives, wheels,
 npm packages, packages for Debian and RPM, the manifests, and their checksums. build packs nothing, and pack builds nothing.
+
+wasm makes the package for JavaScript in target/wasm, which dist packs if it is there.
 
 pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH, as kubectl.
 
@@ -70,6 +74,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("atlas") => atlas(args),
         Some("release") => release::run(args),
         Some("dist") => dist::run(args),
+        Some("wasm") => wasm::run(),
         Some("pictures") => pictures::run(args),
         Some("test") => test::run(args),
         _ => Err(USAGE.into()),

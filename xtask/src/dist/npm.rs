@@ -1,11 +1,14 @@
 //! npm packages: `npx krm-merge` runs the plugin. One package for each platform has its programs; npm installs the one that fits. The package
 //! `krm-merge` names them all as optional, and starts the program of the one that is there.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::files::{Entry, tar_gz};
 use super::platform::Platform;
 use super::{Built, Dist};
+use crate::wasm;
 
 /// What starts a program. It ends as the program ends.
 const START: &str = r#"#!/usr/bin/env node
@@ -70,16 +73,35 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
     packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, scripts)
 }
 
+/// Makes the package for JavaScript, if it was built.
+///
+/// # Errors
+/// It cannot be written.
+pub fn of_module(dist: &Dist) -> Result<(), String> {
+    let folder = wasm::folder(&dist.root);
+    let Ok(files) = fs::read_dir(&folder) else { return Ok(()) };
+    let mut entries = Vec::new();
+    for file in files.flatten() {
+        let bytes = fs::read(file.path()).map_err(|e| format!("{}: {e}", file.path().display()))?;
+        let path = format!("package/{}", file.file_name().display());
+        entries.push(Entry { path, bytes, mode: super::Mode::Text });
+    }
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    with_notices(dist, &format!("krm-merge-wasm-{}.tgz", dist.version), entries)
+}
+
 fn packed(dist: &Dist, file: &str, own: Value, files: Vec<Entry>) -> Result<(), String> {
     let mut package = own;
     package["version"] = json!(dist.version);
     package["license"] = json!("Apache-2.0");
     package["repository"] = json!("github:krm-merge/krm-merge");
     let text = serde_json::to_string_pretty(&package).map_err(|e| e.to_string())? + "\n";
-    let mut entries = vec![Entry::text("package/package.json", text)];
+    with_notices(dist, file, [Entry::text("package/package.json", text)].into_iter().chain(files).collect())
+}
+
+fn with_notices(dist: &Dist, file: &str, mut entries: Vec<Entry>) -> Result<(), String> {
     entries.extend(
         dist.notices.iter().cloned().map(|notice| Entry { path: format!("package/{}", notice.path), ..notice }),
     );
-    entries.extend(files);
     dist.put(file, &tar_gz(&entries, dist.date)?)
 }

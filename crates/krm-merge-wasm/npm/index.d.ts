@@ -1,0 +1,133 @@
+/** Files by their paths. A text alone is one file, whose path is "". */
+export type Files = string | Record<string, string>;
+
+export type Mode = "TwoWay" | "ThreeWay" | "Strategic";
+
+/** Who wins a conflict: `take` of a rule. */
+export type Take = "Dest" | "Updated" | "Newest";
+
+export interface MergeInput {
+  /** What is merged into. */
+  dest: Files;
+  /** The sides of a three-way merge. */
+  original?: Files;
+  updated?: Files;
+  /** The source of a two-way merge, or the strategic merge patch. */
+  source?: Files;
+  /** A `Merge` or a ConfigMap, as YAML. It may leave out the mode. */
+  functionConfig?: string;
+  /** The mode, if the functionConfig does not name it. Without both: TwoWay if there is a source, else ThreeWay. */
+  mode?: Mode;
+}
+
+export interface MergeOutput {
+  /** Whether no result is an error. If one is, `files` is dest as it came. */
+  passed: boolean;
+  /** The files of dest after the merge. Where a conflict is open, they have dest's value, unless the functionConfig has an `onConflict`. */
+  files: Record<string, string>;
+  /** The files that change, in the order of their paths. */
+  changes: Change[];
+  /** What happened, the most severe first. The conflicts are not among them. */
+  results: Result[];
+  /** The conflicts of a three-way merge, also those that a rule decided. */
+  conflicts: Conflict[];
+}
+
+export interface Change {
+  kind: "added" | "changed" | "moved" | "removed";
+  path: string;
+  /** The path before, of a file that moved. */
+  from?: string;
+}
+
+export interface ResourceRef { apiVersion: string; kind: string; namespace?: string; name: string }
+
+export interface Result {
+  severity: "error" | "warning" | "info";
+  /** One line, without the place. */
+  message: string;
+  /** What kind of result it is, for programs. */
+  reason?: string;
+  resource?: ResourceRef;
+  /** The text in which it is: `dest`, `updated/web.yaml`, `functionConfig`; with line and column from 1. */
+  file?: string;
+  line?: number;
+  column?: number;
+}
+
+export interface Conflict {
+  /** What the sides did, in a few words. */
+  what: string;
+  /** Who won, in words. */
+  outcome: string;
+  /** Whether nobody decided it: a rule decides it. */
+  open: boolean;
+  /** Who won, if it is one side as it is. */
+  taken?: "dest" | "updated";
+  resource?: ResourceRef;
+  /** Where the field is in dest as it came. */
+  file?: string;
+  line?: number;
+  column?: number;
+  /** The field, elements by key: `spec.hosts[host=a].port`; empty for the resource as a whole. */
+  path: string;
+  /** The values as YAML; missing if the side has none, or if they are secret. */
+  original?: string;
+  updated?: string;
+  dest?: string;
+  secret: boolean;
+  /** What a rule must name to decide it; missing if no rule can decide it alone. */
+  case?: ConflictCase;
+}
+
+export interface ConflictCase {
+  target: Record<string, string>;
+  path?: string;
+  /** The values that the sides must have, as JSON. */
+  when: { original?: string; updated?: string; dest?: string };
+}
+
+export interface ExplainedType {
+  apiVersion: string;
+  kind: string;
+  lists: ExplainedList[];
+}
+
+export interface ExplainedList {
+  /** The fields from the root to the list, with dots; `*` is any field. */
+  path: string;
+  kind: "Atomic" | "Set" | "Map";
+  /** The merge keys of a `Map`. */
+  keys: string[];
+  /** Who says so, in words. */
+  source: string;
+}
+
+/** Merges texts. Nothing is thrown for what a user wrote: it is among the results. */
+export function merge(input: MergeInput): MergeOutput;
+
+/**
+ * The functionConfig with a rule that decides this conflict, in place of an earlier one for it. Without `take`, the conflict is open again. An
+ * empty functionConfig becomes a new one. Comments stay. Throws if the text is not a functionConfig of a three-way merge, or the conflict has no case.
+ */
+export function decide(functionConfig: string, conflict: Pick<Conflict, "case">, take?: Take): string;
+
+/** The KRM function: a ResourceList in, a ResourceList out. */
+export function run(resourceList: string): { stdout: string; stderr: string[]; passed: boolean };
+
+/** A unified diff. */
+export function diff(before: string, after: string, path: string): string;
+
+/**
+ * How the lists of a type merge in a three-way merge. `type` is KIND, KIND.GROUP or KIND.VERSION.GROUP; `files` may have CustomResourceDefinitions.
+ * Throws if the type is not known, or is in several groups.
+ */
+export function explain(type: string, files?: Files): ExplainedType;
+
+export function version(): string;
+
+/** The module: its bytes, a compiled module, an answer to a request for it, or its address. */
+export type Module = BufferSource | WebAssembly.Module | Response | Promise<Response> | string | URL;
+
+/** Loads the module. Call it once and wait for it, before all else. Without an argument, it comes from beside this file. */
+export default function init(module?: Module): Promise<void>;

@@ -1,0 +1,139 @@
+// What the package says of itself, in Node: node --test crates/krm-merge-wasm/npm/test
+// WASM names the folder of the package; without it, it is target/wasm.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const folder = pathToFileURL(`${process.env.WASM ?? fileURLToPath(new URL("../../../../target/wasm", import.meta.url))}/`);
+const { default: init, decide, diff, explain, merge, run, version } = await import(new URL("index.js", folder));
+await init();
+
+const map = (size, color) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  size: "${size}" # big\n  color: ${color}\n`;
+const sides = { original: map(1, "red"), updated: map(2, "blue"), dest: map(1, "green") };
+
+test("a merge says what changes and what is in conflict", () => {
+  const { passed, files, changes, conflicts } = merge(sides);
+  assert.equal(passed, true);
+  assert.deepEqual(files, { "": map(2, "green") });
+  assert.deepEqual(changes, [{ kind: "changed", path: "" }]);
+  assert.equal(conflicts.length, 1);
+  const { what, outcome, open, path, file, line, original, updated, dest } = conflicts[0];
+  assert.match(what, /both sides changed `data.color`: dest has "green"/);
+  assert.deepEqual([outcome, open, path, file, line], ["someone must decide", true, "data.color", "dest", 7]);
+  assert.deepEqual([original, updated, dest], ["red\n", "blue\n", "green\n"]);
+});
+
+test("a decision is a rule, and can be taken back", () => {
+  const [conflict] = merge(sides).conflicts;
+  const decided = (take) => {
+    const functionConfig = decide("# ours\nkind: Merge\napiVersion: krm-merge.dev/v1alpha1\nspec:\n  mode: ThreeWay\n", conflict, take);
+    const { files, conflicts } = merge({ ...sides, functionConfig });
+    return [functionConfig.startsWith("# ours\n"), files[""], conflicts[0].open, conflicts[0].taken];
+  };
+  assert.deepEqual(decided("Dest"), [true, map(2, "green"), false, "dest"]);
+  assert.deepEqual(decided("Updated"), [true, map(2, "blue"), false, "updated"]);
+  const [own, other] = [decide("", conflict, "Dest"), decide(decide("", conflict, "Updated"), conflict, "Dest")];
+  assert.equal(other, own);
+  assert.equal(decide(own, conflict).includes("rules"), false);
+  assert.throws(() => decide("", conflict, "Mine"), /`take` must be `Dest`, `Updated` or `Newest`, not "Mine"/);
+});
+
+test("a deletion is decided alone", () => {
+  const two = (size) => `${map(size, "red")}---\n${map(1, "red").replace("name: a", "name: b")}`;
+  const input = { original: two(1), updated: map(1, "red").replace("name: a", "name: b"), dest: two(3) };
+  const [conflict, ...more] = merge(input).conflicts;
+  assert.deepEqual([more.length, conflict.path, conflict.open], [0, "", true]);
+  const functionConfig = decide("", conflict, "Updated");
+  assert.equal(merge({ ...input, functionConfig }).files[""], input.updated);
+});
+
+test("elements that only their place names are decided one by one", () => {
+  const list = (...ports) => `apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\nspec:\n  ports:\n${ports.map((p) => `  - [${p}]\n`).join("")}`;
+  const input = { original: list(1, 2), updated: list(11, 12), dest: list(21, 22) };
+  let functionConfig = "";
+  for (const [at, conflict] of merge(input).conflicts.entries()) {
+    functionConfig = decide(functionConfig, conflict, at % 2 ? "Updated" : "Dest");
+  }
+  assert.deepEqual(merge({ ...input, functionConfig }).conflicts.map(({ open }) => open), merge(input).conflicts.map(() => false));
+});
+
+test("what a user wrote is never thrown", () => {
+  const of = (input) => {
+    const { passed, files, results } = merge(input);
+    const { severity, file, line, column } = results[0];
+    return [passed, Object.keys(files).length, severity, file, line, column];
+  };
+  assert.deepEqual(of({ ...sides, updated: { "x/y.yaml": "a: [" } }), [false, 1, "error", "updated/x/y.yaml", 1, 4]);
+  assert.deepEqual(of({ ...sides, functionConfig: "a: [" }), [false, 1, "error", "functionConfig", 1, 4]);
+  assert.deepEqual(of({ ...sides, mode: "FourWay" }), [false, 1, "error", undefined, undefined, undefined]);
+  const deep = `apiVersion: v1\nkind: A\nmetadata: {name: a}\nx: ${"[".repeat(100000)}`;
+  assert.equal(of({ ...sides, dest: deep })[0], false);
+  const alias = `a: &a [x, x]\n${"bcdefghijk".replace(/./g, (c, i) => `${c}: &${c} [*${"abcdefghij"[i]}, *${"abcdefghij"[i]}]\n`)}`;
+  assert.doesNotThrow(() => merge({ ...sides, dest: alias }));
+});
+
+test("after a fault, the next call is answered", async () => {
+  // A stack that is used up is the fault that can be made from outside.
+  const exhausted = (depth) => {
+    try {
+      return exhausted(depth + 1);
+    } catch {
+      return merge(sides);
+    }
+  };
+  const { files } = exhausted(0);
+  assert.ok(files[""].startsWith("apiVersion"));
+  assert.equal(merge(sides).files[""], map(2, "green"));
+});
+
+test("a two-way merge, a patch and files", () => {
+  const source = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {color: null, size: '5'}\n".replaceAll("'", '"');
+  const want = map(5, "red").replace("  color: red\n", "");
+  assert.equal(merge({ source, dest: { "a.yaml": map(1, "red") } }).files["a.yaml"], want);
+  assert.equal(merge({ source, dest: map(1, "red"), mode: "Strategic" }).files[""], want);
+  const moved = merge({ original: { "a.yaml": map(1, "red") }, updated: { "b.yaml": map(2, "red") }, dest: { "a.yaml": map(1, "green"), "README": "x" } });
+  assert.deepEqual(moved.changes, [{ kind: "moved", path: "b.yaml", from: "a.yaml" }]);
+  assert.deepEqual(moved.files, { "b.yaml": map(2, "green"), README: "x" });
+});
+
+test("a secret is not shown", () => {
+  const secret = (value) => `apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  key: ${value}\n`;
+  const merged = merge({ original: secret("geheim1"), updated: secret("geheim2"), dest: secret("geheim3") });
+  const [conflict] = merged.conflicts;
+  assert.equal(conflict.secret, true);
+  assert.equal(JSON.stringify([merged.conflicts, merged.results]).includes("geheim"), false);
+  const functionConfig = decide("", conflict, "Updated");
+  assert.equal(functionConfig.includes("geheim"), false);
+  assert.equal(merge({ ...{ original: secret("geheim1"), updated: secret("geheim2"), dest: secret("geheim3") }, functionConfig }).files[""], secret("geheim2"));
+});
+
+test("explain says how lists merge", () => {
+  const { apiVersion, kind, lists } = explain("deployment");
+  assert.deepEqual([apiVersion, kind], ["apps/v1", "Deployment"]);
+  const containers = lists.find(({ path }) => path === "spec.template.spec.containers");
+  assert.deepEqual(containers, { path: "spec.template.spec.containers", kind: "Map", keys: ["name"], source: "Kubernetes" });
+  assert.throws(() => explain("Nonsense"), /"Nonsense" must be a type that is known/);
+});
+
+test("the version and a diff", () => {
+  assert.match(version(), /^\d+\.\d+\.\d+/);
+  assert.equal(diff("a\n", "b\n", "x"), "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+});
+
+test("the function", () => {
+  const list = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\n  metadata: {name: a}\n  b:   1 # kept\nfunctionConfig: {apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {mode: TwoWay, source: [{resources: [{apiVersion: v1, kind: A, metadata: {name: a}, b: 2}]}]}}\n`;
+  assert.deepEqual(run(list), { stdout: list.replace("b:   1", "b:   2"), stderr: [], passed: true });
+  assert.equal(run("a").passed, false);
+});
+
+test("README's example", () => {
+  const text = readFileSync(new URL("README.md", folder), "utf8").split("```js\n")[1].split("```")[0];
+  const program = text.replace("@krm-merge/wasm", new URL("index.js", folder).href);
+  const want = [...text.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => `${line}\n`).join("");
+  const node = ["--input-type=module", "--eval", program];
+  assert.equal(execFileSync(process.execPath, node, { encoding: "utf8" }), want);
+});

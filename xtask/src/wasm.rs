@@ -1,0 +1,75 @@
+//! `cargo xtask wasm`: the merge as a package for JavaScript, in `target/wasm`.
+//!
+//! The files in `crates/krm-merge-wasm/npm` are the package; what is built comes beside them. `wasm-bindgen` makes the code between both sides, and must
+//! have the version that the crate has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::machine::{self, read};
+use crate::release;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The files of the package that are in the repository.
+const OWN: [&str; 3] = ["README.md", "index.d.ts", "index.js"];
+
+/// The folder of the package.
+pub fn folder(root: &Path) -> PathBuf {
+    machine::target_folder(root).join("wasm")
+}
+
+/// Builds the package.
+///
+/// # Errors
+/// It cannot be built.
+pub fn run() -> Result<(), String> {
+    let root = machine::root()?;
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(&root).args([
+        "build",
+        "--locked",
+        "--profile",
+        "wasm",
+        "--package",
+        "krm-merge-wasm",
+        "--target",
+        TARGET,
+    ]);
+    if !cargo.status().map_err(|e| format!("cargo: {e}"))?.success() {
+        return Err(format!("the module must be built; `rustup target add {TARGET}` adds the target"));
+    }
+    let out = folder(&root);
+    let on = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    if out.exists() {
+        fs::remove_dir_all(&out).map_err(|e| on(&out, e))?;
+    }
+    fs::create_dir_all(&out).map_err(|e| on(&out, e))?;
+    let module = machine::target_folder(&root).join(TARGET).join("wasm/krm_merge_wasm.wasm");
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(module).out_name("krm_merge").typescript(false).reset_state_function(true);
+    bindgen.remove_name_section(true).remove_producers_section(true);
+    bindgen.web(true).and_then(|bindgen| bindgen.generate(&out)).map_err(|e| format!("wasm-bindgen: {e:#}"))?;
+    for file in OWN {
+        let text = read(&root.join("crates/krm-merge-wasm/npm").join(file))?;
+        fs::write(out.join(file), text).map_err(|e| on(&out, e))?;
+    }
+    let package = json!({
+        "name": "@krm-merge/wasm",
+        "version": release::current(&read(&root.join("Cargo.toml"))?)?.to_string(),
+        "description": "Merges Kubernetes YAML by field, in browsers, Node and Deno",
+        "license": "Apache-2.0",
+        "repository": "github:krm-merge/krm-merge",
+        "type": "module",
+        "main": "index.js",
+        "types": "index.d.ts",
+        "sideEffects": false,
+        "engines": {"node": ">=18"},
+    });
+    let text = serde_json::to_string_pretty(&package).map_err(|e| e.to_string())? + "\n";
+    fs::write(out.join("package.json"), text).map_err(|e| on(&out, e))
+}
