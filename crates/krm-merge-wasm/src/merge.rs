@@ -2,11 +2,16 @@
 //!
 //! It is a host of the function like the plugin: it runs a [`Job`] on the resources of the texts, and makes texts of files of what it writes. A
 //! conflict that nobody decided leaves dest's value in the result, so that one sees the rest of the merge meanwhile.
+//!
+//! Only resources merge. The plugin also merges files that hold none, such as the values of a chart; here dest's stays, and a warning says so.
+
+use std::collections::BTreeSet;
 
 use krm_merge::packages::{self, PackageSide};
 use krm_merge::resource::{Identity, is_kustomization};
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
+use krm_merge_core::refine::names_document;
 use krm_merge_function::config::{Config, Given, Mode, Role, Settings, Task};
 use krm_merge_function::decision::ConflictView;
 use krm_merge_function::function::{Job, Open, Texts};
@@ -189,7 +194,9 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     let (limit, treatment) = (config.limit, Treatment::from(config.task.on_conflict()));
     let given = Role::of(config.mode()).iter().map(|role| {
         let side = if *role == Role::Original { &sides.original } else { &sides.updated };
-        (*role, side.resources.clone())
+        // In a text alone, a user meant each document as a resource, so the function says what it lacks.
+        let unnamed = side.unnamed().filter(|resource| resource.path.is_none());
+        (*role, side.resources.iter().chain(unnamed).cloned().collect())
     });
     let texts = Texts::parse(&config)?;
     let says_who_wins = document.roots().any(|root| root.at(&["spec", "onConflict"]).is_some());
@@ -205,11 +212,15 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
         true => Vec::new(),
         false => packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?,
     };
+    outcomes.extend(not_merged(input, &sides));
     results::sort(&mut outcomes);
     let results = outcomes.into_iter().filter(|outcome| outcome.clash.is_none());
     let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
     let named = changes.iter().map(Change::of).collect();
-    Ok(MergeOutput { passed: !failed, files: sides.dest.with(changes), changes: named, results, conflicts })
+    let mut files = input.dest.by_path();
+    files.retain(|path, _| !may_hold_resources(path));
+    files.extend(sides.dest.with(changes));
+    Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
 }
 
 impl MergeInput {
@@ -257,7 +268,8 @@ impl Packages {
 }
 
 fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Outcome>> {
-    let files = files.map(Files::by_path).unwrap_or_default();
+    let mut files = files.map(Files::by_path).unwrap_or_default();
+    files.retain(|path, _| may_hold_resources(path));
     Package::of_files(files).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
@@ -269,6 +281,37 @@ fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Outcome>> {
 
 fn of_files(error: &Error) -> Box<Outcome> {
     Box::new(Outcome::new(Severity::Error, error.to_string()))
+}
+
+/// Whether a file has the name of one with resources. A text alone has no name.
+fn may_hold_resources(path: &str) -> bool {
+    path.is_empty() || names_document(path)
+}
+
+/// The warnings for what is no resource in files, that upstream changed and that dest does not have like that.
+fn not_merged(input: &MergeInput, sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
+    let [original, updated] =
+        [&input.original, &input.updated].map(|files| files.as_ref().map(Files::by_path).unwrap_or_default());
+    let (dest, with_resources) =
+        (input.dest.by_path(), [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files));
+    let with_resources: BTreeSet<&str> =
+        with_resources.iter().flatten().filter(|file| file.document.is_some()).map(|file| file.path).collect();
+    let paths: BTreeSet<&String> = original.keys().chain(updated.keys()).collect();
+    let is_changed = |path: &&&String| {
+        let of = |files: &FilesByPath| files.get(path.as_str()).cloned();
+        of(&original) != of(&updated) && of(&dest) != of(&updated)
+    };
+    let plain = paths.iter().filter(is_changed).filter(|path| !with_resources.contains(path.as_str()));
+    let warning = |path: &str, what: &str| {
+        let told = format!(
+            "changed in updated and not merged, because {what}: `kubectl krm-merge three-way` merges such files, too"
+        );
+        let file = Some(results::File { path: path.to_owned(), index: None });
+        Outcome { file, ..Outcome::new(Severity::Warning, told) }
+    };
+    let plain = plain.map(|path| warning(path, "it holds no resources"));
+    let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
+    plain.chain(unnamed.into_iter().map(|path| warning(path, "a document in it has no name"))).collect()
 }
 
 /// The kustomizations of dest and updated, because they make resources that others refer to.
@@ -388,5 +431,36 @@ impl Change {
             FileChange::Moved { from, to, .. } => Self::Moved { path: to.clone(), from: from.clone() },
             FileChange::Removed { path } => Self::Removed { path: path.clone() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(original: &str, updated: &str, dest: &str) -> MergeOutput {
+        let text = |text: &str| Files::Text(text.to_owned());
+        merge(&MergeInput {
+            dest: text(dest),
+            original: Some(text(original)),
+            updated: Some(text(updated)),
+            ..MergeInput::default()
+        })
+    }
+
+    #[test]
+    fn a_document_without_a_name_is_not_left_out_in_silence() {
+        let output = of("a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 1\nb: 2\n");
+        assert_eq!((output.passed, &output.files[""][..]), (false, "a: 1\nb: 2\n"));
+        assert_eq!(output.results[0].message, "the resource must have `apiVersion` to be merged");
+        // In a file with resources, a warning is enough.
+        let file = |value: u32| {
+            let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\na: {value}\n");
+            Some(Files::ByPath([("a.yaml".to_owned(), text)].into()))
+        };
+        let dest = file(3).unwrap_or_default();
+        let output = merge(&MergeInput { dest, original: file(1), updated: file(2), ..MergeInput::default() });
+        let warned = output.results.iter().filter(|result| result.severity == Severity::Warning).count();
+        assert_eq!((output.passed, warned), (true, 1));
     }
 }

@@ -41,7 +41,7 @@ const CONTEXT: u32 = 3;
 /// The differences between two texts of a file, as `git diff` prints them; empty if there are none.
 pub fn diff(before: &str, after: &str, path: &str) -> String {
     let input = InternedInput::new(before, after);
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
     diff.postprocess_lines(&input);
     let hunks: Vec<Hunk> = diff.hunks().collect();
     if hunks.is_empty() {

@@ -195,20 +195,6 @@ impl<'a> Merge<'a> {
         Ok(MergedPackage { merge: self, merged })
     }
 
-    /// The documents without identity of updated or the source that upstream changed and that dest does not get.
-    fn missed(&self) -> impl Iterator<Item = &Resource<'a>> {
-        let Sides { original, updated, dest } = &self.sides;
-        let is_known = |side: &PackageSide<'_>, resource: &Resource<'_>| {
-            side.unnamed().any(|other| same(other.node(), resource.node()))
-        };
-        // A file that dest left alone becomes updated's.
-        let is_left_alone = |resource: &Resource<'_>| {
-            let text = |side: &PackageSide<'a>| side.text_at(resource.path.unwrap_or_default());
-            text(original).is_some_and(|was| text(dest) == Some(was))
-        };
-        updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
-    }
-
     /// The resources of dest, and new ones, each with its sources.
     fn sourced(&self) -> Result<Vec<Sourced<'_, 'a>>, Error> {
         let (sources, dest) = (&self.sides.updated.resources, &self.sides.dest.resources[..]);
@@ -253,7 +239,7 @@ impl<'m> MergedPackage<'m> {
     pub fn notes(&self) -> Result<Vec<Note<'_, 'm>>, Error> {
         let budget = Budget::new(self.merge.limit);
         let written = self.written(Pick::Updated, &budget)?;
-        let missed = self.merge.missed().map(Note::NoResource);
+        let missed = missed(&self.merge.sides).map(Note::NoResource);
         let mut notes: Vec<Note<'_, 'm>> =
             self.merged.notes().chain(missed).chain(self.merged.notes_of(&written)).collect();
         if self.merge.mode == Mode::ThreeWay {
@@ -325,6 +311,20 @@ impl<'m> MergedPackage<'m> {
         let items = vec![Item::Stays; merged.dest.len()];
         Ok(merged.write(decided, items, budget)?)
     }
+}
+
+/// The documents without identity of updated, or of the source, that upstream changed and that dest does not get.
+pub fn missed<'s, 'a>(sides: &'s Sides<PackageSide<'a>>) -> impl Iterator<Item = &'s Resource<'a>> {
+    let Sides { original, updated, dest } = sides;
+    let is_known = |side: &PackageSide<'_>, resource: &Resource<'_>| {
+        side.unnamed().any(|other| same(other.node(), resource.node()))
+    };
+    // A file that dest left alone becomes updated's.
+    let is_left_alone = |resource: &Resource<'_>| {
+        let text = |side: &PackageSide<'a>| side.text_at(resource.path.unwrap_or_default());
+        text(original).is_some_and(|was| text(dest) == Some(was))
+    };
+    updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
 }
 
 /// The files of dest that change when a merge of these sides is written. In a merge of sources, updated's are the sources.

@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const folder = pathToFileURL(`${process.env.WASM ?? fileURLToPath(new URL("../../../../target/wasm", import.meta.url))}/`);
 const { default: init, decide, diff, explain, merge, run, version } = await import(new URL("index.js", folder));
@@ -100,6 +101,15 @@ test("a two-way merge, a patch and files", () => {
   assert.deepEqual(moved.files, { "b.yaml": map(2, "green"), README: "x" });
 });
 
+test("a file without resources stays, and a warning says so", () => {
+  const [original, updated, dest] = ["a: 1\n", "a: 2\n", "a: 3\n"].map((text) => ({ "values.yaml": text, "a.yaml": map(1, "red"), README: `${text} [` }));
+  const { files, results } = merge({ original, updated, dest });
+  assert.deepEqual(files, dest);
+  assert.deepEqual(results.filter(({ severity }) => severity === "warning").map(({ file }) => file), ["dest/README", "dest/values.yaml"]);
+  assert.match(results[0].message, /not merged, because it holds no resources/);
+  assert.equal(merge({ original, updated: original, dest }).results.length, 1);
+});
+
 test("a secret is not shown", () => {
   const secret = (value) => `apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  key: ${value}\n`;
   const merged = merge({ original: secret("geheim1"), updated: secret("geheim2"), dest: secret("geheim3") });
@@ -128,6 +138,11 @@ test("the function", () => {
   const list = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- apiVersion: v1\n  kind: A\n  metadata: {name: a}\n  b:   1 # kept\nfunctionConfig: {apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {mode: TwoWay, source: [{resources: [{apiVersion: v1, kind: A, metadata: {name: a}, b: 2}]}]}}\n`;
   assert.deepEqual(run(list), { stdout: list.replace("b:   1", "b:   2"), stderr: [], passed: true });
   assert.equal(run("a").passed, false);
+});
+
+test("the module is small", () => {
+  const bytes = gzipSync(readFileSync(new URL("krm_merge_bg.wasm", folder)), { level: 9 }).length;
+  assert.ok(bytes < 950_000, `${bytes} bytes, compressed`);
 });
 
 test("README's example", () => {
