@@ -1,0 +1,53 @@
+/** The modes of a merge, and the sides that each has. */
+
+/** @typedef {"original" | "updated" | "dest" | "source"} Role */
+/** @typedef {"ThreeWay" | "TwoWay" | "Strategic"} ModeName */
+
+/**
+ * @typedef {object} Mode
+ * @property {ModeName} name
+ * @property {string} label what people choose
+ * @property {string} command the subcommand of the plugin
+ * @property {Role[]} roles the sides, in the order of their editors
+ */
+
+/** @type {Mode[]} */
+export const MODES = [
+  { name: "ThreeWay", label: "Three-way: upgrade what you edited", command: "three-way", roles: ["original", "updated", "dest"] },
+  { name: "TwoWay", label: "Two-way: put an overlay on it", command: "two-way", roles: ["source", "dest"] },
+  { name: "Strategic", label: "Strategic: patch it as kubectl does", command: "strategic", roles: ["source", "dest"] },
+];
+
+/** @type {Role[]} */
+export const ROLES = ["original", "updated", "source", "dest"];
+
+/**
+ * @param {ModeName} name
+ * @returns {Mode}
+ */
+export function modeOf(name) {
+  return MODES.find((mode) => mode.name === name) ?? MODES[0];
+}
+
+/**
+ * What a side is, in a few words.
+ * @param {Mode} mode
+ * @param {Role} role
+ */
+export function about(mode, role) {
+  if (role === "source") {
+    return mode.name === "TwoWay" ? "what is put into dest" : "the patch";
+  }
+  return { original: "the release that dest was copied from", updated: "the release that you want", dest: "your files, with your edits" }[role];
+}
+
+/**
+ * The side and the path that a result or a conflict names: `dest`, `updated/web.yaml`, `functionConfig`.
+ * @param {string | undefined} file
+ * @returns {{role: Role | "functionConfig", path: string} | null}
+ */
+export function placeOf(file) {
+  const [first, ...rest] = (file ?? "").split("/");
+  const role = first === "functionConfig" && rest.length === 0 ? first : ROLES.find((one) => one === first);
+  return role === undefined ? null : { role, path: rest.join("/") };
+}
