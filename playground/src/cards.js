@@ -130,7 +130,7 @@ export class Cards {
         ...where,
         el("span", { id: `${id}-state`, class: `tag ${open ? "conflict" : "won"}` }, open ? "open" : "decided"),
       ),
-      el("p", { class: "what" }, shownLine(whatOf(conflict))),
+      whatOf(conflict),
       secret
         ? el("p", {}, "The values are of a Secret, so they are not shown here.")
         : el("dl", { class: "sides" }, ...["original", "dest", "updated"].map((side) => sideOf(conflict, side))),
@@ -219,11 +219,12 @@ function nameOf({ resource, file }) {
 }
 
 /**
- * What the sides did. The values stand below it, so they are left out if they can be shown.
+ * What the sides did, unless the card says it without words: the field is its title, and the values are below.
  * @param {Conflict} conflict
  */
-function whatOf({ what, secret }) {
-  return secret ? what : what.replace(/: (?:dest|updated|original) ha[sd] .*$/su, "");
+function whatOf({ what, path, secret }) {
+  const told = secret ? what : what.replace(/: (?:dest|updated|original) ha[sd] .*$/su, "");
+  return told === `both sides changed \`${path}\`` ? undefined : el("p", { class: "what" }, shownLine(told));
 }
 
 /**

@@ -9,10 +9,10 @@ import {
   Decoration, drawSelection, EditorView, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers, placeholder, WidgetType,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import { alike } from "./unified.js";
+import { alike } from "./changes.js";
 import { escape, line as shownLine, SPECIAL } from "./shown.js";
 
-/** @typedef {import("./unified.js").Hunk} Hunk */
+/** @typedef {import("./changes.js").Hunk} Hunk */
 
 /** The decorations of an editor; they move with the text, until the next merge sets them anew. */
 const marks = StateEffect.define();
@@ -45,7 +45,7 @@ function common(label) {
     search({ top: true }),
     yaml(),
     syntaxHighlighting(classHighlighter),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
     marked,
   ];
 }
@@ -256,7 +256,8 @@ class Gone extends WidgetType {
   toDOM() {
     const block = document.createElement("div");
     block.className = "cm-gone";
-    this.lines.slice(0, MOST_GONE).forEach((line, n) => {
+    this.lines.slice(0, MOST_GONE).forEach((whole, n) => {
+      const line = whole.replace(/\r$/, "");
       const made = block.appendChild(document.createElement("del"));
       const parts = this.lines.length === this.fresh.length ? alike(line, this.fresh[n]) : null;
       if (parts === null || parts.start >= line.length - parts.end) {

@@ -50,7 +50,7 @@ const config = new Editor(byId("config"), {
   hint: "Rules, merge keys and choices, as YAML. What you decide below is written here.",
   change: () => later(REST),
 });
-const result = new Result({ open: (path) => ask("file", path), tell });
+const result = new Result({ open: (path) => ask("file", path), diff: (path) => ask("diff", path), tell });
 const cards = new Cards({
   decide: (conflict, take) => decide(conflict, take),
   edit: (conflict) => editorOf({ severity: "info", message: "", ...conflict })?.go(conflict.line ?? 1, conflict.column),
@@ -126,7 +126,7 @@ function later(rest) {
 }
 
 /**
- * @param {"file" | "more" | "decide"} name
+ * @param {"file" | "diff" | "more" | "decide"} name
  * @param {unknown} asked
  */
 async function ask(name, asked) {

@@ -3,15 +3,15 @@
 import { byId, el } from "./dom.js";
 import { Viewer } from "./editor.js";
 import { line as shownLine } from "./shown.js";
-import { hunks } from "./unified.js";
 
 /** @typedef {import("krm-merge-wasm").Change} Change */
-/** @typedef {{path: string, text: string, diff: string}} Shown */
+/** @typedef {{path: string, text: string, hunks: import("./changes.js").Hunk[]}} Shown */
 
 export class Result {
   /**
    * @param {object} on
    * @param {(path: string) => Promise<Shown | undefined>} on.open
+   * @param {(path: string) => Promise<string>} on.diff
    * @param {(told: string) => void} on.tell
    */
   constructor(on) {
@@ -57,8 +57,12 @@ export class Result {
    * @param {Shown | undefined} file
    * @param {boolean} isOther whether another text is shown than before, so that the view begins at its first change
    */
-  display(file, isOther) {
+  async display(file, isOther) {
     this.file = file;
+    this.diff = file !== undefined && this.asDiff.checked ? await this.on.diff(file.path) : undefined;
+    if (this.file !== file) {
+      return;
+    }
     this.tools.forEach((button) => (button.disabled = file === undefined));
     if (file === undefined) {
       this.viewer.show("", []);
@@ -66,7 +70,7 @@ export class Result {
       return;
     }
     this.choice.value = file.path;
-    const found = hunks(file.diff);
+    const found = file.hunks;
     const [come, go] = [found.reduce((sum, { fresh }) => sum + fresh.length, 0), found.reduce((sum, { gone }) => sum + gone.length, 0)];
     const kind = this.kind?.(file.path);
     const isRemoved = kind === "removed";
@@ -76,30 +80,29 @@ export class Result {
         ? "No change: dest stays as it is."
         : `Against dest: +${come} −${go} lines.`;
     this.tools[1].disabled = isRemoved;
-    if (this.asDiff.checked) {
-      this.viewer.showDiff(file.diff);
+    if (this.diff !== undefined) {
+      this.viewer.showDiff(this.diff);
     } else {
       this.viewer.show(file.text, found);
     }
     if (isOther) {
-      this.viewer.scrollTo(this.asDiff.checked ? 1 : found[0]?.at ?? 1);
+      this.viewer.scrollTo(this.diff !== undefined ? 1 : found[0]?.at ?? 1);
     }
   }
 
   async copy() {
     if (this.file !== undefined) {
-      const copied = await copy(this.asDiff.checked ? this.file.diff : this.file.text);
+      const copied = await copy(this.diff ?? this.file.text);
       this.on.tell(copied ? "The result is in the clipboard." : "The browser does not allow the clipboard. Select the text and copy it.");
     }
   }
 
   download() {
     if (this.file !== undefined) {
-      const { path, text, diff } = this.file;
+      const { path, text } = this.file;
       const name = path.split("/").at(-1) || "merged.yaml";
-      const isDiff = this.asDiff.checked;
-      const url = URL.createObjectURL(new Blob([isDiff ? diff : text], { type: "application/yaml" }));
-      el("a", { href: url, download: isDiff ? `${name}.diff` : name }).click();
+      const url = URL.createObjectURL(new Blob([this.diff ?? text], { type: "application/yaml" }));
+      el("a", { href: url, download: this.diff === undefined ? name : `${name}.diff` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10_000);
     }
   }

@@ -2,7 +2,8 @@
  * The worker that merges, so that typing never waits for a merge. It keeps the last merge, and the page asks for the parts that it shows.
  */
 
-import init, { decide, diff, merge, version } from "krm-merge-wasm";
+import init, { decide, merge, version } from "krm-merge-wasm";
+import { changesOf, unified } from "./changes.js";
 
 /** How many conflicts and messages the page gets at once. */
 const PAGE = 100;
@@ -62,7 +63,13 @@ const answers = {
   /** @param {string} path */
   file(path) {
     const text = texts.get(path);
-    return text === undefined ? undefined : { path, text: text.after, diff: diff(text.before, text.after, path) };
+    return text === undefined ? undefined : { path, text: text.after, hunks: changesOf(text.before, text.after) };
+  },
+
+  /** @param {string} path */
+  diff(path) {
+    const text = texts.get(path);
+    return text === undefined ? "" : unified(path || "dest.yaml", text.before, text.after, changesOf(text.before, text.after));
   },
 
   /** @param {{list: "conflicts" | "messages", from: number}} asked */

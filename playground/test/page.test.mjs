@@ -116,8 +116,8 @@ test("decisions stand in the functionConfig and in the command, and can be undon
   assert.match(command, /take: Updated[^]*kubectl krm-merge three-way --original original.yaml --updated updated.yaml --dest dest.yaml/);
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Keep dest (ours)" }).click();
-  await page.waitForFunction(() => document.querySelector("#result")?.textContent?.includes("1.4.0-patched"));
-  assert.equal(await page.getByRole("button", { name: "Keep dest (ours)" }).getAttribute("aria-pressed"), "true");
+  await page.locator("button[aria-pressed=true]").getByText("Keep dest (ours)").waitFor();
+  assert.match(await textOf(page, "Result"), image);
   await page.getByRole("button", { name: "Undecide" }).click();
   await merged(page, /^1 of 1/);
   await page.getByRole("button", { name: "Edit", exact: true }).click();
@@ -140,6 +140,7 @@ test("a link gives back all of the state", async () => {
   const link = await page.evaluate(() => navigator.clipboard.readText());
   const other = await host.open(link);
   await merged(other.page, /^0 of 1/);
+  await page.getByText("functionConfig", { exact: false }).first().click();
   for (const side of ["original", "updated", "dest", "functionConfig"]) {
     assert.equal(await textOf(other.page, side), await textOf(page, side));
   }
@@ -262,11 +263,7 @@ test("5 MB are merged, and the page stays awake", async () => {
   await startEmpty(page);
   await watchTasks(page);
   const big = (/** @type {string} */ color) => {
-    const all = [];
-    for (let n = 0, size = 0; size < 5_000_000; n += 1) {
-      all.push(map({ color, size: `"${n}" # as measured` }, `map-${n}`));
-      size += all[n].length + 4;
-    }
+    const all = Array.from({ length: 48_000 }, (_, n) => map({ color: n % 100 === 0 ? color : "red", size: `"${n}" # as measured` }, `map-${n}`));
     return all.join("---\n");
   };
   const dir = mkdtempSync(join(tmpdir(), "playground-"));
@@ -331,7 +328,7 @@ test("hostile names and values stay text", async () => {
   const shown = (await page.locator("main").textContent()) ?? "";
   assert.match(shown, /<img src=http:\/\/evil\.example\/x onerror=alert\(1\)>/);
   assert.doesNotMatch(shown, /[\u202a-\u202e\u200b\u001b]/);
-  assert.equal(await page.locator("main img, main script, main style").count(), 0);
+  assert.equal(await page.locator("main img:not(.cm-widgetBuffer), main script, main style").count(), 0);
   // Decide, so that the names go through the functionConfig, and send it as a link.
   for (const button of await page.getByRole("button", { name: "Take updated (theirs)" }).all()) {
     await button.click();
@@ -340,7 +337,7 @@ test("hostile names and values stay text", async () => {
   await page.getByText("The link is in the clipboard.").waitFor();
   const other = await host.open(await page.evaluate(() => navigator.clipboard.readText()));
   await other.page.waitForFunction(() => /^(\d+ of|Nothing|No)/.test(document.getElementById("summary")?.textContent ?? ""));
-  assert.equal(await other.page.locator("main img, main script, main style").count(), 0);
+  assert.equal(await other.page.locator("main img:not(.cm-widgetBuffer), main script, main style").count(), 0);
   assert.deepEqual([...wrong, ...other.wrong], []);
   await context.close();
   await other.context.close();

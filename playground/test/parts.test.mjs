@@ -1,15 +1,18 @@
 /** The parts of the page that need no browser. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { alike, changesOf, unified } from "../src/changes.js";
 import { toCommand } from "../src/command.js";
 import { readExamples } from "../src/examples.mjs";
 import { fromFragment, toFragment } from "../src/link.js";
 import { line, lines } from "../src/shown.js";
 import { emptyState, fromJson, toJson } from "../src/state.js";
-import { alike, hunks } from "../src/unified.js";
 
 /** @param {Partial<import("../src/state.js").State>} some */
 const stateOf = (some) => ({ ...emptyState(), ...some });
@@ -98,16 +101,53 @@ test("no name and no text of the page becomes a command of its own", () => {
   assert.equal(toCommand(stateOf({ config: "a: \u001b[201~\ncurl evil\n" })), null);
 });
 
-test("a diff gives the places of its changes in the text after it", () => {
-  const diff = "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@ k: v\n a\n-b\n-c\n+B\n d\n+e\n@@ -9 +9,0 @@\n-- z\n\\ No newline at end of file\n";
-  assert.deepEqual(hunks(diff), [
-    { at: 2, gone: ["b", "c"], fresh: ["B"] },
-    { at: 4, gone: [], fresh: ["e"] },
-    { at: 10, gone: ["- z"], fresh: [] },
+test("changes have their places in both texts", () => {
+  assert.deepEqual(changesOf("a\nb\nc\nd\n", "a\nB\nd\ne\n"), [
+    { from: 2, at: 2, gone: ["b", "c"], fresh: ["B"] },
+    { from: 5, at: 4, gone: [], fresh: ["e"] },
   ]);
-  assert.deepEqual(hunks(""), []);
+  assert.deepEqual(changesOf("", "a\n"), [{ from: 1, at: 1, gone: [], fresh: ["a"] }]);
+  assert.deepEqual(changesOf("a\n", ""), [{ from: 1, at: 1, gone: ["a"], fresh: [] }]);
+  assert.deepEqual(changesOf("a\n", "a\n"), []);
   assert.deepEqual(alike("  image: a:1.4", "  image: a:1.5"), { start: 13, end: 0 });
   assert.equal(alike("  name: web", "  - x"), null);
+});
+
+test("a diff of any texts is one that patch applies", () => {
+  const dir = mkdtempSync(join(tmpdir(), "playground-"));
+  let seed = 7;
+  const random = (/** @type {number} */ most) => {
+    seed = (seed * 48271) % 0x7fffffff;
+    return seed % most;
+  };
+  const text = () => Array.from({ length: random(30) }, () => "abcdefgh"[random(8)].repeat(1 + random(2))).join("\n") + (random(3) === 0 ? "" : "\n");
+  for (let n = 0; n < 300; n += 1) {
+    const before = text();
+    const after = random(2) === 0 ? text() : before.split("\n").filter(() => random(5) > 0).join("\n");
+    if (before.trim() === "" || after.trim() === "") {
+      continue;
+    }
+    const hunks = changesOf(before, after);
+    // The changes alone make the one text of the other.
+    const lines = before.split("\n");
+    [...hunks].reverse().forEach(({ from, gone, fresh }) => lines.splice(from - 1, gone.length, ...fresh));
+    assert.equal(lines.join("\n").replace(/\n$/, ""), after.replace(/\n$/, ""));
+    if (hunks.length > 0) {
+      writeFileSync(join(dir, "x"), before);
+      writeFileSync(join(dir, "x.diff"), unified("x", before, after, hunks));
+      const applied = spawnSync("git", ["apply", "x.diff"], { cwd: dir, encoding: "utf8" });
+      assert.equal(applied.stderr, "", unified("x", before, after, hunks));
+      assert.equal(readFileSync(join(dir, "x"), "utf8"), after);
+    }
+  }
+});
+
+test("the time of a diff grows with the texts", () => {
+  const lines = Array.from({ length: 300_000 }, (_, n) => `${"  ".repeat(n % 5)}key-${n % 6 === 0 ? n : n % 6}: value`);
+  const begin = performance.now();
+  const hunks = changesOf(lines.join("\n"), lines.map((line, n) => (n % 6 === 3 ? `${line} # new` : line)).join("\n"));
+  assert.equal(hunks.length, 50_000);
+  assert.ok(performance.now() - begin < 5000);
 });
 
 test("each example is a state of its mode", () => {
