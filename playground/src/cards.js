@@ -1,6 +1,6 @@
 /** The conflicts as cards: what each side has, and buttons and keys that decide. */
 
-import { byId, el } from "./dom.js";
+import { byId, el, words } from "./dom.js";
 import { placeOf } from "./modes.js";
 import { counted, line as shownLine, lines as shownLines } from "./shown.js";
 
@@ -136,7 +136,7 @@ export class Cards {
         : el("dl", { class: "sides" }, ...["original", "dest", "updated"].map((side) => sideOf(conflict, side))),
       open
         ? undefined
-        : el("p", { class: "outcome" }, el("strong", {}, "Outcome:"), ` ${shownLine(outcome)}`),
+        : el("p", { class: "outcome" }, el("strong", {}, "Outcome:"), " ", ...words(shownLine(outcome))),
       buttons.length > 0 || !open
         ? undefined
         : el("p", { class: "outcome" }, "No rule can decide this alone. Edit dest so that it has what you want."),
@@ -224,7 +224,7 @@ function nameOf({ resource, file }) {
  */
 function whatOf({ what, path, secret }) {
   const told = secret ? what : what.replace(/: (?:dest|updated|original) ha[sd] .*$/su, "");
-  return told === `both sides changed \`${path}\`` ? undefined : el("p", { class: "what" }, shownLine(told));
+  return told === `both sides changed \`${path}\`` ? undefined : el("p", { class: "what" }, ...words(shownLine(told)));
 }
 
 /**

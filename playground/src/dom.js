@@ -23,6 +23,16 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A message as nodes: what stands between back-quotes is code.
+ * @param {string} text
+ */
+export function words(text) {
+  const parts = text.split("`");
+  // Without a pair, a back-quote is one.
+  return parts.length % 2 === 0 ? [text] : parts.map((part, n) => (n % 2 === 0 ? part : el("code", {}, part)));
+}
+
+/**
  * @template {HTMLElement} T
  * @param {string} id
  * @param {new () => T} [type]

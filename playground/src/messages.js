@@ -1,6 +1,6 @@
 /** The messages of a merge that are no conflicts: errors, warnings and notes, with their places. */
 
-import { byId, el } from "./dom.js";
+import { byId, el, words } from "./dom.js";
 import { counted, line as shownLine } from "./shown.js";
 
 /** @typedef {import("krm-merge-wasm").Result} Result */
@@ -59,6 +59,6 @@ export class Messages {
         : this.on.has(result)
           ? el("button", { type: "button", class: "place", click: () => this.on.go(result), "aria-label": `Go to ${place}` }, place)
           : el("span", { class: "line" }, place);
-    return el("li", { class: severity }, el("strong", {}, `${WORDS[severity] ?? "Note"}:`), " ", named === "" ? undefined : el("code", {}, `${shownLine(named)}:`), ` ${shownLine(message)} `, shown);
+    return el("li", { class: severity }, el("strong", {}, `${WORDS[severity] ?? "Note"}:`), " ", named === "" ? undefined : el("code", {}, `${shownLine(named)}:`), " ", ...words(shownLine(message)), " ", shown);
   }
 }

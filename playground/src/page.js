@@ -4,7 +4,7 @@ import examples from "krm-merge-examples";
 import workerScript from "krm-merge-worker";
 import { Cards } from "./cards.js";
 import { toCommand } from "./command.js";
-import { byId, el } from "./dom.js";
+import { byId, el, words } from "./dom.js";
 import { Editor } from "./editor.js";
 import { fromFragment, toFragment } from "./link.js";
 import { Merger } from "./merger.js";
@@ -112,7 +112,7 @@ function arrange() {
 
 /** @param {string} told */
 function tell(told) {
-  byId("told").textContent = told;
+  byId("told").replaceChildren(...words(told));
   undo.hidden = true;
 }
 
@@ -148,7 +148,12 @@ async function merge() {
     display({ changes: [], counts: { conflicts: 0, open: 0, messages: 0 }, conflicts: [], messages: [] });
     return;
   }
-  const slow = setTimeout(() => byId("time").textContent = "merging…", SLOW);
+  const slow = setTimeout(() => {
+    byId("time").textContent = "merging…";
+    if (byId("status").className === "") {
+      byId("summary").textContent = "Merging…";
+    }
+  }, SLOW);
   try {
     const made = await merger.merge(() => {
       const of = roles.map((role) => [role, [...state.sides[role]]]);
@@ -307,7 +312,7 @@ byId("copy-link").addEventListener("click", async () => {
   }
   const copied = await copy(`${location.href.split("#")[0]}#${fragment}`);
   const long = fragment.length > 30_000 ? ` It has ${fragment.length.toLocaleString("en")} characters, which some programs cut.` : "";
-  tell(copied ? `The link is in the clipboard. It holds all texts, and whoever has it can read them.${long}` : "The browser does not allow the clipboard.");
+  tell(copied ? `The link is in the clipboard. It holds all texts in its fragment, which no server gets; who has the link can read them.${long}` : "The browser does not allow the clipboard.");
 });
 byId("copy-command").addEventListener("click", async () => {
   const command = toCommand(current());

@@ -121,7 +121,7 @@ export class Pane {
    */
   mark(places) {
     this.places = places;
-    this.editor.mark(places.filter(({ path }) => path === this.path));
+    this.editor.mark(places.filter(({ path }) => path === this.path || this.others.size <= 1));
   }
 
   /**

@@ -27,8 +27,11 @@ const answers = {
   /** @param {{mode: string, sides: Record<string, [string, string][]>, config: string, path?: string}} asked */
   merge({ mode, sides, config, path }) {
     const input = /** @type {import("krm-merge-wasm").MergeInput} */ ({ mode });
+    // If each side is one file, it is the same file, whatever its name is.
+    const isOne = Object.values(sides).every((files) => files.length === 1);
     for (const [role, files] of Object.entries(sides)) {
-      input[role] = files.length === 1 && files[0][0] === "" ? files[0][1] : Object.fromEntries(files);
+      const named = isOne ? [[sides.dest[0][0], files[0][1]]] : files;
+      input[role] = isOne && named[0][0] === "" ? named[0][1] : Object.fromEntries(named);
     }
     if (config.trim() !== "") {
       input.functionConfig = config;

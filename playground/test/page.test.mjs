@@ -272,14 +272,15 @@ test("5 MB are merged, and the page stays awake", async () => {
     await page.getByLabel(`Files for ${side}`).setInputFiles(join(dir, `${side}.yaml`));
   }
   await merged(page, /^No conflicts/);
+  const loaded = await longest(page);
   const before = Date.now();
-  await page.getByRole("textbox", { name: "dest", exact: true }).click();
-  await longest(page);
-  await page.keyboard.type("# first");
+  await page.getByRole("textbox", { name: "dest", exact: true }).press("Control+Home");
+  await page.keyboard.type("# first\n");
   const typed = Date.now() - before;
-  await page.waitForFunction(() => document.querySelector("#result .cm-line")?.textContent?.startsWith("# first") || document.querySelector("#result .cm-line")?.textContent?.includes("# first"), null, { timeout: 20_000 });
-  console.log(`5 MB: typed in ${typed} ms, page busy for at most ${Math.round(await longest(page))} ms, ${await page.locator("#time").textContent()}`);
+  await page.waitForFunction(() => document.querySelector("#result")?.textContent?.includes("# first"), null, { timeout: 20_000 });
+  console.log(`5 MB: page busy for at most ${loaded} ms at loading; typed in ${typed} ms, page busy for at most ${Math.round(await longest(page))} ms, ${await page.locator("#time").textContent()}`);
   assert.ok(typed < 2000, `typing took ${typed} ms`);
+  assert.ok(loaded < 1000, `the page was busy for ${loaded} ms`);
   assert.deepEqual(wrong, []);
   await context.close();
 });
@@ -415,7 +416,17 @@ test("pictures", { skip: pictures === undefined }, async () => {
     if (width < 500) {
       await page.getByRole("button", { name: "Conflicts (1)" }).click();
     }
-    await page.screenshot({ path: join(pictures ?? "", `playground-${name}.png`) });
+    const png = (await page.screenshot()).toString("base64");
+    // Chromium writes a smaller form of it.
+    const webp = await (await context.browser()?.newPage())?.evaluate(async (data) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+      canvas.getContext("2d")?.drawImage(image, 0, 0);
+      return canvas.toDataURL("image/webp", 0.8).split(",")[1];
+    }, png);
+    writeFileSync(join(pictures ?? "", `playground-${name}.webp`), Buffer.from(webp ?? "", "base64"));
     await context.close();
   }
 });
