@@ -164,7 +164,8 @@ async function merge() {
       const { conflicts, open } = counts;
       const files = changes.length === 0 ? "Nothing changes." : changes.length === 1 ? "" : `${counted(changes.length, "file")} change.`;
       const conflict = conflicts === 0 ? "No conflicts." : `${open.toLocaleString("en")} of ${counted(conflicts, "conflict")} ${open === 1 ? "is" : "are"} open.`;
-      summary(passed ? `${conflict} ${files}`.trim() : "Nothing is merged: see the messages.", passed ? (open > 0 ? "conflict" : "passed") : "failed");
+      const failed = made.messages[0]?.severity === "error" ? "Nothing is merged: see the messages." : `Nothing is merged: a conflict must be decided first. ${conflict}`;
+      summary(passed ? `${conflict} ${files}`.trim() : failed, passed ? (open > 0 ? "conflict" : "passed") : "failed");
       byId("time").textContent = `merged in ${took < 10 ? took.toFixed(1) : Math.round(took).toLocaleString("en")} ms`;
       display(made);
     }
@@ -225,7 +226,13 @@ function summary(text, kind) {
 function decide(conflict, take) {
   deciding = deciding.then(async () => {
     try {
-      config.edit(await ask("decide", { config: config.text, conflict, take }));
+      const old = config.text;
+      const decided = await ask("decide", { config: old, conflict, take });
+      config.edit(decided);
+      if (decided === old && take === undefined) {
+        fold.open = true;
+        tell("This conflict is decided by what the functionConfig says for more than this place. Change it there.");
+      }
       later(0);
     } catch (error) {
       tell(`This cannot be decided by a rule: ${shownLine(String(/** @type {Error} */ (error).message))}`);

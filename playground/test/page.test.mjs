@@ -128,6 +128,23 @@ test("decisions stand in the functionConfig and in the command, and can be undon
   await context.close();
 });
 
+test("what a wider rule decides is undecided in the functionConfig, and `Fail` says what to do", async () => {
+  const { page, context, wrong } = await host.open(`${host.http}#example=helmrelease`);
+  await merged(page, /^1 of 2/);
+  await page.getByRole("button", { name: "Undecide" }).click();
+  await page.getByText("Change it there.").waitFor();
+  assert.equal(await page.locator("#cards > article.decided").count(), 1);
+  await paste(page, "functionConfig", "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {onConflict: Fail}\n");
+  await merged(page, /^Nothing is merged: a conflict must be decided first. 2 of 2/);
+  for (let n = 0; n < 2; n += 1) {
+    await page.getByRole("button", { name: "Keep dest (ours)" }).nth(n).click();
+    await page.waitForFunction((count) => document.querySelectorAll("#cards > article.decided").length === count, n + 1);
+  }
+  await merged(page, /^0 of 2/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("a link gives back all of the state", async () => {
   const { page, context, wrong } = await host.open(host.http);
   await merged(page, /^1 of 1/);
