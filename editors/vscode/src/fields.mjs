@@ -1,0 +1,64 @@
+/** A text with conflict markers, merged by field. What nobody decided stays between markers. */
+
+import { conflictsOf, marked, whole } from "./markers.mjs";
+
+/**
+ * @typedef {object} Merged
+ * @property {string} text
+ * @property {number} left how many conflicts are left
+ * @property {string[]} told warnings
+ */
+
+/**
+ * What a person must do before the text can be merged by field.
+ */
+export class Refused extends Error {}
+
+/**
+ * @param {string} text
+ * @param {object} with_
+ * @param {Pick<typeof import("@krm-merge/wasm"), "merge" | "decide">} with_.engine
+ * @param {typeof import("../../../playground/src/changes.js").changesOf} with_.changesOf
+ * @param {string} with_.path the path of the file, which rules may name
+ * @param {string} with_.rules the text of a `.krm-merge.yaml`, or nothing
+ * @returns {Merged}
+ */
+export function mergeByField(text, { engine, changesOf, path, rules }) {
+  const conflicts = conflictsOf(text);
+  if (conflicts.length === 0) {
+    throw new Refused("the file must have conflict markers, but it has none");
+  }
+  if (conflicts.some(({ original }) => original === null)) {
+    throw new Refused("the markers must have the original: run `git config merge.conflictStyle diff3`, then `git checkout --merge FILE`");
+  }
+  const of = (/** @type {import("./markers.mjs").Side} */ side) => ({ [path]: whole(text, side) });
+  const sides = { original: of("original"), updated: of("theirs"), dest: of("ours") };
+  const merge = (/** @type {string} */ functionConfig) =>
+    engine.merge({ ...sides, mode: "ThreeWay", ...(functionConfig.trim() === "" ? {} : { functionConfig }) });
+  const ours = merge(rules);
+  const error = ours.results.find(({ severity }) => severity === "error");
+  if (error !== undefined) {
+    const place = error.file === undefined ? "" : ` (${error.file}${error.line === undefined ? "" : ` ${error.line}:${error.column ?? 1}`})`;
+    throw new Refused(`${error.message}${place}`);
+  }
+  const open = ours.conflicts.filter((conflict) => conflict.open);
+  const isLost = open.length === 0 && ours.changes.length === 0 && ours.conflicts.length === 0;
+  if (isLost && sides.updated[path] !== sides.original[path] && sides.updated[path] !== sides.dest[path]) {
+    throw new Refused("the file must have resources with a name, else nothing in it merges by field");
+  }
+  // With each open conflict decided for theirs, what differs is what is open.
+  const decided = open.reduce((config, conflict) => {
+    if (conflict.case === undefined) {
+      throw new Refused(`no rule can decide one conflict alone: ${conflict.what}`);
+    }
+    return engine.decide(config, conflict, "Updated");
+  }, rules);
+  const theirs = open.length === 0 ? ours : merge(decided);
+  if (theirs.conflicts.some((conflict) => conflict.open)) {
+    throw new Refused("two conflicts in this file depend on each other, so decide them by hand");
+  }
+  const [before, after] = [ours.files[path] ?? "", theirs.files[path] ?? ""];
+  const told = ours.results.filter(({ severity }) => severity === "warning").map(({ message }) => message);
+  const joined = marked(before, after, changesOf(before, after), conflicts[0]);
+  return { text: joined, left: conflictsOf(joined).length, told };
+}

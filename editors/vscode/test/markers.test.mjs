@@ -1,0 +1,44 @@
+/** Conflict markers. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changesOf } from "../../../playground/src/changes.js";
+import { conflictsOf, marked, taken, whole } from "../src/markers.mjs";
+
+const DIFF3 = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> v2\nb\n";
+
+test("conflicts have their three sides", () => {
+  const [conflict, ...more] = conflictsOf(DIFF3);
+  assert.deepEqual(more, []);
+  assert.deepEqual(conflict, { start: 1, end: 8, ours: [2, 3], original: [4, 5], theirs: [6, 7], ourName: "HEAD", theirName: "v2" });
+  assert.equal(whole(DIFF3, "ours"), "a\nours\nb\n");
+  assert.equal(whole(DIFF3, "original"), "a\nold\nb\n");
+  assert.equal(whole(DIFF3, "theirs"), "a\ntheirs\nb\n");
+  assert.equal(taken(DIFF3, conflict, ["ours", "theirs"]), "ours\ntheirs\n");
+});
+
+test("markers without the original, of Windows, at the end of the text, and longer ones", () => {
+  const two = "<<<<<<< HEAD\r\nours\r\n=======\r\n>>>>>>> v2";
+  assert.equal(conflictsOf(two)[0].original, null);
+  assert.equal(whole(two, "ours"), "ours\r\n");
+  assert.equal(whole(two, "theirs"), "");
+  const long = "<<<<<<<<<< a\nx\n=======\ny\n==========\nz\n>>>>>>>>>> b\n";
+  assert.equal(whole(long, "ours"), "x\n=======\ny\n");
+});
+
+test("markers that are not whole are text", () => {
+  for (const text of ["", "=======\n", "<<<<<<< a\nx\n", "<<<<<<< a\n>>>>>>> b\n", "x <<<<<<< a\n=======\n>>>>>>> b\n", ">>>>>>> b\n", "<<<<<<<a\n=======\n>>>>>>> b\n"]) {
+    assert.deepEqual(conflictsOf(text), [], text);
+    assert.equal(whole(text, "theirs"), text);
+  }
+});
+
+test("two texts become one whose sides are these texts", () => {
+  const names = { ourName: "HEAD", theirName: "v2" };
+  for (const [ours, theirs] of [["a\nb\nc\n", "a\nB\nc\nd\n"], ["", "a\n"], ["a\nb\n", ""], ["a\n", "a\n"], ["a\r\nb\r\n", "a\r\nc\r\n"]]) {
+    const text = marked(ours, theirs, changesOf(ours, theirs), names);
+    assert.equal(whole(text, "ours"), ours);
+    assert.equal(whole(text, "theirs"), theirs);
+    assert.equal(conflictsOf(text).length > 0, ours !== theirs);
+  }
+});
