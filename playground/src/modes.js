@@ -36,7 +36,7 @@ export function modeOf(name) {
  */
 export function about(mode, role) {
   if (role === "source") {
-    return mode.name === "TwoWay" ? "what is put into dest" : "the patch";
+    return mode.name === "TwoWay" ? "what is put into dest" : "what changes, for the resource of its kind and name";
   }
   return { original: "the release that dest was copied from", updated: "the release that you want", dest: "your files, with your edits" }[role];
 }

@@ -44,13 +44,21 @@ const sides = panes(
     bring(state, told);
   },
   () => later(REST),
+  openEverywhere,
 );
 const config = new Editor(byId("config"), {
   label: "functionConfig",
   hint: "Rules, merge keys and choices, as YAML. What you decide below is written here.",
   change: () => later(REST),
 });
-const result = new Result({ open: (path) => ask("file", path), diff: (path) => ask("diff", path), tell });
+const result = new Result({
+  open(path) {
+    openEverywhere(path);
+    return ask("file", path);
+  },
+  diff: (path) => ask("diff", path),
+  tell,
+});
 const cards = new Cards({
   decide: (conflict, take) => decide(conflict, take),
   edit: (conflict) => editorOf({ severity: "info", message: "", ...conflict })?.go(conflict.line ?? 1, conflict.column),
@@ -96,6 +104,14 @@ function bring(state, told) {
   show(state);
   tell(told);
   undo.hidden = false;
+}
+
+/**
+ * Shows the file of this path on each side that has it.
+ * @param {string} path
+ */
+function openEverywhere(path) {
+  ROLES.forEach((role) => sides[role].open(path));
 }
 
 /** Shows the sides of the mode. */
@@ -144,7 +160,7 @@ async function merge() {
   if (missing.length > 0) {
     merger.wanted = undefined;
     const names = missing.map((role) => sides[role].name.textContent);
-    summary(`Waiting for ${names.join(names.length > 2 ? ", " : " and ")}.`, "");
+    summary(`Waiting for ${new Intl.ListFormat("en-GB").format(names)}.`, "");
     display({ changes: [], counts: { conflicts: 0, open: 0, messages: 0 }, conflicts: [], messages: [] });
     return;
   }

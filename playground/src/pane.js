@@ -14,6 +14,7 @@ export class Pane {
    * @param {object} on
    * @param {() => void} on.change someone edits a text
    * @param {(files: Files, told: string) => void} on.replace someone brings other files
+   * @param {(path: string) => void} on.open someone chooses a file
    */
   constructor(role, on) {
     this.role = role;
@@ -22,7 +23,7 @@ export class Pane {
     this.others = new Map();
     this.path = "";
     this.about = el("p", { class: "about" });
-    this.choice = el("select", { "aria-label": `File of ${role}`, change: () => this.open(this.choice.value) });
+    this.choice = el("select", { "aria-label": `File of ${role}`, change: () => on.open(this.choice.value) });
     const file = el("input", { type: "file", multiple: true, hidden: true, "aria-label": `Files for ${role}` });
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, "aria-label": `Folder for ${role}` });
     for (const input of [file, folder]) {
@@ -139,11 +140,12 @@ export class Pane {
  * The panes of the page, one for each side. Those that the mode lacks are hidden.
  * @param {(role: import("./modes.js").Role, files: Files, told: string) => void} replace
  * @param {() => void} change
+ * @param {(path: string) => void} open
  * @returns {Record<import("./modes.js").Role, Pane>}
  */
-export function panes(replace, change) {
+export function panes(replace, change, open) {
   const make = (/** @type {import("./modes.js").Role} */ role) => {
-    const pane = new Pane(role, { change, replace: (files, told) => replace(role, files, told) });
+    const pane = new Pane(role, { change, open, replace: (files, told) => replace(role, files, told) });
     byId("sides").append(pane.element);
     return pane;
   };

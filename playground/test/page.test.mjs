@@ -217,6 +217,7 @@ test("folders are opened, and files are dropped", async () => {
   assert.deepEqual(await page.getByLabel("File of the result").locator("option").allTextContents(), ["a.yaml (changed)", "sub/b.yaml (changed)"]);
   await page.getByLabel("File of the result").selectOption("sub/b.yaml");
   await page.waitForFunction(() => document.querySelector("#result")?.textContent?.includes("blue # b"));
+  assert.match(await textOf(page, "original"), /red # b/);
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download the result" }).click();
   const download = await downloading;
