@@ -2,13 +2,11 @@
 
 import { byId, el, words } from "./dom.js";
 import { placeOf } from "./modes.js";
-import { counted, line as shownLine, lines as shownLines } from "./shown.js";
+import { counted, line as shownLine } from "./shown.js";
+import { valueOf } from "./value.js";
 
 /** @typedef {import("krm-merge-wasm").Conflict} Conflict */
 /** @typedef {import("krm-merge-wasm").Take} Take */
-
-/** The longest value that a card shows, in characters. */
-const LONGEST = 4000;
 
 /**
  * What decides a conflict: a key, a button, and the side that then wins.
@@ -103,7 +101,10 @@ export class Cards {
     const { line, path, open, taken, outcome, secret } = conflict;
     const place = placeOf(conflict.file);
     const where = [place?.path ? el("code", {}, shownLine(place.path)) : undefined, line ? el("span", { class: "line" }, `line ${line} of dest`) : undefined];
-    const buttons = TAKES.filter(() => conflict.case !== undefined).map(({ take, label, key, winner: side }) =>
+    // A resource that dest deleted stays deleted, whatever a rule takes.
+    const isGone = path === "" && conflict.file === undefined;
+    const takes = conflict.case === undefined ? [] : TAKES.filter(({ take }) => !isGone || take === "Dest");
+    const buttons = takes.map(({ take, label, key, winner: side }) =>
       el(
         "button",
         {
@@ -137,6 +138,7 @@ export class Cards {
       open
         ? undefined
         : el("p", { class: "outcome" }, el("strong", {}, "Outcome:"), " ", ...words(shownLine(outcome))),
+      isGone ? el("p", { class: "outcome" }, "To bring it back, copy it from updated into dest.") : undefined,
       buttons.length > 0 || !open
         ? undefined
         : el("p", { class: "outcome" }, "No rule can decide this alone. Edit dest so that it has what you want."),
@@ -235,14 +237,8 @@ function sideOf(conflict, side) {
   const value = conflict[/** @type {"original" | "dest" | "updated"} */ (side)];
   const { open, taken } = conflict;
   const won = taken === side;
-  const shown = value === undefined ? el("p", { class: "none" }, "(none)") : el("pre", {}, shownLines(cut(value)));
+  const shown = valueOf(value, side === "original" ? undefined : conflict.original);
   const word = won ? (side === "dest" ? "kept" : "taken") : open && taken === undefined && side === "dest" ? "stays for now" : undefined;
   const state = word === undefined ? undefined : el("span", { class: won ? "tag won" : "tag" }, word);
   return el("div", { class: won ? "side won" : "side" }, el("dt", {}, side, state), el("dd", {}, shown));
-}
-
-/** @param {string} text */
-function cut(text) {
-  const trimmed = text.replace(/\n$/, "");
-  return trimmed.length <= LONGEST ? trimmed : `${trimmed.slice(0, LONGEST)}\n… ${counted(trimmed.length - LONGEST, "more character")}`;
 }

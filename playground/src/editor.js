@@ -15,7 +15,9 @@ import { escape, line as shownLine, SPECIAL } from "./shown.js";
 /** @typedef {import("./changes.js").Hunk} Hunk */
 
 /** The decorations of an editor; they move with the text, until the next merge sets them anew. */
+/** @type {import("@codemirror/state").StateEffectType<import("@codemirror/view").DecorationSet>} */
 const marks = StateEffect.define();
+/** @type {StateField<import("@codemirror/view").DecorationSet>} */
 const marked = StateField.define({
   create: () => Decoration.none,
   update(value, transaction) {
@@ -27,7 +29,8 @@ const marked = StateField.define({
 
 /** The nonce by which the policy of the page allows the styles of CodeMirror. */
 function nonce() {
-  return document.querySelector("style[nonce]")?.nonce ?? "";
+  const style = document.querySelector("style[nonce]");
+  return style instanceof HTMLElement ? style.nonce ?? "" : "";
 }
 
 /**
@@ -122,6 +125,7 @@ export class Editor {
   mark(places) {
     const { doc } = this.view.state;
     const found = places.filter(({ line }) => line >= 1 && line <= doc.lines).sort((a, b) => a.line - b.line);
+    /** @type {RangeSetBuilder<Decoration>} */
     const builder = new RangeSetBuilder();
     for (const { line, kind } of found) {
       const { from } = doc.line(line);
@@ -172,6 +176,7 @@ export class Viewer {
       this.view.dispatch({ changes: change });
     }
     const { doc } = this.view.state;
+    /** @type {RangeSetBuilder<Decoration>} */
     const builder = new RangeSetBuilder();
     for (const { at, gone, fresh } of hunks) {
       const place = at <= doc.lines ? doc.line(at).from : doc.length;
@@ -209,6 +214,7 @@ export class Viewer {
   showDiff(diff) {
     this.show(diff, []);
     const { doc } = this.view.state;
+    /** @type {RangeSetBuilder<Decoration>} */
     const builder = new RangeSetBuilder();
     let isHead = true;
     for (let n = 1; n <= doc.lines; n += 1) {

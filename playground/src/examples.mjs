@@ -28,7 +28,7 @@ function parse(text) {
   for (const [key, value] of found) {
     const [role, ...path] = key.split("/");
     if (Object.hasOwn(state.sides, role)) {
-      state.sides[role].set(path.join("/"), value);
+      state.sides[/** @type {import("./modes.js").Role} */ (role)].set(path.join("/"), value);
     }
   }
   state.mode = found.get("mode");

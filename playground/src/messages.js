@@ -20,6 +20,7 @@ export class Messages {
     this.region = byId("messages");
     this.rest = byId("more-messages", HTMLButtonElement);
     this.total = 0;
+    this.json = "";
     this.rest.addEventListener("click", async () => {
       this.list.append(...(await on.more(this.list.childElementCount)).map((result) => this.item(result)));
       this.count();

@@ -22,7 +22,7 @@ export const MODES = [
 export const ROLES = ["original", "updated", "source", "dest"];
 
 /**
- * @param {ModeName} name
+ * @param {string} name
  * @returns {Mode}
  */
 export function modeOf(name) {

@@ -26,7 +26,7 @@ const SLOW = 300;
 
 /** @type {Merger | undefined} */
 let merger;
-/** @type {number | undefined} */
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {State | undefined} what "Undo" brings back */
 let before;
@@ -283,17 +283,20 @@ function go(found) {
   editorOf(found)?.go(found.line ?? 1, found.column);
 }
 
-/** Reads the fragment of the address: a state, or the name of an example. Tells whether there was one. */
-async function readAddress() {
+/**
+ * Reads the fragment of the address: a state, or the name of an example. Tells whether there was one.
+ * @param {typeof bring} open what is done with the state
+ */
+async function readAddress(open) {
   const fragment = location.hash.slice(1);
   if (fragment === "") {
     return false;
   }
   const example = examples.find(({ name }) => fragment === `example=${name}`);
   try {
-    show(example ? fromJson(example.state) : await fromFragment(fragment));
+    const state = example ? fromJson(example.state) : await fromFragment(fragment);
+    open(state, example?.note ?? "This merge came with the link.");
     chosen.value = example?.name ?? "";
-    tell(example?.note ?? "This merge came with the link.");
   } catch {
     tell("The link is broken or not of this page, so it was not opened.");
     return false;
@@ -366,9 +369,12 @@ for (const name of ["dragover", "drop"]) {
     }
   });
 }
-addEventListener("hashchange", () => void readAddress());
+addEventListener("hashchange", () => void readAddress(bring));
 arrange();
-void readAddress().then((found) => {
+void readAddress((state, told) => {
+  show(state);
+  tell(told);
+}).then((found) => {
   if (!found) {
     show(fromJson(examples[0].state));
     chosen.value = examples[0].name;

@@ -31,7 +31,7 @@ const answers = {
     const isOne = Object.values(sides).every((files) => files.length === 1);
     for (const [role, files] of Object.entries(sides)) {
       const named = isOne ? [[sides.dest[0][0], files[0][1]]] : files;
-      input[role] = isOne && named[0][0] === "" ? named[0][1] : Object.fromEntries(named);
+      input[/** @type {"dest"} */ (role)] = isOne && named[0][0] === "" ? named[0][1] : Object.fromEntries(named);
     }
     if (config.trim() !== "") {
       input.functionConfig = config;

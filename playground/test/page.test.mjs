@@ -145,6 +145,39 @@ test("what a wider rule decides is undecided in the functionConfig, and `Fail` s
   await context.close();
 });
 
+test("cards show what a side deleted, long values as changes, and no value of a Secret", async () => {
+  const { page, context, wrong } = await host.open(host.http);
+  await merged(page);
+  await startEmpty(page);
+  const script = (/** @type {string[]} */ lines) => map({ "run.sh": `|\n${lines.map((line) => `    ${line}`).join("\n")}` }, "script");
+  const secret = (/** @type {string} */ value) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  password: ${value}\n`;
+  const lines = ["set -e", "one", "two", "three", "four", "five", "six"];
+  const side = (/** @type {string} */ six, /** @type {string} */ value, /** @type {string} */ gone) =>
+    [script([...lines.slice(0, -1), six]), secret(value), gone].filter((part) => part !== "").join("---\n");
+  await paste(page, "original", side("six", "pass-1", map({ a: "1" }, "gone")));
+  await paste(page, "updated", side("seven", "pass-2", map({ a: "2" }, "gone")));
+  await paste(page, "dest", side("eight", "pass-3", ""));
+  await merged(page, /^3 of 3/);
+  const card = (/** @type {string} */ name) => page.locator("#cards > article", { hasText: name });
+  assert.deepEqual(await card("ConfigMap script").locator(".side", { hasText: "updated" }).locator("pre > *").allTextContents(), [
+    // As YAML: the head of the block and four lines come before it.
+    "… 5 lines\n", "    four\n", "    five\n", "-   six\n", "+   seven\n",
+  ]);
+  assert.match((await card("ConfigMap gone").textContent()) ?? "", /dest deleted the resource and updated changed it \(data\.a\)/);
+  assert.equal(await card("ConfigMap gone").locator(".side", { hasText: "dest" }).locator(".none").textContent(), "(none)");
+  assert.doesNotMatch((await card("Secret s").textContent()) ?? "", /pass-/);
+  // It stays deleted, and a rule says so.
+  assert.deepEqual(await card("ConfigMap gone").getByRole("button").allTextContents(), ["Keep dest (ours)"]);
+  await card("ConfigMap gone").getByRole("button", { name: "Keep dest (ours)" }).click();
+  await merged(page, /^2 of 3/);
+  assert.match((await card("ConfigMap gone").textContent()) ?? "", /it stays deleted/);
+  await card("ConfigMap script").getByRole("button", { name: "Take updated (theirs)" }).click();
+  await merged(page, /^1 of 3/);
+  assert.match(await textOf(page, "Result"), /seven/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("a link gives back all of the state", async () => {
   const { page, context, wrong } = await host.open(host.http);
   await merged(page, /^1 of 1/);
