@@ -38,7 +38,7 @@ export class Merger {
   }
 
   /**
-   * @param {"load" | "merge" | "file" | "diff" | "more" | "decide"} name
+   * @param {"load" | "merge" | "file" | "diff" | "patch" | "more" | "decide"} name
    * @param {unknown} asked
    * @returns {Promise<any>}
    */

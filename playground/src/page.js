@@ -57,6 +57,7 @@ const result = new Result({
     return ask("file", path);
   },
   diff: (path) => ask("diff", path),
+  patch: () => ask("patch", undefined),
   tell,
 });
 const cards = new Cards({
@@ -142,7 +143,7 @@ function later(rest) {
 }
 
 /**
- * @param {"file" | "diff" | "more" | "decide"} name
+ * @param {"file" | "diff" | "patch" | "more" | "decide"} name
  * @param {unknown} asked
  */
 async function ask(name, asked) {

@@ -12,6 +12,7 @@ export class Result {
    * @param {object} on
    * @param {(path: string) => Promise<Shown | undefined>} on.open
    * @param {(path: string) => Promise<string>} on.diff
+   * @param {() => Promise<string>} on.patch the changes of all files
    * @param {(told: string) => void} on.tell
    */
   constructor(on) {
@@ -21,7 +22,9 @@ export class Result {
     this.about = byId("result-about");
     this.asDiff = byId("as-diff", HTMLInputElement);
     this.tools = /** @type {HTMLButtonElement[]} */ (["copy-result", "download-result"].map((id) => byId(id, HTMLButtonElement)));
+    this.patch = byId("download-patch", HTMLButtonElement);
     this.json = "";
+    this.patch.addEventListener("click", async () => save("krm-merge.patch", await on.patch()));
     this.choice.addEventListener("change", async () => this.display(await on.open(this.choice.value), true));
     this.asDiff.addEventListener("change", () => this.display(this.file, true));
     this.tools[0].addEventListener("click", () => this.copy());
@@ -47,6 +50,7 @@ export class Result {
       });
       this.choice.replaceChildren(...options);
     }
+    this.patch.hidden = changes.length < 2;
     this.choice.hidden = changes.length < 2 && (changes[0]?.path ?? "") === "";
     this.kind = (/** @type {string} */ path) => changes.find((change) => change.path === path)?.kind;
     const isOther = file?.path !== this.file?.path;
@@ -101,11 +105,19 @@ export class Result {
     if (this.file !== undefined) {
       const { path, text } = this.file;
       const name = path.split("/").at(-1) || "merged.yaml";
-      const url = URL.createObjectURL(new Blob([this.diff ?? text], { type: "application/yaml" }));
-      el("a", { href: url, download: this.diff === undefined ? name : `${name}.diff` }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 10_000);
+      save(this.diff === undefined ? name : `${name}.diff`, this.diff ?? text);
     }
   }
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function save(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 /**

@@ -11,8 +11,11 @@ const PAGE = 100;
 /** @type {{conflicts: import("krm-merge-wasm").Conflict[], messages: import("krm-merge-wasm").Result[]}} */
 const lists = { conflicts: [], messages: [] };
 
-/** @type {Map<string, {path: string, before: string, after: string}>} */
+/** @type {Map<string, {path: string, before: string, after: string, from?: string}>} */
 let texts = new Map();
+
+/** What each resource has. */
+const KIND = /(?:^|[\s{,"'])kind["']?\s*:/;
 
 /** What the page may ask for, by name. */
 const answers = {
@@ -42,7 +45,7 @@ const answers = {
     const dest = new Map(sides.dest);
     texts = new Map();
     for (const { path, from } of out.changes) {
-      texts.set(path, { path, before: dest.get(from ?? path) ?? "", after: textOf(out.files, path) });
+      texts.set(path, { path, from, before: dest.get(from ?? path) ?? "", after: textOf(out.files, path) });
     }
     if (texts.size === 0 && dest.size > 0) {
       const [[first, text]] = dest;
@@ -50,6 +53,13 @@ const answers = {
     }
     lists.conflicts = out.conflicts;
     lists.messages = out.results;
+    if (![...dest.values()].some((text) => KIND.test(text))) {
+      lists.messages.unshift({
+        severity: "warning",
+        message:
+          "dest has no resource, so nothing is merged: a resource has `apiVersion`, `kind` and `metadata.name`. The plugin merges other files, too",
+      });
+    }
     const open = out.conflicts.filter((conflict) => conflict.open).length;
     const shown = path !== undefined && texts.has(path) ? path : [...texts.keys()][0];
     return {
@@ -73,6 +83,15 @@ const answers = {
   diff(path) {
     const text = texts.get(path);
     return text === undefined ? "" : unified(path || "dest.yaml", text.before, text.after, changesOf(text.before, text.after));
+  },
+
+  /** All changes as one patch, for `git apply`. */
+  patch() {
+    const one = (/** @type {string} */ path, /** @type {string} */ before, /** @type {string} */ after) =>
+      unified(path || "dest.yaml", before, after, changesOf(before, after));
+    const parts = [...texts.values()].map(({ path, from, before, after }) =>
+      from === undefined || from === path ? one(path, before, after) : one(from, before, "") + one(path, "", after));
+    return parts.join("");
   },
 
   /** @param {{list: "conflicts" | "messages", from: number}} asked */

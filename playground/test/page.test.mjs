@@ -1,6 +1,7 @@
 /** The page in Chromium, over a server and from a file. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -256,6 +257,11 @@ test("folders are opened, and files are dropped", async () => {
   const download = await downloading;
   assert.equal(download.suggestedFilename(), "b.yaml");
   assert.equal(readFileSync(await download.path(), "utf8"), map({ color: "blue # b" }, "b"));
+  const patching = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download all changes as a patch" }).click();
+  const patch = await (await patching).path();
+  assert.equal(spawnSync("git", ["apply", patch], { cwd: join(dir, "mine"), encoding: "utf8", env: { ...process.env, GIT_CEILING_DIRECTORIES: dir } }).stderr, "");
+  assert.equal(readFileSync(join(dir, "mine/sub/b.yaml"), "utf8"), map({ color: "blue # b" }, "b"));
   await page.getByRole("button", { name: "Copy the result" }).click();
   await page.getByText("The result is in the clipboard.").waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), map({ color: "blue # b" }, "b"));
@@ -271,6 +277,20 @@ test("folders are opened, and files are dropped", async () => {
   await page.getByText("1 file as dest").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   assert.equal(await page.getByLabel("File of dest").locator("option").count(), 2);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a text without resources is not merged in silence", async () => {
+  const { page, context, wrong } = await host.open(host.http);
+  await merged(page);
+  await startEmpty(page);
+  await paste(page, "original", "a: 1\nb: 1\n");
+  await paste(page, "updated", "a: 2\nb: 1\n");
+  await paste(page, "dest", "a: 1\nb: 2\n");
+  await page.locator("#notes .warning", { hasText: "dest has no resource" }).waitFor();
+  await paste(page, "dest", '{"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}\n');
+  await page.waitForFunction(() => !document.querySelector("#notes")?.textContent?.includes("no resource"));
   assert.deepEqual(wrong, []);
   await context.close();
 });
