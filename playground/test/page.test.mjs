@@ -227,25 +227,13 @@ test("folders are opened, and files are dropped", async () => {
   await page.locator("#told").getByText("2 files as original; 1 file left out").waitFor();
   await page.getByLabel("Folder for updated").setInputFiles(join(dir, "v2"));
   await page.locator("#told").getByText("2 files as updated").waitFor();
-  // A drop: Chromium gives a folder to a page only from a real one, so its entries are made here.
-  await page.evaluate((files) => {
-    /** @param {string} name @param {any} content */
-    const entry = (name, content) =>
-      typeof content === "string"
-        ? { name, isFile: true, isDirectory: false, file: (/** @type {any} */ done) => done(new File([content], name)) }
-        : {
-            name, isFile: false, isDirectory: true,
-            createReader: () => {
-              // As a reader does, it gives a part of the entries at once.
-              const left = Object.entries(content).map(([inner, value]) => entry(inner, value));
-              return { readEntries: (/** @type {any} */ done) => done(left.splice(0, 1)) };
-            },
-          };
-    const transfer = { types: ["Files"], items: [{ kind: "file", webkitGetAsEntry: () => entry("mine", files) }] };
-    const event = new Event("drop", { bubbles: true, cancelable: true });
-    Object.defineProperty(event, "dataTransfer", { value: transfer });
-    document.querySelector("section[aria-labelledby=side-dest] .cm-content")?.dispatchEvent(event);
-  }, { "a.yaml": map({ color: "red" }), sub: { "b.yaml": map({ color: "red # b" }, "b") }, "logo.png": "\0" });
+  // A drop of a folder, as from a window of files.
+  const place = await page.getByRole("textbox", { name: "dest", exact: true }).boundingBox();
+  const devtools = await context.newCDPSession(page);
+  for (const type of /** @type {const} */ (["dragEnter", "dragOver", "drop"])) {
+    const data = { items: [], files: [join(dir, "mine")], dragOperationsMask: 1 };
+    await devtools.send("Input.dispatchDragEvent", { type, x: (place?.x ?? 0) + 40, y: (place?.y ?? 0) + 20, data });
+  }
   await merged(page, /^No conflicts. 2 files change/);
   assert.deepEqual(await page.getByLabel("File of dest").locator("option").allTextContents(), ["a.yaml", "sub/b.yaml"]);
   assert.deepEqual(await page.getByLabel("File of the result").locator("option").allTextContents(), ["a.yaml (changed)", "sub/b.yaml (changed)"]);
