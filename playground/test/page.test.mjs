@@ -286,9 +286,9 @@ test("a text without resources is not merged in silence", async () => {
 test("an error leads to its place", async () => {
   const { page, context, wrong } = await host.open(host.http);
   await merged(page);
-  await paste(page, "updated", "a: 1\nb: [\n");
+  await paste(page, "updated", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nb: [\n");
   await merged(page, /^Nothing is merged/);
-  await page.getByRole("button", { name: "Go to updated 2:4" }).click();
+  await page.getByRole("button", { name: "Go to updated 4:4" }).click();
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "updated");
   await page.keyboard.type("1]");
   await page.waitForFunction(() => !document.querySelector("#summary")?.textContent?.startsWith("Nothing"));
