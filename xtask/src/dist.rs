@@ -9,6 +9,7 @@ mod notices;
 mod npm;
 mod platform;
 mod system;
+mod vsix;
 mod wheel;
 
 use std::collections::BTreeMap;
@@ -133,6 +134,7 @@ fn packages(dist: &Dist) -> Result<(), String> {
     }
     npm::of_all(dist)?;
     npm::of_module(dist)?;
+    vsix::make(dist)?;
     for notice in dist.notices.iter().filter(|notice| notice.path.ends_with(".json")) {
         dist.put(&notice.path, &notice.bytes)?;
     }
