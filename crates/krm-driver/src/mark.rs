@@ -90,8 +90,8 @@ fn marked(
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut results);
-    let Merge { rules, limit, secrets, .. } = ours;
-    Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit, secrets })
+    let (made, conflicts) = (BTreeMap::new(), Conflicts::Marked);
+    Ok(Merge { changes, results, made, conflicts, ..ours })
 }
 
 /// Checks that no file of dest has markers left. A merge would take them for text of the file, or overwrite the lines between them. In a

@@ -21,6 +21,7 @@ use krm_merge_function::report::{Counts, Report};
 use krm_merge_function::results::{Outcome, ResourceRef, Severity};
 use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::{Budget, Limit};
+use krm_tree::sides::Sides;
 use krm_yaml::Document;
 
 use crate::end::End;
@@ -45,6 +46,8 @@ pub struct Merge {
     pub conflicts: Conflicts,
     /// What is a Secret on any side, by its identity on each.
     pub secrets: Vec<ResourceRef>,
+    /// The names of the sides, as the user knows them; a source stands in updated's place.
+    pub names: Sides<Option<String>>,
 }
 
 /// What becomes of conflicts without a winner.
@@ -66,6 +69,7 @@ impl Merge {
             made: BTreeMap::new(),
             rules: self.rules.clone(),
             secrets: self.secrets.clone(),
+            names: self.names.clone(),
             ..*self
         }
     }

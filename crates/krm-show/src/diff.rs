@@ -472,7 +472,16 @@ diff --git a/c.yaml b/c.yaml
         let want = "conflict: : the whole file\n  dest deleted the file\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
         let (changes, made, rules, secrets) = (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let (limit, settled) = (Limit::default(), Conflicts::Settled);
-        let merge = Merge { changes, results: vec![result], made, rules, limit, conflicts: settled, secrets };
+        let merge = Merge {
+            changes,
+            results: vec![result],
+            made,
+            rules,
+            limit,
+            conflicts: settled,
+            secrets,
+            names: krm_tree::sides::Sides::default(),
+        };
         let dest = Side::of_text("dest", "").expect("a side");
         assert_eq!(conflicts(&dest, &merge, Reader::Program).text(), want);
     }

@@ -9,11 +9,10 @@ mod rows;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::{self, counted};
-use krm_merge_function::results::{Outcome, ResourceRef};
-use krm_schema::schema::Types;
+use krm_folders::merge::{Conflicts, Merge};
+use krm_merge_function::results::{Outcome, Severity};
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;
@@ -38,21 +37,17 @@ const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Note, "notes", "Notes"),
 ];
 
-/// Makes the page. `secrets` are the resources whose values must not be shown, and `types` says how to match the elements of lists.
-pub fn html(
-    dest: &Side,
-    changes: &[Change],
-    results: &[Outcome],
-    secrets: &[ResourceRef],
-    types: &Types<'_>,
-) -> String {
-    let cards = cards(dest, changes, results, secrets, types);
+/// Makes the page.
+pub fn html(dest: &Side, merge: &Merge) -> String {
+    let Merge { changes, results, secrets, .. } = merge;
+    let cards = cards(dest, changes, results, secrets, &merge.types(dest));
     let title = format!("krm-merge: {}", headline(results));
     let mut page = Markup::default();
     head(&mut page, &title);
     page.raw("<body>\n<a class=\"skip\" href=\"#resources\">Skip to the resources</a>\n<header>\n<h1>").text(&title);
-    page.raw("</h1>\n<p>Merged into ").code(&dest.name).raw(": ");
-    page.text(&format!("{} changed.", counted(changes.len(), "file"))).raw("</p>\n");
+    page.raw("</h1>\n");
+    sides(&mut page, dest, merge);
+    next(&mut page, merge);
     run(&mut page, results);
     page.raw("</header>\n");
     contents(&mut page, &cards);
@@ -81,6 +76,40 @@ fn head(page: &mut Markup, title: &str) {
     page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
     page.text(title).raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n");
+}
+
+/// Writes what was merged into what, and what the words for the sides mean.
+fn sides(page: &mut Markup, dest: &Side, merge: &Merge) {
+    page.raw("<p>");
+    match (&merge.names.original, &merge.names.updated) {
+        (Some(original), Some(updated)) => {
+            page.raw("What changed from ").code(original).raw(" to ").code(updated).raw(" was merged into ")
+        }
+        (None, Some(source)) => page.code(source).raw(" was merged into "),
+        (_, None) => page.raw("Merged into "),
+    };
+    page.code(&dest.name).raw(": ").text(&format!("{} changed.", counted(merge.changes.len(), "file"))).raw("</p>\n");
+    if merge.names.original.is_some() && merge.results.iter().any(Outcome::is_conflict) {
+        page.raw("<p><code>dest</code> is what you had, <code>updated</code> the new release, and <code>original</code> the release that dest came from.</p>\n");
+    }
+}
+
+/// Writes what someone should do about the conflicts.
+fn next(page: &mut Markup, merge: &Merge) {
+    let conflicts = || merge.results.iter().filter(|result| result.is_conflict());
+    let next = match () {
+        () if merge.conflicts == Conflicts::Marked && conflicts().next().is_some() => {
+            "<code>kubectl krm-merge resolve</code> asks about each conflict, which stands between markers in its file."
+        }
+        () if conflicts().any(|conflict| conflict.severity == Severity::Error) => {
+            "decide each conflict. With <code>--on-conflict mark</code> they are written between markers, and <code>kubectl krm-merge resolve</code> asks about each."
+        }
+        () if conflicts().next().is_some() => {
+            "look at each conflict, for one side won it. A rule in <code>.krm-merge.yaml</code> lets the other one win."
+        }
+        () => return,
+    };
+    page.raw("<p><strong>Next:</strong> ").raw(next).raw("</p>\n");
 }
 
 /// Writes the results that are about the whole run, not about a resource or a file.
@@ -173,7 +202,8 @@ fn groups(page: &mut Markup, cards: &[Card<'_>]) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use krm_schema::schema::Inference;
+    use krm_tree::limit::Limit;
+    use krm_tree::sides::Sides;
 
     use super::*;
 
@@ -213,7 +243,17 @@ mod tests {
         // What `openssl dgst -sha256 -binary | base64` says of nothing.
         assert_eq!(digest(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
         let dest = Side::of_text("dest", "").expect("a side");
-        let page = html(&dest, &[], &[], &[], &Types::new([], Inference::On));
+        let merge = Merge {
+            changes: Vec::new(),
+            results: Vec::new(),
+            made: BTreeMap::new(),
+            rules: Vec::new(),
+            limit: Limit::default(),
+            conflicts: Conflicts::Settled,
+            secrets: Vec::new(),
+            names: Sides::default(),
+        };
+        let page = html(&dest, &merge);
         for text in [STYLE, SCRIPT] {
             assert!(page.contains(&digest(text).replace('\'', "&#39;")) && page.contains(text), "{page}");
         }

@@ -32,7 +32,7 @@ pub fn of(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: 
         Output::Github => page.append(github(dest, &merge.results, reader)),
         Output::Sarif => page.data(&sarif(dest, &merge.results)),
         Output::Markdown => page.data(&markdown(dest, &merge.results)),
-        Output::Html => page.data(&html(dest, &merge.changes, &merge.results, &merge.secrets, &merge.types(dest))),
+        Output::Html => page.data(&html(dest, merge)),
         Output::Diff => {
             page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
             page.append(diff::conflicts(dest, merge, reader));

@@ -12,6 +12,7 @@ use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_schema::schema::{ListRule, Types};
 use krm_tree::limit::{Budget, Limit};
+use krm_tree::sides::Sides;
 use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
 
@@ -181,7 +182,14 @@ impl<'m> Open<'m> {
         let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
         let (rules, limit) = (self.rules.clone(), self.limit);
         let secrets = self.merged.as_ref().map(function::Open::secrets).unwrap_or_default();
-        let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts, secrets };
+        let name = |meant: Role| given.iter().find(|(role, _)| *role == meant).and_then(|(_, sides)| sides.first());
+        let name = |meant: Role| name(meant).map(|side| side.name.clone());
+        let names = Sides {
+            original: name(Role::Original),
+            updated: name(Role::Updated).or_else(|| name(Role::Source)),
+            dest: Some(dest.name.clone()),
+        };
+        let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts, secrets, names };
         if merge.has_failed() {
             results::sort(&mut merge.results);
             return Ok(merge);

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::counted;
+use krm_folders::package::KPTFILE;
+use krm_merge::file_path::RULES;
 use krm_merge_core::policy::Settled;
 use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
 use krm_schema::schema::Types;
@@ -88,6 +90,8 @@ pub fn cards<'r>(
             card.file.clone_from(&dest.name);
         }
     }
+    // What the program writes for itself says nothing about the release.
+    deck.cards.sort_by_key(Card::is_of_record);
     deck.cards
 }
 
@@ -133,6 +137,12 @@ impl Told<'_> {
 }
 
 impl Card<'_> {
+    /// Whether it is about the file in which a package records its upstream.
+    fn is_of_record(&self) -> bool {
+        let name = self.file.rsplit('/').next();
+        name.is_some_and(|name| name == KPTFILE || name == RULES)
+    }
+
     fn rank(&self) -> Rank {
         let any = |is: fn(&Told<'_>) -> bool| self.results.iter().any(is);
         match () {
@@ -147,7 +157,7 @@ impl Card<'_> {
     /// The subject of the card: a resource, with both names if it was renamed, or the file.
     fn called(&self) -> String {
         match self.names.as_slice() {
-            [] => "The file".to_owned(),
+            [] => self.file.clone(),
             names => names.iter().map(|name| name.identity().called()).collect::<Vec<_>>().join(" → "),
         }
     }
@@ -176,7 +186,10 @@ impl Card<'_> {
 
     /// Writes the card as one line of a list.
     pub fn line(&self, out: &mut Markup) {
-        out.raw("<li>").code(&self.called()).raw(" in ").code(&self.file);
+        out.raw("<li>").code(&self.called());
+        if !self.names.is_empty() {
+            out.raw(" in ").code(&self.file);
+        }
         for (_, tag) in self.tags() {
             out.raw(", ").text(&tag);
         }
@@ -193,7 +206,9 @@ impl Card<'_> {
         out.raw("<article aria-labelledby=\"r").text(&number).raw("\" data-kind=\"").text(kind);
         out.raw("\" data-file=\"").text(&self.file).raw("\" data-has=\"").text(&has.collect::<Vec<_>>().join(" "));
         out.raw("\">\n<h3 id=\"r").text(&number).raw("\">").code(&self.called()).raw("</h3>\n<p class=\"about\">");
-        out.code(&self.file);
+        if !self.names.is_empty() {
+            out.code(&self.file);
+        }
         for (class, tag) in tags {
             out.raw(" <span class=\"tag ").raw(class).raw("\">").text(&tag).raw("</span>");
         }

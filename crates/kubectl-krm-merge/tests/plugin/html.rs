@@ -53,7 +53,10 @@ fn the_page_holds_what_changes_and_each_conflict() {
     }
     for want in [
         "<h1>krm-merge: 4 conflicts</h1>",
+        "What changed from <code>v1</code> to <code>v2</code> was merged into <code>here</code>: 5 files changed.",
+        "<strong>Next:</strong> look at each conflict",
         "<code>ConfigMap c</code>",
+        "\"><code>plain.txt</code></h3>",
         "<code>conflict&lt;img src=x onerror=x&gt;&amp;&quot;&#39;.yaml</code> <span class=\"tag conflict\">2 conflicts</span> <span class=\"tag changed\">changed</span>",
         "<dt>updated <span class=\"tag won\">taken</span></dt>",
         "<strong>Outcome:</strong> took updated&#39;s",
@@ -71,6 +74,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
         open.stdout.contains("<h2 id=\"open\">Someone must decide</h2>") && !open.stdout.contains("tag won"),
         "{open:?}"
     );
+    assert!(open.stdout.contains("<strong>Next:</strong> decide each conflict."), "{open:?}");
     // Between markers, lines belong to no resource, and no secret is told.
     let marked = folder.run(&[&UPGRADE[..], &["--on-conflict", "mark"]].concat());
     assert!(
@@ -84,7 +88,24 @@ fn a_merge_without_changes_says_so() {
     let same = map("a", &[("x", "'1'")]);
     let folder = Folder::with(&[("a.yaml", &same), ("b.yaml", &same)]);
     let page = folder.run(&["two-way", "-s", "b.yaml", "-d", "a.yaml", "-o", "html"]).passed();
-    assert!(page.contains("Nothing changes"), "{page}");
+    assert!(page.contains("Nothing changes") && !page.contains("Next:"), "{page}");
+    assert!(page.contains("<code>b.yaml</code> was merged into <code>a.yaml</code>: 0 files changed."), "{page}");
+}
+
+#[test]
+fn what_upgrade_writes_for_itself_comes_last() {
+    let folder = Folder::with(&[]);
+    for (side, value) in [("v1", "1"), ("v2", "2"), ("here", "1")] {
+        folder.write(&format!("{side}/web.yaml"), map("web", &[("x", value)]));
+        folder.write(
+            &format!("{side}/Kptfile"),
+            format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {{name: a}}\ninfo: {{site: {value}}}\n"),
+        );
+    }
+    let page = folder.run(&UPGRADE).passed();
+    let [web, kptfile] =
+        ["<code>ConfigMap web</code>", "<code>Kptfile a</code>"].map(|card| page.find(card).expect(card));
+    assert!(web < kptfile, "{page}");
 }
 
 #[test]
