@@ -27,7 +27,7 @@ use crate::target::Target;
 pub use checked::{Wrong, target};
 pub use definition::definition;
 pub(crate) use deserialize::one_of;
-pub use written::{Merge, WrittenRule, WrittenTarget, openapi_schema};
+pub use written::{Merge, WrittenRule, WrittenTarget, json_schema, openapi_schema};
 
 /// The group and version of the functionConfig.
 pub const API_VERSION: &str = "krm-merge.dev/v1alpha1";
@@ -168,6 +168,8 @@ pub struct Input<'a> {
 pub enum From<'a> {
     /// These nodes of the functionConfig.
     Resources(Vec<NodeRef<'a>>),
+    /// The input is a resource itself.
+    Itself(NodeRef<'a>),
     /// YAML text.
     Yaml(&'a str),
     /// The items in this file or folder.

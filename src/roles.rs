@@ -128,6 +128,7 @@ pub fn assign<'a>(
         for input in inputs {
             let mut found = match &input.from {
                 From::Resources(nodes) => of_nodes(&input.field, nodes),
+                From::Itself(node) => of_node(&input.field, *node),
                 From::Yaml(_) => texts.next().map_or(Ok(Vec::new()), |(field, doc)| of_text(field, doc))?,
                 From::Path { path, keep } => all.of_path(role, input, path, *keep)?,
             };

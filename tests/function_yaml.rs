@@ -115,6 +115,9 @@ fn maps(schema: &Value, way: &[Step], out: &mut Vec<(Vec<Step>, Vec<String>)>) {
     if let Some(items) = schema.get("items") {
         maps(items, &[way, &[Step::Element]].concat(), out);
     }
+    for variant in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+        maps(variant, way, out);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -138,10 +141,14 @@ fn full() -> Vec<Value> {
     let path = json!({"path": "x", "keep": true});
     let yaml = json!({"yaml": "a: 1"});
     let resources = json!({"resources": [{"a": 1}]});
+    let itself = json!({"apiVersion": "v1", "kind": "K", "a": 1});
     let rule = |(how, said): (&str, Value)| json!({"apiVersion": "v1", "kind": "K", "path": "spec.l", how: said});
     let rules = [("keys", json!(["name"])), ("set", json!(true)), ("atomic", json!(true))].map(rule);
     let openapi = json!({"definitions": {"k": {"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "K"}]}}});
-    let mut out = Vec::new();
+    let mut out = vec![
+        config(json!({"mode": "TwoWay", "source": [itself]})),
+        config(json!({"mode": "ThreeWay", "original": [itself], "updated": [itself], "onConflict": "ours"})),
+    ];
     for input in [path, yaml, resources] {
         let mut source = input.clone();
         source["target"] = target.clone();

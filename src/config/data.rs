@@ -34,6 +34,16 @@ const MODES: [(&str, Mode); 6] = [
     ("Strategic", Mode::Strategic),
 ];
 
+const ON_CONFLICT: [(&str, OnConflict); 7] = [
+    ("TakeUpdated", OnConflict::TakeUpdated),
+    ("Theirs", OnConflict::TakeUpdated),
+    ("theirs", OnConflict::TakeUpdated),
+    ("KeepDest", OnConflict::KeepDest),
+    ("Ours", OnConflict::KeepDest),
+    ("ours", OnConflict::KeepDest),
+    ("Fail", OnConflict::Fail),
+];
+
 /// The entries of `data`.
 struct Data<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>);
 
@@ -49,10 +59,7 @@ pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     };
     let (source, original) = (data.role(mode, Role::Source)?, data.role(mode, Role::Original)?);
     let updated = data.role(mode, Role::Updated)?;
-    let on_conflict = data.pick(
-        "onConflict",
-        &[("TakeUpdated", OnConflict::TakeUpdated), ("KeepDest", OnConflict::KeepDest), ("Fail", OnConflict::Fail)],
-    )?;
+    let on_conflict = data.pick_among("onConflict", &ON_CONFLICT, &["TakeUpdated", "KeepDest", "Fail"])?;
     let conflict_level =
         data.pick("conflictLevel", &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)])?;
     let renames = data.pick("renames", &[("Follow", Renames::Follow), ("Ignore", Renames::Ignore)])?;

@@ -26,6 +26,15 @@ pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, name: &str) -
     })
 }
 
+/// The name by which a type says that a resource may stand in its place. It reads the resource as a unit.
+pub const OR_RESOURCE: &str = "resource, or";
+
+/// Whether a node is a resource, not a setting.
+fn is_resource(node: NodeRef<'_>) -> bool {
+    let is_text = |value: NodeRef<'_>| matches!(value.scalar(), Some(Scalar::String(_)));
+    ["apiVersion", "kind"].iter().all(|field| node.get(field).is_some_and(is_text))
+}
+
 /// An error, with the path to the field. The path grows from the inside out while the reader unwinds.
 #[derive(Debug)]
 struct Failure {
@@ -144,7 +153,10 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Failure> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Failure> {
+        if name == OR_RESOURCE && is_resource(self.0.resolve()) {
+            return visitor.visit_unit();
+        }
         visitor.visit_newtype_struct(self)
     }
 

@@ -8,7 +8,7 @@ use krm_yaml::{Error, NodeRef};
 
 use super::checked::{Wrong, shown_fields, target};
 use super::deserialize::{from_node, one_of};
-use super::written::{Merge, WrittenDecision, WrittenInput, WrittenTarget};
+use super::written::{Element, Merge, WrittenDecision, WrittenTarget};
 use super::{
     Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, clean_path,
     limit,
@@ -30,7 +30,7 @@ pub(super) fn read<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>
     let Some(mode) = spec.mode.or(given.mode) else {
         return Err(spec_node.error(format!("`spec.mode` must be given: {}", one_of(&MODES))));
     };
-    let read = |role: Role, inputs: Option<Vec<WrittenInput>>| {
+    let read = |role: Role, inputs: Option<Vec<Element>>| {
         let Some(inputs) = inputs else { return Ok(None) };
         let at = spec_node.get(role.name()).unwrap_or(spec_node);
         check_role(mode, role, "spec", at)?;
@@ -75,7 +75,10 @@ pub(super) fn read<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>
     Config::new(task, settings)
 }
 
-fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<Input<'a>, Error> {
+fn input<'a>(element: Element, node: NodeRef<'a>, field: String) -> Result<Input<'a>, Error> {
+    let Element::Input(input) = element else {
+        return Ok(Input { field, node, from: From::Itself(node), target: None });
+    };
     let given =
         [("resources", input.resources.is_some()), ("yaml", input.yaml.is_some()), ("path", input.path.is_some())];
     let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
@@ -86,7 +89,7 @@ fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<In
             given.iter().map(|g| format!("`{g}`")).collect::<Vec<_>>().join(" and ")
         };
         return Err(
-            node.error(format!("`{field}` must have exactly one of `resources`, `yaml` and `path`, not {found}"))
+            node.error(format!("`{field}` must have exactly one of `resources`, `yaml` and `path`, not {found}; or it is a resource, as `{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}}}`"))
         );
     };
     if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {

@@ -10,6 +10,7 @@ use krm_tree::limit::Asked;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::deserialize::OR_RESOURCE;
 use super::{API_VERSION, KIND};
 use crate::decision;
 use schemars::JsonSchema;
@@ -43,15 +44,16 @@ pub(super) struct Spec {
     pub(super) mode: Option<Mode>,
     /// TwoWay and Strategic: what is merged into the other items. Default: the items with the annotation
     /// `config.kubernetes.io/merge-source: source` (or `patch`).
-    #[schemars(length(min = 1))]
-    pub(super) source: Option<Vec<WrittenInput>>,
+    #[schemars(with = "Option<Vec<WrittenInput>>", length(min = 1), transform = or_resources)]
+    pub(super) source: Option<Vec<Element>>,
     /// ThreeWay: the state that both sides come from. Default: the items with the annotation `config.kubernetes.io/merge-source: original`.
-    #[schemars(length(min = 1), transform = without_target)]
-    pub(super) original: Option<Vec<WrittenInput>>,
+    #[schemars(with = "Option<Vec<WrittenInput>>", length(min = 1), transform = without_target, transform = or_resources)]
+    pub(super) original: Option<Vec<Element>>,
     /// ThreeWay: the new state of original. Default: the items with the annotation `config.kubernetes.io/merge-source: updated`.
-    #[schemars(length(min = 1), transform = without_target)]
-    pub(super) updated: Option<Vec<WrittenInput>>,
+    #[schemars(with = "Option<Vec<WrittenInput>>", length(min = 1), transform = without_target, transform = or_resources)]
+    pub(super) updated: Option<Vec<Element>>,
     /// ThreeWay: who wins if dest and updated both changed something. Default `TakeUpdated`.
+    #[schemars(transform = or_ours_and_theirs)]
     pub(super) on_conflict: Option<OnConflict>,
     /// ThreeWay: who wins at some places of some resources. The first rule that fits decides. If no rule fits, `onConflict` decides.
     #[schemars(length(min = 1))]
@@ -67,7 +69,8 @@ pub(super) struct Spec {
     pub(super) infer_merge_keys: Option<bool>,
     /// How lists merge, ahead of every schema.
     pub(super) merge_keys: Option<Vec<WrittenRule>>,
-    /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
+    /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`. In a file that the
+    /// plugin reads, it may be `path`, the file with the document.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub(super) openapi: Option<IgnoredAny>,
     /// Where the package comes from, as in a Kptfile; or a command whose output is the release. Only `kubectl krm-merge upgrade` uses it.
@@ -111,6 +114,37 @@ pub(super) struct WrittenInput {
     pub(super) target: Option<WrittenTarget>,
 }
 
+/// An element of the inputs of a role.
+#[derive(Debug)]
+pub(super) enum Element {
+    /// A resource as it stands, which is read where it is.
+    Resource,
+    /// An input.
+    Input(WrittenInput),
+}
+
+impl<'de> Deserialize<'de> for Element {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Element;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_unit<E: serde::de::Error>(self) -> Result<Element, E> {
+                Ok(Element::Resource)
+            }
+
+            fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, input: D) -> Result<Element, D::Error> {
+                WrittenInput::deserialize(input).map(Element::Input)
+            }
+        }
+        deserializer.deserialize_newtype_struct(OR_RESOURCE, Visitor)
+    }
+}
+
 /// Which dest items a source is applied to.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -149,7 +183,7 @@ pub(super) struct WrittenDecision {
     #[schemars(length(min = 1))]
     pub(super) path: Option<String>,
     /// Who wins.
-    #[schemars(with = "Take")]
+    #[schemars(with = "Take", transform = or_ours_and_theirs)]
     pub(super) take: Option<Take>,
     /// The values for which the rule was made. If a side has another value, the rule decides nothing.
     pub(super) when: Option<WrittenWhen>,
@@ -179,8 +213,10 @@ pub(super) struct WrittenWhen {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 pub(super) enum Take {
     /// Dest.
+    #[serde(alias = "Ours", alias = "ours")]
     Dest,
     /// Updated.
+    #[serde(alias = "Theirs", alias = "theirs")]
     Updated,
     /// Who has the newer version, if the values are versions of one form. Else the rule decides nothing.
     Newest,
@@ -274,6 +310,43 @@ fn without_target(inputs: &mut schemars::Schema) {
     if let Some(properties) = properties {
         properties.remove("target");
     }
+}
+
+/// Adds to the schema of inputs that each may be a resource itself.
+fn or_resources(inputs: &mut schemars::Schema) {
+    let text = serde_json::json!({"type": "string"});
+    let resource = serde_json::json!({
+        "description": "A resource as it stands.",
+        "type": "object",
+        "properties": {"apiVersion": text, "kind": text},
+        "required": ["apiVersion", "kind"],
+        "additionalProperties": true,
+    });
+    if let Some(items) = inputs.pointer_mut("/items") {
+        *items = serde_json::json!({"anyOf": [items.take(), resource]});
+    }
+}
+
+/// Adds the names of the sides in git to the schema of who wins.
+fn or_ours_and_theirs(who: &mut schemars::Schema) {
+    let words = [("Dest stays: yours.", ["Ours", "ours"]), ("Updated wins: upstream's.", ["Theirs", "theirs"])];
+    let words = words.map(|(about, names)| serde_json::json!({"description": about, "type": "string", "enum": names}));
+    let variants = ["/anyOf/0/oneOf", "/oneOf"].into_iter().find(|at| who.pointer(at).is_some());
+    let variants = variants.and_then(|at| who.pointer_mut(at)).and_then(serde_json::Value::as_array_mut);
+    if let Some(variants) = variants {
+        variants.extend(words);
+    }
+}
+
+/// The JSON schema of the functionConfig for editors, without the words of OpenAPI.
+pub fn json_schema() -> schemars::Schema {
+    let settings = schemars::generate::SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    let settings = settings.with_transform(schemars::transform::RecursiveTransform(|schema: &mut schemars::Schema| {
+        for word in ["nullable", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"] {
+            schema.remove(word);
+        }
+    }));
+    settings.into_generator().into_root_schema_for::<Merge>()
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
