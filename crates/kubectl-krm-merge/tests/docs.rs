@@ -279,6 +279,30 @@ fn each_rule_of_merging_has_an_example_that_is_true() {
     assert!(checked > 30, "{checked}");
 }
 
+/// The files of a page that a reader cannot name: neither the text in the lines above a file nor its first line says what it is called.
+fn nameless<'a>(text: &'a str) -> Vec<&'a str> {
+    const ABOVE: usize = 12;
+    let lines: Vec<&str> = text.lines().collect();
+    let file = |(at, line): (usize, &'a str)| {
+        let path = line.trim().strip_prefix("<!-- file ")?.strip_suffix(" -->")?;
+        let name = path.rsplit('/').next()?;
+        let above = lines[at.saturating_sub(ABOVE)..at].iter().filter(|line| !line.trim().starts_with("<!--"));
+        let said = above.chain(lines.get(at + 2)).any(|line| line.contains(name));
+        (!said).then_some(path)
+    };
+    lines.iter().copied().enumerate().filter_map(file).collect()
+}
+
+#[test]
+fn a_reader_sees_the_name_of_each_file() {
+    assert_eq!(nameless("A file, `b.yaml`:\n\n<!-- file a/b.yaml -->\n```yaml\na: 1\n```\n"), [""; 0]);
+    assert_eq!(nameless("<!-- file a/b.yaml -->\n```yaml\n# a/b.yaml\na: 1\n```\n"), [""; 0]);
+    assert_eq!(nameless("A file:\n\n<!-- file a/b.yaml -->\n```yaml\na: 1\n```\n"), ["a/b.yaml"]);
+    for page in pages() {
+        assert_eq!(nameless(&read(&page)), [""; 0], "{page}");
+    }
+}
+
 /// Whether these lines are among those that were printed, one after the other.
 fn is_in(block: &str, printed: &str) -> bool {
     let is_same = |(want, line): (&str, &str)| match (want.strip_prefix('…'), want.strip_suffix('…')) {
