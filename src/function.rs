@@ -125,13 +125,14 @@ fn written<'s>(
     Ok(sorted(edited.into_text(), &order, &Budget::new(limit))?.into())
 }
 
+/// The error of a host that gives no functionConfig.
+const NO_CONFIG: &str = "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`; for kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline";
+
 fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
-    let Some(node) = list.function_config else {
-        return Err(Box::new(Outcome::new(
-            Severity::Error,
-            "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`",
-        )));
+    let is_said = |node: &NodeRef<'_>| !node.is_null() && !(node.is_map() && node.fields().next().is_none());
+    let Some(node) = list.function_config.filter(is_said) else {
+        return Err(Box::new(Outcome::new(Severity::Error, NO_CONFIG)));
     };
     let config = Config::read(node).map_err(in_stdin)?;
     let limit = config.limit;

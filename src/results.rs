@@ -326,6 +326,11 @@ impl Outcome {
         self.is_because("conflict")
     }
 
+    /// Whether it is a conflict that nobody has decided.
+    pub fn is_open(&self) -> bool {
+        self.is_conflict() && self.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
+    }
+
     fn is_because(&self, reason: &str) -> bool {
         self.tags.get(REASON).is_some_and(|own| own == reason)
     }
@@ -350,6 +355,8 @@ impl Outcome {
     fn line_with(&self, place: &str, message: &str) -> String {
         let severity = match self.severity {
             Severity::Error => "error",
+            // All else is merged, and the conflict waits for someone in its file. That is no fault.
+            Severity::Warning if self.is_open() => "conflict",
             Severity::Warning => "warning",
             Severity::Info => "info",
         };
@@ -482,7 +489,7 @@ impl<'b> Results<'b> {
     }
 }
 
-/// Worst first, then by file, resource and place, so that kpt shows the important ones.
+/// Worst first, and what someone must decide, then by file, resource and place, so that kpt shows the important ones.
 pub fn sort(results: &mut [Outcome]) {
     let key = |r: &Outcome| {
         let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
@@ -490,6 +497,7 @@ pub fn sort(results: &mut [Outcome]) {
             // A wrong original makes conflicts that are none, and a host may show only the first results.
             !r.is_because(OTHER_ORIGINAL),
             r.severity,
+            !r.is_open(),
             r.file.as_ref().map(|f| (f.path.clone(), f.index)),
             of(&r.resource_ref),
             r.field.as_ref().map(|f| f.path.clone()),

@@ -313,7 +313,7 @@ fn by_field<'a>(
     let Some(told) = merge.told(name, names) else {
         let end = by_line(versions)?;
         let Some(fault) = merge.fault() else { return Ok(end) };
-        tell_open(versions, &format!("error: {name}: {fault}; someone must decide"));
+        tell_open(versions, &format!("conflict: {name}: {fault}; someone must decide"));
         return Ok(End::Differs);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
@@ -348,7 +348,7 @@ fn by_field<'a>(
     followed.chain(merge.decided()).for_each(|told| tell(versions, &format!("info: {told}")));
     told.conflicts.iter().for_each(|conflict| tell_open(versions, &told::line(conflict)));
     for (of, what) in &told.asked {
-        tell_open(versions, &format!("error: {of}: {what}; someone must decide"));
+        tell_open(versions, &format!("conflict: {of}: {what}; someone must decide"));
     }
     write(versions, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })

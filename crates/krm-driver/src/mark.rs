@@ -16,7 +16,6 @@ use krm_files::side::Side;
 use krm_folders::carry::is_unread;
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge_core::policy::Settled;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, ResourceRef, Severity};
 use krm_tree::sides::{Side as Version, Sides};
@@ -57,7 +56,7 @@ fn marked(
     style: &dyn Fn() -> Option<Style>,
 ) -> Result<Merge, Stop> {
     let ours = open.draw(Some(Pick::Dest))?;
-    if ours.has_failed() || !ours.results.iter().any(is_open) {
+    if ours.has_failed() || !ours.results.iter().any(Outcome::is_open) {
         return Ok(ours);
     }
     let theirs = open.draw(Some(Pick::Updated))?;
@@ -80,7 +79,6 @@ fn marked(
     let drawn = Drawn { dest, drafts, labels: labels(dest, given), style, secrets };
     let mut changes = Vec::new();
     let mut results = ours.results.clone();
-    results.iter_mut().filter(|result| is_open(result)).for_each(|result| result.severity = Severity::Error);
     for path in paths {
         changes.extend(drawn.file(path)?);
         if let Some(beside) = drawn.beside(path)? {
@@ -115,11 +113,6 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether nobody has decided a conflict.
-fn is_open(result: &Outcome) -> bool {
-    result.is_conflict() && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
 }
 
 /// What the name of updated's version of a file ends with, if it lies beside dest's.

@@ -12,7 +12,7 @@ use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
 use krm_merge_function::report::Report;
-use krm_merge_function::results::{File, Outcome, at_comment, contradicting, followed};
+use krm_merge_function::results::{File, Outcome, Severity, at_comment, contradicting, followed};
 use krm_tree::limit::Kind;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::{self, Unwritable, WriteFault};
@@ -189,7 +189,11 @@ impl<'r, 'a> Merge<'r, 'a> {
             self.draft(number, here, &mut draft, &mut told)?;
         }
         // The conflicts are in the order of our text.
-        told.conflicts.iter_mut().for_each(Outcome::leave_open);
+        for conflict in &mut told.conflicts {
+            conflict.leave_open();
+            // It stands between markers, and all else is merged.
+            conflict.severity = Severity::Warning;
+        }
         self.text(name, names, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
         Some(told)

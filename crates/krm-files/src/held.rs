@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use krm_merge::package::TextFile;
 use krm_merge::resource::{Identity, Origin, Resource, are_in};
 use krm_merge_core::refine::names_document;
+use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
 
 use crate::walk::shown;
@@ -208,7 +209,7 @@ fn content(name: &str, bytes: Vec<u8>) -> Content {
 }
 
 /// The fault of a key that is a map or a list. No resource has one, but the text `{{ .Name }}` of a template can be read as one.
-fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
+pub fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
     fn key(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
         let own = node.entries().map(|(key, _)| key).find(|key| key.is_container());
         own.or_else(|| node.written().find_map(|(_, value)| key(value)))
@@ -238,7 +239,9 @@ pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFau
 /// # Errors
 /// The text is not UTF-8, or not YAML. The error has the file and the place, but not the text, because it may be secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
-    document(name, bytes).map_err(|YamlFault { place, why }| anyhow!("{place}: {why}"))
+    let is_template = text(&bytes).is_some_and(is_template);
+    let more = if is_template { format!("; {RENDER}") } else { String::new() };
+    document(name, bytes).map_err(|YamlFault { place, why }| anyhow!("{place}: {why}{more}"))
 }
 
 /// Whether someone may execute a file.

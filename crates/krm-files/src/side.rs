@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use krm_merge::file_path::{self};
 use krm_merge::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
+use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef};
 
 use crate::cores;
-use crate::held::{Blob, Content, Held, Raw, YamlFault, document, parse};
+use crate::held::{Blob, Content, Held, Raw, YamlFault, complex_key, document, parse};
 use crate::walk::{Tree, Unread};
 
 /// The origin of a side.
@@ -80,6 +81,10 @@ impl Side {
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
             let what = why_no_resource(other);
             bail!("{name}:{}", other.error(format!("a document must be a resource, which is a map{what}")));
+        }
+        if let Some(YamlFault { place, why }) = complex_key(&name, &document).filter(|_| is_template(document.source()))
+        {
+            bail!("{place}: {why}; {RENDER}");
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Box::new(document));

@@ -246,6 +246,9 @@ pub fn there(of: &str, what: &str, path: &Path) -> Result<fs::Metadata> {
 pub fn absent(of: &str, what: &str, path: &Path, why: io::Error) -> Error {
     let name = shown(path);
     match why.kind() {
+        io::ErrorKind::NotFound if path.as_os_str().is_empty() => {
+            anyhow!("`{of}` must name {what}, but it is empty: a variable of the shell may not be set")
+        }
         io::ErrorKind::NotFound => {
             anyhow!("`{of}` \"{name}\": there must be {what}, but nothing is there; correct the path")
         }

@@ -76,8 +76,7 @@ impl Merge {
 
     /// Whether any result is an error that stops the merge.
     pub fn has_failed(&self) -> bool {
-        let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && r.is_conflict();
-        self.results.iter().any(|r| r.severity == Severity::Error && !is_marked(r))
+        self.results.iter().any(|r| r.severity == Severity::Error)
     }
 
     /// The types by which a diff matches the elements of lists: the user's rules, the definitions among dest's resources, and the built-in
@@ -91,10 +90,12 @@ impl Merge {
         self.results.iter().any(Outcome::is_conflict)
     }
 
-    /// How a run ends if its merge failed; `None` if the merge did not fail. Open conflicts alone are not bad input.
+    /// How a run ends if its merge failed, or if a conflict is open; else `None`. Open conflicts alone are not bad input.
     pub fn failure(&self) -> Option<End> {
         let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
-        errors.peek()?;
+        if errors.peek().is_none() {
+            return self.results.iter().any(Outcome::is_open).then_some(End::Differs);
+        }
         Some(if errors.all(|result| result.is_conflict()) { End::Differs } else { End::Bad })
     }
 }

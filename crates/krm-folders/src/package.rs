@@ -9,7 +9,7 @@ use krm_files::change::Change;
 use krm_files::held::{Held, parse};
 use krm_files::regular;
 use krm_files::side::{Side, SidePart};
-use krm_files::walk::shown;
+use krm_files::walk::{shown, there};
 use krm_merge::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};
 
@@ -60,6 +60,7 @@ impl Package {
     /// It is no folder; or its record cannot be read.
     pub fn open(folder: &Path) -> Result<Self> {
         let name = shown(folder);
+        there("PACKAGE", "the folder of a package", folder)?;
         let root = fs::canonicalize(folder).with_context(|| name.clone())?;
         if !root.is_dir() {
             bail!("{name}: a package must be a folder");

@@ -336,9 +336,10 @@ impl<'a> Walk<'a> {
         if let Tree::Node(node) = &dest
             && let Some(key) = node.resolve().duplicate_key()
         {
-            return Err(
-                key.error(format!("the key `{}` must be in a map only once if the map is merged", key.string()))
-            );
+            return Err(key.error(format!(
+                "the key `{}` must be in a map only once if the map is merged: delete the other one",
+                key.string()
+            )));
         }
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;

@@ -36,6 +36,8 @@ pub fn shown(format: Option<Output>, ended: Result<End>) -> Result<End> {
 fn command(dest: &Side, result: &Outcome) -> String {
     let name = match result.severity {
         Severity::Error => "error",
+        // Who merges the pull request would merge markers.
+        Severity::Warning if result.is_open() => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };

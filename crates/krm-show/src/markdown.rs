@@ -4,7 +4,7 @@
 
 use krm_files::side::Side;
 use krm_files::told;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::results::Outcome;
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
@@ -35,7 +35,7 @@ pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
 /// The number of conflicts, and whether someone must decide them.
 pub fn headline(results: &[Outcome]) -> String {
     let conflicts = || results.iter().filter(|r| r.is_conflict());
-    let open = conflicts().filter(|r| r.severity == Severity::Error).count();
+    let open = conflicts().filter(|r| r.is_open()).count();
     match (conflicts().count(), open) {
         (0, _) => "no conflicts".to_owned(),
         (1, 0) => "1 conflict".to_owned(),
@@ -115,7 +115,7 @@ pub fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::results::{Clash, File};
+    use krm_merge_function::results::{Clash, File, Severity};
 
     #[test]
     fn nothing_of_the_user_is_markdown_or_html() {

@@ -1,8 +1,11 @@
 //! What a merge prints, in each format.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
+use krm_files::change::Change;
 use krm_files::side::Side;
-use krm_files::told;
+use krm_files::told::{self, counted};
 use krm_folders::merge::Merge;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
@@ -14,14 +17,19 @@ use crate::html::html;
 use crate::markdown::markdown;
 use crate::output::{self, Printed};
 use crate::sarif::sarif;
-use crate::screen::{self, Page, Reader};
+use crate::screen::{self, Page, Paint, Reader};
 
 /// The output for a merge in the format that the user chose.
 ///
 /// # Errors
 /// The output would exceed the limit.
 pub fn of(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: Reader) -> Result<Page> {
-    let mut page = Page::new(reader);
+    let mut page = match output {
+        Output::Name | Output::Github | Output::Diff => Page::new(reader),
+        Output::Yaml | Output::Json | Output::Results | Output::Sarif | Output::Markdown | Output::Html => {
+            Page::new(Reader::of_data())
+        }
+    };
     match output {
         // A failed merge has no resources to print.
         Output::Yaml | Output::Json if merge.has_failed() => {}
@@ -41,28 +49,116 @@ pub fn of(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: 
     Ok(page)
 }
 
+/// The most files that are named one by one, beside those with conflicts.
+const MOST: usize = 200;
+
 /// Adds the files that were written, one on a line, and a summary of the merge.
 pub fn written(merge: &Merge, page: &mut Page) {
+    written_with_markers(merge, |_| Vec::new(), page);
+}
+
+/// The same for files that may have markers. `marked` has the lines of a file in which a conflict begins.
+pub fn written_with_markers(merge: &Merge, marked: impl Fn(&Change) -> Vec<usize>, page: &mut Page) {
+    let is_short = merge.changes.len() <= MOST;
     for change in &merge.changes {
-        let did = match (&change.old, &change.new) {
-            (None, _) => "added",
-            (_, None) => "deleted",
-            _ => "changed",
-        };
-        page.line(&format!("{did} {}", shown::name(&change.path)));
+        let path = shown::name(&change.path);
+        match marked(change).as_slice() {
+            [] if is_short => page.line(&format!("{} {path}", did(change))),
+            [] => {}
+            lines => {
+                let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                page.painted(Paint::Yellow, &format!("conflict {path}:{}", lines.join(", ")));
+            }
+        }
+    }
+    if !is_short && has_counts(merge) {
+        page.line(&total(merge));
+    }
+    if let Some(total) = own_total(merge) {
+        page.line(&total);
     }
     let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
     infos.for_each(|info| page.line(&told::line(info)));
 }
 
-/// Prints errors and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff, and all in
-/// the commands for GitHub.
+fn did(change: &Change) -> &'static str {
+    match (&change.old, &change.new) {
+        (None, _) => "added",
+        (_, None) => "deleted",
+        _ => "changed",
+    }
+}
+
+fn has_counts(merge: &Merge) -> bool {
+    merge.results.iter().any(|result| result.counts.is_some())
+}
+
+/// The number of files that change; `None` if an info counts the resources, or if nothing changes.
+pub fn own_total(merge: &Merge) -> Option<String> {
+    (!has_counts(merge) && !merge.changes.is_empty()).then(|| total(merge))
+}
+
+fn total(merge: &Merge) -> String {
+    let parts = ["changed", "added", "deleted"].map(|word| {
+        let count = merge.changes.iter().filter(|change| did(change) == word).count();
+        (count > 0).then(|| format!("{} {word}", counted(count, "file")))
+    });
+    format!("total: {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// Prints errors, conflicts and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff,
+/// and all in the commands for GitHub.
 pub fn report(results: &[Outcome], format: Option<Output>) {
     let is_there = |r: &Outcome| match format {
-        Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict(),
+        Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict() && !r.is_open(),
         Some(Output::Github) => true,
         _ => false,
     };
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
-    told.for_each(|result| screen::tell(&told::line(result)));
+    lines(told).iter().for_each(|line| screen::tell(line));
+}
+
+/// How many results with one message are told one by one.
+const ALIKE: usize = 3;
+
+/// The lines of results. Of many that say the same of many resources, the first is told, and how many more there are. What is said of a file
+/// alone is told of each: nobody else names it.
+fn lines<'r>(results: impl Iterator<Item = &'r Outcome>) -> Vec<String> {
+    let mut groups: Vec<Vec<&Outcome>> = Vec::new();
+    let mut known: HashMap<(&str, Option<&str>), usize> = HashMap::new();
+    for result in results {
+        let file = result.file.as_ref().filter(|_| result.resource_ref.is_none()).map(|file| file.path.as_str());
+        let group = *known.entry((&result.message, file)).or_insert(groups.len());
+        // Each conflict has values of its own, and someone decides each.
+        match groups.get_mut(group) {
+            Some(group) if !result.is_conflict() => group.push(result),
+            _ => groups.push(vec![result]),
+        }
+    }
+    let told = groups.iter().flat_map(|group| match group.as_slice() {
+        [first, rest @ ..] if rest.len() >= ALIKE => {
+            vec![format!("{} (and {} more like this; `-o results` has all)", told::line(first), rest.len())]
+        }
+        few => few.iter().map(|result| told::line(result)).collect(),
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_that_say_the_same_are_one_with_a_count() {
+        let warning = |message: &str| Outcome::new(Severity::Warning, message);
+        let of_file = |path: &str| {
+            let file = krm_merge_function::results::File { path: path.to_owned(), index: None };
+            Outcome { file: Some(file), ..warning("obeyed") }
+        };
+        let files = ["a", "b", "c", "d", "e"].map(of_file);
+        assert_eq!(lines(files.iter()).len(), 5, "each file is named");
+        let all = [vec![warning("one")], vec![warning("many"); 15], vec![warning("few"); 3]].concat();
+        let many = "warning: many (and 14 more like this; `-o results` has all)";
+        assert_eq!(lines(all.iter()), ["warning: one", many, "warning: few", "warning: few", "warning: few"]);
+    }
 }

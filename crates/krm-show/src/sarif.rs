@@ -49,6 +49,7 @@ fn result(dest: &Side, result: &Outcome) -> Value {
     let rule = reason.filter(is_rule).unwrap_or(fallback);
     let level = match result.severity {
         Severity::Error => "error",
+        Severity::Warning if result.is_open() => "error",
         Severity::Warning => "warning",
         Severity::Info => "note",
     };

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use crossterm::Command;
@@ -29,20 +30,42 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The reader of stdout. `color` is the user's choice; by default, a terminal gets colours, unless `NO_COLOR` is set. Source:
-    /// no-color.org.
-    #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
+    /// The reader of stdout. `color` is the user's choice, or that of the [whole run](choose); by default, a terminal gets colours, unless
+    /// `NO_COLOR` is set, and with `CLICOLOR_FORCE` others do, too. Sources: no-color.org, bixense.com/clicolors.
     pub fn of_stdout(color: Color) -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-        match (color, io::stdout().is_terminal()) {
+        let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let refused = is_set("NO_COLOR").is_some();
+        let forced = !refused && is_set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+        let is_dumb = is_set("TERM").is_some_and(|term| term == "dumb");
+        let color = if color == Color::Auto { CHOSEN.get().copied().unwrap_or(color) } else { color };
+        match (color, is_at_terminal()) {
             (Color::Always, _) => Self::Colour,
+            (Color::Auto, _) if forced => Self::Colour,
             (_, false) => Self::Program,
             (Color::Never, true) => Self::Bare,
             (Color::Auto, true) if refused || is_dumb => Self::Bare,
             (Color::Auto, true) => Self::Colour,
         }
     }
+
+    /// The reader of data, which have no colours. So it does not count who wants colours: what goes into a pipe stays as it is.
+    pub fn of_data() -> Self {
+        if is_at_terminal() { Self::Bare } else { Self::Program }
+    }
+}
+
+/// What the user chose for the whole run.
+static CHOSEN: OnceLock<Color> = OnceLock::new();
+
+/// Chooses colours for the whole run. The first choice counts.
+pub fn choose(color: Color) {
+    let _ = CHOSEN.set(color);
+}
+
+/// Whether stdout is a terminal.
+#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
+fn is_at_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// A colour, or the weight of letters. Source: ECMA-48, Select Graphic Rendition.
@@ -162,7 +185,7 @@ impl Page {
 /// # Errors
 /// Stdout cannot be written.
 pub fn print(data: &str) -> Result<()> {
-    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    let mut page = Page::new(Reader::of_data());
     page.data(data);
     page.print()
 }

@@ -41,6 +41,7 @@ mod scalar;
 
 pub mod secret;
 pub mod shown;
+pub mod template;
 
 mod error;
 mod foreign_anchor;

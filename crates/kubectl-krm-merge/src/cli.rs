@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use krm_driver::args::{GitDriver, GitHistory, GitInstall, Resolve};
 use krm_git::store::Network;
 #[cfg(feature = "live")]
@@ -23,34 +23,44 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The flag of all commands, but for those whose output is for programs.
+#[derive(Debug, Args)]
+pub struct OfAll {
+    /// Whether the output has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// The command line, with the flag of all commands at each.
+pub fn command() -> clap::Command {
+    const FOR_PROGRAMS: [&str; 4] = ["completion", "man", "git-driver", "complete"];
+    Cli::command().mut_subcommands(|command| {
+        let has_it = command.get_arguments().any(|arg| arg.get_id() == "color");
+        if has_it || FOR_PROGRAMS.contains(&command.get_name()) { command } else { OfAll::augment_args(command) }
+    })
+}
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Set the values of a source in dest; null removes
-    #[command(after_help = manual::of("two-way"))]
-    TwoWay {
-        #[command(flatten)]
-        source: Source,
-        #[command(flatten)]
-        dest: Dest,
-        #[command(flatten)]
-        common: Common,
-    },
-    /// Upgrade packages to a new release of their upstreams, which the packages record, and keep local edits
-    #[command(after_help = manual::of("upgrade"))]
-    Upgrade(Box<Upgrade>),
-    /// List the packages below a folder: what each has, wants and could get, how far it is behind, and how much of it you changed
-    #[command(after_help = manual::of("list"))]
-    List(List),
-    /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
-    #[command(after_help = manual::of("log"))]
-    Log(Log),
     /// Copy a release of upstream into a new folder, and record where it comes from
     #[command(after_help = manual::of("get"))]
     Get(Get),
-    /// Print what was fetched and is kept: the address, the size and the last use of each repository; `--clear` removes it
-    #[command(after_help = manual::of("cache"))]
-    Cache(Cache),
+    /// Upgrade packages to a new release of their upstreams, which the packages record, and keep local edits
+    #[command(after_help = manual::of("upgrade"))]
+    Upgrade(Box<Upgrade>),
+    /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
+    #[command(after_help = manual::of("resolve"))]
+    Resolve(Resolve),
+    /// List the packages below a folder: what each has, wants and could get, how far it is behind, and how much of it you changed
+    #[command(after_help = manual::of("list"))]
+    List(List),
+    /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
+    #[command(after_help = manual::of("diff"))]
+    Diff(Diff),
+    /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
+    #[command(after_help = manual::of("log"))]
+    Log(Log),
     /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
     #[command(after_help = manual::of("three-way"))]
     ThreeWay {
@@ -58,6 +68,16 @@ pub enum Command {
         releases: Releases,
         #[command(flatten)]
         deciding: Deciding,
+        #[command(flatten)]
+        dest: Dest,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Set the values of a source in dest; null removes
+    #[command(after_help = manual::of("two-way"))]
+    TwoWay {
+        #[command(flatten)]
+        source: Source,
         #[command(flatten)]
         dest: Dest,
         #[command(flatten)]
@@ -73,19 +93,16 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
-    #[cfg(feature = "live")]
-    /// Show what applying files would change in a cluster, and what someone changed there since the last apply; `--apply` sends the changes
-    #[command(after_help = manual::of("live"))]
-    Live(Live),
-    /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
-    #[command(after_help = manual::of("diff"))]
-    Diff(Diff),
     /// Print the smallest patch that turns original into dest, to the byte: the changes of a fork as an overlay
     #[command(after_help = manual::of("extract"))]
     Extract(Extract),
     /// Print how each list of a type merges, and who says so
     #[command(after_help = manual::of("explain"))]
     Explain(Explain),
+    #[cfg(feature = "live")]
+    /// Show what applying files would change in a cluster, and what someone changed there since the last apply; `--apply` sends the changes
+    #[command(after_help = manual::of("live"))]
+    Live(Live),
     /// Make git merge Kubernetes YAML by field: write the configuration of this clone, and lines of `.gitattributes`, which you commit;
     /// `--uninstall` removes both
     #[command(after_help = manual::of("git-install"))]
@@ -96,9 +113,9 @@ pub enum Command {
     /// Merge a file for git, which runs `git-driver %O %A %B %P`
     #[command(after_help = manual::of("git-driver"))]
     GitDriver(GitDriver),
-    /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
-    #[command(after_help = manual::of("resolve"))]
-    Resolve(Resolve),
+    /// Print what was fetched and is kept: the address, the size and the last use of each repository; `--clear` removes it
+    #[command(after_help = manual::of("cache"))]
+    Cache(Cache),
     /// Print a script that completes `kubectl-krm_merge` in a shell, or the program that completes `kubectl krm-merge` in kubectl
     Completion {
         /// The shell; for `kubectl`, the output is the program `kubectl_complete-krm_merge`, which kubectl runs to complete
@@ -110,6 +127,13 @@ pub enum Command {
         /// The command; without one, the page is that of the plugin
         command: Option<String>,
     },
+    /// Print help, or that of a command, as `--help` does
+    Help {
+        /// The command; without one, the help is that of the plugin
+        command: Option<String>,
+    },
+    /// Print the version, as `--version` does
+    Version,
     /// Print the possible values of the last word, for kubectl
     #[command(hide = true)]
     Complete {
@@ -128,10 +152,10 @@ pub struct Source {
     /// A source, as for `--source`, or the patch itself as YAML or JSON text
     #[arg(long, short = 'p', value_name = "PATH|TEXT")]
     pub patch: Vec<String>,
-    /// Apply the sources to every resource of dest that this selects, instead of the resources with their identity:
+    /// Apply the sources to every resource of dest that this selects, instead of the resources with their identity: `deployment/web`, or
     /// `kind=Deployment,name=web-.*`. The fields are `group`, `version`, `kind`, `name`, `namespace`, `labelSelector`,
     /// `annotationSelector` and `path`
-    #[arg(long, value_name = "FIELD=VALUE,...")]
+    #[arg(long, value_name = "KIND/NAME|FIELD=VALUE,...")]
     pub target: Option<String>,
 }
 
@@ -362,19 +386,16 @@ pub struct Common {
     /// After everything is done, exit with 1 if anything was in conflict, whoever won
     #[arg(long)]
     pub conflicts_exit_code: bool,
-    /// Whether the output has colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    pub color: Color,
 }
 
 /// Who wins in files. In a file, a conflict can also stay between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InConflict {
-    /// Updated's value is taken
-    #[value(aliases = ["TakeUpdated", "updated", "Updated"])]
+    /// Updated's value is taken; `theirs` says the same
+    #[value(aliases = ["TakeUpdated", "updated", "theirs"])]
     TakeUpdated,
-    /// Dest's value stays
-    #[value(aliases = ["KeepDest", "dest", "Dest"])]
+    /// Dest's value stays; `ours` says the same
+    #[value(aliases = ["KeepDest", "dest", "ours"])]
     KeepDest,
     /// Nothing is merged; exit 1
     #[value(alias = "Fail")]
@@ -455,9 +476,6 @@ pub struct Diff {
     /// Exit with 1 if anything differs, as `diff` does; `--exit-code=false` exits with 0
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     pub exit_code: bool,
-    /// Whether the output has colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    pub color: Color,
 }
 
 /// Which type is explained, and who is asked.
@@ -479,9 +497,6 @@ pub struct Explain {
     pub openapi: Option<PathBuf>,
     #[command(flatten)]
     pub cluster: Ask,
-    /// Whether the output has colours
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    pub color: Color,
 }
 
 /// How differences are printed.

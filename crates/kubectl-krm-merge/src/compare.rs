@@ -21,6 +21,7 @@ use krm_merge_core::refine::names_document;
 use krm_merge_function::results::to_yaml;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
+use krm_show::args::Color;
 use krm_show::diff;
 use krm_show::output::{indented, name_of};
 use krm_show::screen::{self, Page, Reader};
@@ -155,7 +156,7 @@ fn print(
     types: &Types<'_>,
     limit: Limit,
 ) -> Result<()> {
-    let reader = Reader::of_stdout(args.color);
+    let reader = Reader::of_stdout(Color::Auto);
     let mut page = Page::new(reader);
     let budget = Budget::new(limit);
     match args.output {

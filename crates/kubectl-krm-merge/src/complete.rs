@@ -162,12 +162,11 @@ fn line_of(help: Option<&StyledStr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Cli;
-    use clap::CommandFactory;
+    use crate::cli;
 
     fn of(words: &[&str]) -> Vec<String> {
         let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-        candidates(&Cli::command(), &words)
+        candidates(&cli::command(), &words)
             .lines()
             .map(|line| line.split('\t').next().unwrap_or_default().to_owned())
             .collect()
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_fits_is_offered() {
-        assert_eq!(of(&["t"]), ["two-way", "three-way", ":4"]);
+        assert_eq!(of(&["t"]), ["three-way", "two-way", ":4"]);
         assert_eq!(of(&["three-way", "--on"]), ["--on-conflict", ":4"]);
         assert_eq!(of(&["three-way", "--on-conflict", ""]), ["take-updated", "keep-dest", "fail", "mark", ":4"]);
         assert_eq!(of(&["three-way", "--on-conflict=k"]), ["keep-dest", ":4"]);

@@ -3,7 +3,7 @@
 //! It asks the same sources as a merge, in the same order: the flags; the definitions and resources of files, or the cluster; and the types
 //! that the engine knows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::held::Held;
@@ -14,8 +14,10 @@ use krm_merge_function::config::Mode;
 use krm_merge_function::explained::{one_of, source_of};
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin};
+use krm_show::args::Color;
 use krm_show::screen::{Page, Paint, Reader};
 use krm_yaml::{Document, NodeRef};
+use similar::get_close_matches;
 
 use crate::cli::Explain;
 use crate::setting;
@@ -37,7 +39,15 @@ pub fn explain(args: &Explain) -> Result<End> {
     };
 
     let of_files = resources.iter().filter_map(|r| r.identity).map(|i| (i.api_version.to_owned(), i.kind.to_owned()));
-    let (api_version, kind) = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files))?;
+    let nearest = || {
+        let own = resources.iter().filter_map(|r| r.identity).map(|i| i.kind.to_owned());
+        nearest(kind_of(&args.kind), own.chain(types.kinds()).collect())
+    };
+    let found = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files));
+    let (api_version, kind) = found.map_err(|e| match nearest() {
+        Some(like) => anyhow!("{e}; like it is `{like}`"),
+        None => e,
+    })?;
     // For Kubernetes' own types, the cluster knows no more than the engine.
     let live =
         if args.cluster.is_meant() && builtin::root(&api_version, &kind).is_none() {
@@ -69,7 +79,7 @@ pub fn explain(args: &Explain) -> Result<End> {
     let of_patch = types.explain(&api_version, &kind, Mode::Strategic, &values);
     let of_patch: BTreeMap<String, Explained> = of_patch.into_iter().map(|list| (list.path.clone(), list)).collect();
     let instead = types.instead(&api_version, &kind);
-    let mut page = Page::new(Reader::of_stdout(args.color));
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     page.painted(Paint::Bold, &format!("{api_version} {kind}"));
     let rows: Vec<[String; 3]> =
         lists.iter().map(|list| row(list, of_patch.get(&list.path), args.cluster.is_meant(), instead)).collect();
@@ -90,6 +100,14 @@ fn with_openapi<'d>(types: Types<'d>, name: &str, document: &'d Document<'static
 
 fn kind_of(asked: &str) -> &str {
     asked.split('.').next().unwrap_or_default()
+}
+
+/// The kind that is most like a word, if one is like it.
+fn nearest(word: &str, kinds: BTreeSet<String>) -> Option<String> {
+    let by_name: BTreeMap<String, &String> = kinds.iter().rev().map(|kind| (kind.to_lowercase(), kind)).collect();
+    let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
+    let like = get_close_matches(word.to_lowercase().as_str(), &names, 1, 0.75);
+    like.first().and_then(|name| by_name.get(*name)).map(|kind| (*kind).clone())
 }
 
 /// The row of a list: its path, how it merges, and which source says so.

@@ -7,6 +7,7 @@ mod complete;
 mod difference;
 mod explain;
 mod extract;
+mod likeness;
 mod manual;
 #[cfg(not(feature = "live"))]
 mod no_cluster;
@@ -20,10 +21,11 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use krm_driver::{driver, history, install, resolve};
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
+use krm_show::args::Color;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
@@ -58,6 +60,8 @@ fn try_main() -> Result<End> {
         Ok(matches) => matches,
         Err(e) => return refused(e, &args),
     };
+    let color = matches.subcommand().and_then(|(_, of)| of.try_get_one::<Color>("color").ok().flatten());
+    krm_show::screen::choose(color.copied().unwrap_or(Color::Auto));
     match Cli::from_arg_matches(&matches)?.command {
         Command::TwoWay { source, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common));
@@ -87,8 +91,19 @@ fn try_main() -> Result<End> {
         Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),
+        Command::Help { command: name } => said(name.iter().map(String::as_str).chain(["--help"])),
+        Command::Version => said(["--version"]),
         Command::Complete { words } => print(&complete::candidates(&command(), &words)),
     }
+}
+
+/// Prints what the program says of itself where it gets these arguments.
+///
+/// # Errors
+/// Stdout cannot be written.
+fn said<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<End> {
+    let args: Vec<OsString> = [""].into_iter().chain(args).map(OsString::from).collect();
+    command().try_get_matches_from(&args).map_or_else(|e| refused(e, &args), |_| Ok(End::Done))
 }
 
 /// Prints clap's message about arguments that it refuses. The message repeats the arguments, so clap parses them again in a form that is
@@ -110,7 +125,7 @@ fn command() -> clap::Command {
     let file = program();
     let is_plugin = file.starts_with("kubectl") || file.is_empty();
     let name = if is_plugin { "kubectl krm-merge".to_owned() } else { shown::line(&file).into_owned() };
-    Cli::command().name("kubectl-krm_merge").bin_name(name)
+    cli::command().name("kubectl-krm_merge").bin_name(name)
 }
 
 /// The name by which the user called the program.

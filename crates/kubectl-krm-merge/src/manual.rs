@@ -13,6 +13,9 @@ struct Section {
     text: &'static str,
 }
 
+/// The title of the section with the exit codes.
+const EXIT_STATUS: &str = "Exit status";
+
 const OF_THREE_WAY: &str = "\
 Look at the upgrade of a package with local edits from upstream's v1 to its v2, then do it:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package \\
@@ -227,16 +230,45 @@ stay between markers. The driver reads the file of the work tree. If it cannot b
 The driver reads CustomResourceDefinitions from git's index. If branches merged each other, no rule decides in their common ancestors.",
 };
 
+const EXIT_OF_PLUGIN: Section = Section {
+    title: EXIT_STATUS,
+    text: "0 done; 1 something is open or differs; 2 bad usage or input, and nothing is written. The help of each command says more.",
+};
+
 const EXIT_OF_RESOLVE: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "0 no conflict is left; 1 some are; 2 bad usage or input, and nothing is written; 130 Ctrl-C, and nothing is written.",
 };
 
-const EXIT: Section = Section {
-    title: "Exit status",
+const EXIT: Section = Section { title: EXIT_STATUS, text: "0 done, or nothing to do; 2 bad usage or input." };
+
+const EXIT_OF_MERGE: Section = Section {
+    title: EXIT_STATUS,
     text: "\
-0 done; 1 conflicts under `--on-conflict fail` or `mark`, differences with `--exit-code`, something newer with `upgrade --check`, conflicts of any kind with `--conflicts-exit-code`; \
+0 done; 1 differences with `--exit-code`; 2 bad usage or input, and nothing is written; 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP stopped \
+`--in-place`, and nothing is written.",
+};
+
+const EXIT_OF_THREE_WAY: Section = Section {
+    title: EXIT_STATUS,
+    text: "\
+0 done; 1 conflicts under `--on-conflict fail` or `mark`, conflicts of any kind with `--conflicts-exit-code`, differences with `--exit-code`; \
 2 bad usage or input, and nothing is written; 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
+};
+
+const EXIT_OF_UPGRADE: Section = Section {
+    title: EXIT_STATUS,
+    text: "\
+0 each package has its release; 1 conflicts between markers or under `--on-conflict fail`, something newer or wanted with `--check`, \
+conflicts of any kind with `--conflicts-exit-code`, differences with `--exit-code`; 2 bad usage or input, and nothing is written in this \
+package; 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP stopped the run, and nothing more is written.",
+};
+
+const EXIT_OF_LIVE: Section = Section {
+    title: EXIT_STATUS,
+    text: "\
+0 done; 1 conflicts under `--on-conflict fail`, conflicts of any kind with `--conflicts-exit-code`, differences with `--exit-code`; \
+2 bad usage or input, or the server refuses something.",
 };
 
 const EXTRACT: Section = Section {
@@ -252,27 +284,25 @@ line: comments above fields, the order of fields, nulls, blank lines, indentatio
 };
 
 const EXIT_OF_DIFF: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "0 no field differs, or no line with `-o diff`; 1 some do, unless `--exit-code=false` is given; 2 bad usage or input.",
 };
 
 const EXIT_OF_EXTRACT: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "0 the patch is printed; it is empty if nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
 };
 
 const EXIT_OF_LIST: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "0 done; 2 bad usage or input. What is wrong with one package does not keep the others from being listed.",
 };
 
-const EXIT_OF_HISTORY: Section = Section {
-    title: "Exit status",
-    text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input.",
-};
+const EXIT_OF_HISTORY: Section =
+    Section { title: EXIT_STATUS, text: "0 the history is replayed, whatever was in conflict; 2 bad usage or input." };
 
 const EXIT_OF_CACHE: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "0 the cache is listed, or all that no other run uses is removed; 2 it cannot be read or removed, or others may write it.",
 };
 
@@ -286,7 +316,7 @@ those that both sides changed. A file that is not as committed was changed while
 };
 
 const EXIT_OF_DRIVER: Section = Section {
-    title: "Exit status",
+    title: EXIT_STATUS,
     text: "\
 0 merged; 1 someone must decide the conflicts between the markers; 255 a file cannot be read or written, and git stops its merge. \
 git expects these codes. The command that `git-install` configures merges the lines with `git merge-file` if this program ends with another code below 128, or is not there.",
@@ -295,7 +325,8 @@ git expects these codes. The command that `git-install` configures merges the li
 const ENVIRONMENT: Section = Section {
     title: "Environment",
     text: "\
-`NO_COLOR`: if it is set, nothing is coloured, unless `--color=always` is given. The same holds if `TERM` is `dumb`.
+`NO_COLOR`: if it is set, nothing is coloured, unless `--color=always` is given. The same holds if `TERM` is `dumb`. `CLICOLOR_FORCE`: if it is \
+set and not `0`, output that is no data is coloured outside of a terminal, too.
 
 `XDG_CACHE_HOME` and `HOME`: where the cache of releases lies, as `~/.cache/krm-merge`.
 
@@ -334,6 +365,11 @@ fn sections(command: &str) -> Vec<Section> {
         "git-history" => EXIT_OF_HISTORY,
         "cache" => EXIT_OF_CACHE,
         "resolve" => EXIT_OF_RESOLVE,
+        "two-way" | "strategic" => EXIT_OF_MERGE,
+        "three-way" => EXIT_OF_THREE_WAY,
+        "upgrade" => EXIT_OF_UPGRADE,
+        "live" => EXIT_OF_LIVE,
+        "" => EXIT_OF_PLUGIN,
         _ => EXIT,
     });
     all.push(ENVIRONMENT);

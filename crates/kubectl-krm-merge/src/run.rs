@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
 use krm_driver::mark;
-use krm_driver::resolve::marked::has_markers;
+use krm_driver::resolve::marked::{Marked, has_markers};
 use krm_files::disk::{self, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
@@ -22,7 +22,7 @@ use krm_git::unmerged::{self, Conflicted};
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::{Outcome, Severity};
-use krm_show::args::Output;
+use krm_show::args::{Color, Output};
 use krm_show::diff;
 use krm_show::output::Printed;
 use krm_show::page::{self, report};
@@ -32,6 +32,7 @@ use krm_tree::sides::Sides;
 use krm_yaml::shown;
 
 use crate::cli::Common;
+use crate::likeness::likeness;
 use crate::setting::Setting;
 
 /// Runs a merge with the setting that the flags give. `dest` is the path of dest.
@@ -64,13 +65,35 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
     }
     setting.use_rules_of(&dest)?;
     let merge = merged(&mut dest, &mut setting, &progress)?;
+    let hint = hint(&dest, &setting, &merge)?;
     let end = end(&dest, &setting, &merge, common, progress)?;
+    hint.iter().for_each(|hint| screen::tell(hint));
     if let Some((open, marked)) = end.open
         && let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), open, marked)
     {
         screen::tell(&next);
     }
     Ok(end.end)
+}
+
+/// What a user may have mixed up: sides that are in each other's place, or the wrong folder.
+fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<String>> {
+    let [(_, original), (_, updated)] = setting.given.as_slice() else { return Ok(None) };
+    let ([original], [updated]) = (original.as_slice(), updated.as_slice()) else { return Ok(None) };
+    let Some(counts) = merge.results.iter().find_map(|result| result.counts) else { return Ok(None) };
+    if dest.is_empty() && !original.is_empty() {
+        return Ok(Some(format!(
+            "warning: {}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
+            dest.name
+        )));
+    }
+    // A merge with changes of upstream is not the wrong way round, so nothing is compared.
+    let is_still = !original.is_empty() && counts.added + counts.deleted == 0 && counts.merged <= counts.conflicts;
+    if !is_still || !likeness(updated, dest)?.is_nearer(likeness(original, dest)?) {
+        return Ok(None);
+    }
+    let told = "info: dest is nearer to updated than to original: this upgrade is done, or `--original` and `--updated` are swapped";
+    Ok(Some(told.to_owned()))
 }
 
 /// How a merge of a package ended.
@@ -135,6 +158,9 @@ pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progr
     let printed = print(dest, merge, common);
     if writes { printed.context("the files are written, but not the output") } else { printed }?;
     infos(merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
+    if format(common) == Some(Output::Diff) {
+        page::own_total(merge).iter().for_each(|total| screen::tell(total));
+    }
     if let Some(end) = merge.failure() {
         let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
         let marked = if writes && setting.conflicts == Conflicts::Marked { marked.count() } else { 0 };
@@ -215,6 +241,14 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
     }
 }
 
+/// The lines in which a conflict of a text begins.
+fn conflict_lines(text: &[u8]) -> Vec<usize> {
+    if !has_markers(text) {
+        return Vec::new();
+    }
+    Marked::read(text).conflicts.iter().map(|conflict| conflict.lines.0).collect()
+}
+
 fn printed(common: &Common) -> Printed {
     if common.without_local_config { Printed::ForCluster } else { Printed::All }
 }
@@ -241,10 +275,14 @@ fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome
 }
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
-    let reader = Reader::of_stdout(common.color);
+    let reader = Reader::of_stdout(Color::Auto);
     let mut page = Page::new(reader);
     match format(common) {
-        None => page::written(merge, &mut page),
+        None => page::written_with_markers(
+            merge,
+            |change| change.new.as_deref().map(conflict_lines).unwrap_or_default(),
+            &mut page,
+        ),
         Some(Output::Diff) if common.stat => {
             if common.output.is_some() {
                 page.append(diff::diff(&merge.changes, &merge.types(dest), reader));

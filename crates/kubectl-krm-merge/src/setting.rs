@@ -339,7 +339,10 @@ fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)
                 value.push(',');
                 value.push_str(piece);
             }
-            _ => bail!("`{flag}` must be fields as `kind=Deployment,name=web`, not \"{text}\""),
+            _ if flag == "--target" => {
+                bail!("`--target` must be fields as `kind=Deployment,name=web`, or as `deployment/web`, not \"{text}\"")
+            }
+            _ => bail!("`{flag}` must be fields as `kind=Deployment,path=spec.x`, not \"{text}\""),
         }
     }
     Ok(pairs)
@@ -351,9 +354,56 @@ fn take(fields: &mut Vec<(String, String)>, name: &str) -> Option<String> {
     Some(fields.swap_remove(at).1)
 }
 
+/// The short names of kubectl for kinds. Source: `kubectl api-resources`.
+const SHORT: [(&str, &str); 17] = [
+    ("cj", "cronjob"),
+    ("cm", "configmap"),
+    ("crd", "customresourcedefinition"),
+    ("deploy", "deployment"),
+    ("ds", "daemonset"),
+    ("hpa", "horizontalpodautoscaler"),
+    ("ing", "ingress"),
+    ("netpol", "networkpolicy"),
+    ("ns", "namespace"),
+    ("pdb", "poddisruptionbudget"),
+    ("po", "pod"),
+    ("pv", "persistentvolume"),
+    ("pvc", "persistentvolumeclaim"),
+    ("rs", "replicaset"),
+    ("sa", "serviceaccount"),
+    ("sts", "statefulset"),
+    ("svc", "service"),
+];
+
+/// The fields of a target in kubectl's form: `deployment/web`, `deploy/web`, `deployments.apps/web`.
+fn fields_of_kubectl(text: &str) -> Option<Vec<(String, String)>> {
+    let (kind, name) = text.split_once('/').filter(|(kind, name)| !kind.is_empty() && !name.is_empty())?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '/' | ':');
+    if !text.chars().all(is_plain) || name.contains('/') {
+        return None;
+    }
+    let (kind, group) = kind.split_once('.').map_or((kind, None), |(kind, group)| (kind, Some(group)));
+    let lower = kind.to_ascii_lowercase();
+    let long = SHORT.iter().find(|(short, _)| *short == lower).map_or(&*lower, |(_, long)| *long);
+    let singular =
+        [("ies", "y"), ("es", ""), ("s", "")].map(|(plural, one)| Some(long.strip_suffix(plural)?.to_owned() + one));
+    let kinds: Vec<String> = singular.into_iter().flatten().chain([long.to_owned()]).collect();
+    let exact = |text: &str| text.replace('.', "\\.");
+    let group = group.map(|group| ("group".to_owned(), exact(group)));
+    let own = [("kind".to_owned(), format!("(?i:{})", kinds.join("|"))), ("name".to_owned(), exact(name))];
+    Some(own.into_iter().chain(group).collect())
+}
+
 fn target_of(text: &str) -> Result<Target> {
-    let mut given = fields("--target", &TARGET, text)?;
+    if let Some(given) = fields_of_kubectl(text) {
+        return written_target(text, given, vec![format!("`{text}`")]);
+    }
+    let given = fields("--target", &TARGET, text)?;
     let written = given.iter().map(|(name, value)| format!("`{name}: {value}`")).collect();
+    written_target(text, given, written)
+}
+
+fn written_target(text: &str, mut given: Vec<(String, String)>, written: Vec<String>) -> Result<Target> {
     let [group, version, kind, name, namespace, label_selector, annotation_selector, path] =
         TARGET.map(|name| take(&mut given, name));
     let fields = WrittenTarget { group, version, kind, name, namespace, label_selector, annotation_selector, path };
@@ -389,6 +439,23 @@ fn rule(text: &str) -> Result<WrittenRule> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_may_have_the_form_of_kubectl() {
+        for (text, kind, name, group) in [
+            ("deployment/web", "(?i:deployment)", "web", None),
+            ("svc/a.b", "(?i:service)", "a\\.b", None),
+            ("NetworkPolicies/x", "(?i:networkpolicy|networkpolici|networkpolicie|networkpolicies)", "x", None),
+            ("rollouts.argoproj.io/x", "(?i:rollout|rollouts)", "x", Some("argoproj\\.io")),
+        ] {
+            let want = [("kind", Some(kind)), ("name", Some(name)), ("group", group)];
+            let want = want.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?.to_owned())));
+            assert_eq!(fields_of_kubectl(text), Some(want.collect()), "{text}");
+        }
+        for text in ["deployment", "/web", "deployment/", "a/b/c", "kind=A,path=a/b", "deployment/web-.*"] {
+            assert_eq!(fields_of_kubectl(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_piece_without_a_known_field_goes_on_with_the_value_before_it() {

@@ -42,6 +42,11 @@ pub fn root(api_version: &str, kind: &str) -> Option<Root> {
     Some(Root { place: Place { ty: *ty, rule: 0 }, instead: known(at).filter(|name| *name != version) })
 }
 
+/// The names of all kinds, in lower case.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|row| kind_name(row.1))
+}
+
 /// The groups that have a kind of this name, each with the versions of the kind, the oldest first. The name may be in any case.
 pub fn groups_of(kind: &str) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let kind = kind.to_ascii_lowercase();

@@ -50,6 +50,14 @@ impl<'t> Types<'t> {
         }
         found
     }
+
+    /// The names of all kinds that are known. Those of public definitions are in lower case.
+    pub fn kinds(&self) -> BTreeSet<String> {
+        let (rules, definitions) = (types_of(&self.rules), types_of(&self.definitions));
+        let said = rules.chain(definitions).chain(self.openapi.types().cloned()).map(|(_, kind)| kind);
+        let known = builtin::kinds().map(|(_, kind)| kind).chain(atlas::kinds()).map(str::to_owned);
+        said.chain(known).collect()
+    }
 }
 
 fn types_of<T>(map: &ByType<T>) -> impl Iterator<Item = (String, String)> {

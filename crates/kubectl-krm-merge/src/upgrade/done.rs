@@ -4,6 +4,7 @@ use anyhow::Result;
 use krm_files::told::counted;
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
+use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown;
 use serde::Serialize;
@@ -87,7 +88,7 @@ pub fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
         ),
         (false, _) => format!("{}: it has {name} already", package.name),
     };
-    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     page.line(&line);
     match args.common.output {
         None => page.print()?,
@@ -111,7 +112,7 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
     let writes = args.writes();
     let Some((open, marked)) = ended.open else {
         if writes && common.output.is_none() {
-            let mut page = Page::new(Reader::of_stdout(common.color));
+            let mut page = Page::new(Reader::of_stdout(Color::Auto));
             page.line(&format!("upgraded {} {has}to {to}", package.name));
             page.print()?;
         }
@@ -168,7 +169,7 @@ pub fn checked(args: &Upgrade, job: Job<'_>, found: Found) -> Result<Done> {
         return Ok(done);
     }
     let has = from.map_or("nothing", |from| &from.name);
-    let mut page = Page::new(Reader::of_stdout(args.common.color));
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let aim = if plan.aim == Aim::Named { "wanted".to_owned() } else { format!("newest{}", in_range(plan)) };
     page.line(&format!(
         "{}: has {}, {aim} is {}; {}, {} to expect{errors}",

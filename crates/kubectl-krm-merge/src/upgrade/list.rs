@@ -19,10 +19,10 @@ use krm_yaml::shown as escaped;
 use serde::Serialize;
 
 use super::below::{below, check_some};
-use super::nearest::likeness;
 use super::plan::{Plan, Release, Stores};
 use super::sides::both;
 use crate::cli::{List, Listed};
+use crate::likeness::likeness;
 
 /// What is known of a package.
 #[derive(Debug, Default, Serialize)]

@@ -1,32 +1,21 @@
 //! Which release is nearest to what a package holds, for packages that do not record theirs. Nothing is guessed: the user says it.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
-use krm_files::held::is_local;
-use krm_files::side::{Side, SidePart};
+use krm_files::side::Side;
 use krm_files::terminal::is_someone_there;
 use krm_git::refs::State;
 use krm_git::store::Gone;
-use krm_merge::file_path;
-use krm_merge::package::{Member, members};
-use krm_merge::resource::Resource;
-use krm_merge::rules::Rules;
-use krm_merge_core::policy::{Policy, Renames};
-use krm_schema::mode::Mode;
-use krm_schema::schema::{Inference, Types};
 use krm_show::progress::Progress;
 use krm_show::screen;
-use krm_tree::limit::Budget;
-use krm_tree::sides::Sides;
 use krm_yaml::shown;
 
 use super::aim::DirectoryAt;
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
-use crate::pairs::{Pair, pairs};
+use crate::likeness::{Likeness, likeness};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;
@@ -39,83 +28,6 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// How many bytes are fetched before the user is asked. A server that cannot leave out files sends whole releases.
 const LARGEST: u64 = 100_000_000;
-
-/// How much of a package is as in a release.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Likeness {
-    /// The resources that are equal.
-    pub equal: usize,
-    /// The resources that the release and the package both have.
-    paired: usize,
-    /// The places that differ. What the package lacks is none, for a copy may be of a part.
-    places: usize,
-    /// The resources that the package lacks.
-    lacks: usize,
-    /// All resources of the release and the package.
-    pub all: usize,
-}
-
-impl Likeness {
-    /// The number of resources that differ.
-    pub fn changed(self) -> usize {
-        self.all - self.equal
-    }
-
-    /// Its place among those of other releases: the greatest is nearest.
-    fn rank(self) -> impl Ord {
-        (self.equal, Reverse(self.places), Reverse(self.lacks))
-    }
-}
-
-/// How much of a package is as in a release. Comments, layout and what kpt notes do not count, nor does what is for programs that read the
-/// package.
-///
-/// # Errors
-/// A resource cannot be compared.
-pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
-    let resources = |side| -> Vec<Resource<'_>> {
-        let all = Side::resources(side, SidePart::Role).into_iter().map(|(_, resource)| resource);
-        let is_rules = |resource: &Resource<'_>| {
-            resource.path.and_then(|path| path.rsplit('/').next()).is_some_and(file_path::is_rules)
-        };
-        all.filter(|resource| !is_local(resource) && !is_rules(resource)).collect()
-    };
-    let types = Types::new([], Inference::On).with_definitions(dest.definitions());
-    let budget = Budget::default();
-    let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
-    let mut found = Likeness::default();
-    let [release, dest] = [resources(release), resources(dest)];
-    let sides = Sides { original: &release[..], updated: &release[..], dest: &dest[..] };
-    // A copy with other names, or in another namespace, is a copy.
-    let all: Vec<Pair<'_>> = match members(sides, Renames::Follow) {
-        Ok(members) => {
-            let pair = |Member { sides, .. }| Pair { old: sides.original.cloned(), new: sides.dest.cloned() };
-            members.into_iter().map(pair).collect()
-        }
-        // Of resources that nobody can tell apart, the path decides.
-        Err(_) => pairs(release.clone(), dest.clone()),
-    };
-    for Pair { old, new } in all {
-        found.all += 1;
-        let places = match (&old, &new) {
-            (Some(old), Some(new)) => {
-                found.paired += 1;
-                let places =
-                    rules.differs(old, new).map_err(|e| anyhow!("{}:{}", e.resource.origin.text(), e.error))?;
-                places.len()
-            }
-            (Some(_), None) => {
-                found.lacks += 1;
-                continue;
-            }
-            // A whole resource counts more than some fields.
-            (None, _) => 100,
-        };
-        found.equal += usize::from(places == 0);
-        found.places += places;
-    }
-    Ok(found)
-}
 
 /// The release that is nearest to a package, of those that were compared.
 struct Nearest {

@@ -23,6 +23,7 @@ use super::plan::{Job, Plan};
 use super::untouched::untouched;
 use super::{committed, nearest};
 use crate::cli::{Common, InConflict, Upgrade};
+use crate::likeness::likeness;
 use crate::{run, setting};
 
 /// Upgrades one package, or looks at it.
@@ -95,7 +96,7 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progres
         }
     }
     package.part(&plan.record, &mut original, &mut updated, dest, &own)?;
-    let changes = if args.check { nearest::likeness(&original, dest)?.changed() } else { 0 };
+    let changes = if args.check { likeness(&original, dest)?.changed() } else { 0 };
     let mut setting = setting::of_upgrade(&args.deciding, common)?;
     setting.given = vec![(Role::Original, vec![original]), (Role::Updated, vec![updated])];
     setting.use_rules_of(dest)?;

@@ -12,7 +12,7 @@ fn a_file_into_a_file_changes_only_what_it_says() {
     assert_eq!(out, WEB.replace("web:1", "'web:2'"));
     assert_eq!(folder.read("web.yaml"), WEB, "nothing is written without --in-place");
     let out = folder.run(&["two-way", "--source", "patch.yaml", "--dest", "web.yaml", "--in-place"]).passed();
-    assert_eq!(out, "changed web.yaml\n");
+    assert_eq!(out, "changed web.yaml\ntotal: 1 file changed\n");
     assert_eq!(folder.read("web.yaml"), WEB.replace("web:1", "'web:2'"));
     assert_eq!(folder.files("").len(), 2);
 }

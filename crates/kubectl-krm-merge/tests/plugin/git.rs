@@ -143,7 +143,7 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     let repository = Repository::new("web.yaml", WEB);
     repository.branch("web.yaml", &ours, &theirs);
     let ran = repository.fails(&["merge", "topic"]);
-    let told = "error: Deployment web: both sides changed the tag of `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original (";
+    let told = "conflict: Deployment web: both sides changed the tag of `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original (";
     assert!(ran.stderr.contains(told) && ran.stderr.contains(") had \"web:1\"; someone must decide\n"), "{ran:?}");
     let want = ours.replace(
         "        image: web:ours\n",

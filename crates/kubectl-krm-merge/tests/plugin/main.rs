@@ -22,6 +22,7 @@ mod limits;
 mod live;
 mod machines;
 mod mark;
+mod mistakes;
 mod moves;
 mod pairs;
 mod people;

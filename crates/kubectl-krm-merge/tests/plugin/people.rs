@@ -233,7 +233,7 @@ fn man_pages_are_without_a_warning_and_keep_the_lines_of_examples() {
             let at = lines.iter().position(|line| *line == first).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(lines[at + 1..at + 4], ["-o diff", first, "--in-place"]);
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains("SEE ALSO kubectl-krm-merge(1), kubectl-krm-merge-two-way(1), "), "{text}");
+            assert!(words.contains("SEE ALSO kubectl-krm-merge(1), kubectl-krm-merge-get(1), "), "{text}");
             assert!(text.contains("--updated .git/deploy@v2 --dest deploy"), "{text}");
         }
         assert!(!text.contains("EXTRA"), "{text}");

@@ -41,7 +41,7 @@ fn a_comment_that_both_changed_is_marked_without_what_is_below_it() {
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours, &theirs]);
     // What each side changed below the comment is merged.
     assert_eq!(text, with("app", "web:2", "--c").replace("  # app\n", &block("  # ours\n", "  # theirs\n")));
-    let place = "error: Pod web: both sides changed the comment at `spec.containers[name=app]`: ours has \"# ours\", theirs has \"# theirs\", original had \"# app\"; someone must decide\n";
+    let place = "conflict: Pod web: both sides changed the comment at `spec.containers[name=app]`: ours has \"# ours\", theirs has \"# theirs\", original had \"# app\"; someone must decide\n";
     assert_eq!(err, place);
     // One that ours took out, and theirs changed.
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours.replace("  # ours\n", ""), &theirs]);
@@ -143,7 +143,7 @@ fn comments_in_a_list_without_keys_are_marked_as_git_marks_them() {
     let sides = [with("first", "second", "b"), with("new", "ours", "b"), with("first", "theirs", "b")];
     let (err, text) = stops([&sides[0], &sides[1], &sides[2]]);
     assert_eq!(text, with("new", "second", "b").replace("  # second\n", &marked));
-    assert!(err.contains("error: Pod web: one side changed a comment of `spec.tolerations`, and"), "{err}");
+    assert!(err.contains("conflict: Pod web: one side changed a comment of `spec.tolerations`, and"), "{err}");
     // A comment alone that each side changed is merged.
     let sides = [with("first", "second", "b"), with("ours", "second", "b"), with("first", "theirs", "b")];
     let image = |text: &str, tag: &str| text.replace("web:1", tag);
@@ -206,7 +206,7 @@ fn a_resource_of_another_version_and_name_is_followed() {
     // With little in common it is another one.
     let other = "apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: other\nspec:\n  schedule: '@hourly'\n  suspend: true\n";
     let (err, _) = stops([&original, &changed, other]);
-    assert!(err.contains("error: CronJob job: both sides changed") || err.contains("CronJob job"), "{err}");
+    assert!(err.contains("conflict: CronJob job: both sides changed") || err.contains("CronJob job"), "{err}");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn comments_at_the_top_of_a_file_that_both_changed_are_told() {
     let with = |comment: &str| format!("# {comment}\n\n{}", map("a", &[("x", "1")]));
     let (err, text) = stops([&with("head"), &with("ours"), &with("theirs")]);
     assert_eq!(text, with("head").replace("# head\n", &block("# ours\n", "# theirs\n")));
-    assert!(err.starts_with("error: web.yaml: ") && err.ends_with("someone must decide\n"), "{err}");
+    assert!(err.starts_with("conflict: web.yaml: ") && err.ends_with("someone must decide\n"), "{err}");
     // Set apart by blank lines in a resource.
     let with = |comment: &str, x: u8| {
         map("a", &[("v", "1"), ("x", &x.to_string())]).replace("  x:", &format!("\n  # {comment}\n\n  x:"))
@@ -291,7 +291,7 @@ fn a_conflict_in_a_list_is_no_larger_than_what_overlaps() {
     let head = apps("efa", field).replace("  - conf: {}\n", "  - conf:\n");
     let between = theirs.strip_prefix(&*head).and_then(|rest| rest.strip_suffix(end)).expect("the lines between");
     assert_eq!(text, head.clone() + &block("", between) + end);
-    assert!(err.starts_with("error: Apps a: both sides changed `spec.apps`: "), "{err}");
+    assert!(err.starts_with("conflict: Apps a: both sides changed `spec.apps`: "), "{err}");
 }
 
 /// Ours and theirs add the same version to a definition, and it differs in two lines far apart.
@@ -312,6 +312,6 @@ fn what_both_added_under_one_name_is_marked_by_field() {
         .map(|(pad, words)| ["", " of all"].map(|more| format!("{pad}description: {words}{more}.\n")));
     let (err, text) = stops([head, &with(&first[0], &last[0]), &with(&first[1], &last[1])]);
     assert_eq!(text, with(&block(&first[0], &first[1]), &block(&last[0], &last[1])));
-    let place = "error: CustomResourceDefinition doors.example.com: both sides added `spec.versions[1].schema.openAPIV3Schema.description`: ";
+    let place = "conflict: CustomResourceDefinition doors.example.com: both sides added `spec.versions[1].schema.openAPIV3Schema.description`: ";
     assert!(err.starts_with(place), "{err}");
 }

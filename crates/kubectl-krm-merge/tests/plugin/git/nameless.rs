@@ -20,7 +20,7 @@ fn is_in_conflict(path: &str, sides: [&str; 3], want: &str, told: &str) {
     if has("git") {
         let (code, text, stderr) = driven(path, sides);
         assert_eq!((code, text.as_str()), (Some(1), want), "{path}: {stderr}");
-        assert_eq!(stderr, format!("error: {path}: {told}\n"));
+        assert_eq!(stderr, format!("conflict: {path}: {told}\n"));
     }
 }
 
