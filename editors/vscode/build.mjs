@@ -15,6 +15,8 @@ export function build(wasm) {
     cpSync(join(wasm, name), join(lib, name));
   }
   cpSync(join(here, "../../playground/src/changes.js"), join(lib, "changes.js"));
+  mkdirSync(join(here, "schemas"), { recursive: true });
+  cpSync(join(here, "../../schemas/krm-merge-yaml.json"), join(here, "schemas/krm-merge-yaml.json"));
   cpSync(join(here, "../../LICENSE"), join(here, "LICENSE"));
   writeFileSync(join(lib, "package.json"), '{ "type": "module" }\n');
 }

@@ -36,6 +36,7 @@ pub fn make(dist: &Dist) -> Result<(), String> {
         Entry::text("extension/package.json", text),
         Entry::text("extension/README.md", read(&own.join("README.md"))?),
         Entry::text("extension/LICENSE.txt", read(&dist.root.join("LICENSE"))?),
+        Entry::text("extension/schemas/krm-merge-yaml.json", read(&dist.root.join("schemas/krm-merge-yaml.json"))?),
         Entry::text("extension/lib/package.json", "{ \"type\": \"module\" }\n".to_owned()),
         Entry::text("extension/lib/changes.js", read(&dist.root.join("playground/src/changes.js"))?),
     ];
