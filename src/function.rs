@@ -130,8 +130,9 @@ const NO_CONFIG: &str = "`functionConfig` must be given: a `Merge` of `krm-merge
 
 fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
-    let is_said = |node: &NodeRef<'_>| !node.is_null() && !(node.is_map() && node.fields().next().is_none());
-    let Some(node) = list.function_config.filter(is_said) else {
+    // kpt sends an empty map if the user gives none.
+    let is_empty = |node: NodeRef<'_>| node.is_null() || node.is_map() && node.fields().next().is_none();
+    let Some(node) = list.function_config.filter(|node| !is_empty(*node)) else {
         return Err(Box::new(Outcome::new(Severity::Error, NO_CONFIG)));
     };
     let config = Config::read(node).map_err(in_stdin)?;

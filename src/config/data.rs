@@ -34,12 +34,10 @@ const MODES: [(&str, Mode); 6] = [
     ("Strategic", Mode::Strategic),
 ];
 
-const ON_CONFLICT: [(&str, OnConflict); 7] = [
+const ON_CONFLICT: [(&str, OnConflict); 5] = [
     ("TakeUpdated", OnConflict::TakeUpdated),
-    ("Theirs", OnConflict::TakeUpdated),
     ("theirs", OnConflict::TakeUpdated),
     ("KeepDest", OnConflict::KeepDest),
-    ("Ours", OnConflict::KeepDest),
     ("ours", OnConflict::KeepDest),
     ("Fail", OnConflict::Fail),
 ];

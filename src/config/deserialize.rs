@@ -73,6 +73,11 @@ pub(crate) fn one_of(names: &[&str]) -> String {
     }
 }
 
+/// The names of values without their other names, which begin with a small letter: messages say each in one way.
+fn first_names(names: &'static [&'static str]) -> Vec<&'static str> {
+    names.iter().copied().filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase())).collect()
+}
+
 impl de::Error for Failure {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(message.to_string())
@@ -100,7 +105,7 @@ impl de::Error for Failure {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(format!("must be {}, not \"{variant}\"", one_of(expected)))
+        Self::new(format!("must be {}, not \"{variant}\"", one_of(&first_names(expected))))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -168,7 +173,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
     ) -> Result<V::Value, Failure> {
         match self.0.as_str() {
             Some(name) => visitor.visit_enum::<StrDeserializer<'_, Failure>>(name.into_deserializer()),
-            None => Err(Failure::new(format!("must be {}", one_of(variants)))),
+            None => Err(Failure::new(format!("must be {}", one_of(&first_names(variants))))),
         }
     }
 

@@ -120,7 +120,7 @@ pub(super) enum Element {
     /// A resource as it stands, which is read where it is.
     Resource,
     /// An input.
-    Input(WrittenInput),
+    Input(Box<WrittenInput>),
 }
 
 impl<'de> Deserialize<'de> for Element {
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for Element {
             }
 
             fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, input: D) -> Result<Element, D::Error> {
-                WrittenInput::deserialize(input).map(Element::Input)
+                WrittenInput::deserialize(input).map(|input| Element::Input(Box::new(input)))
             }
         }
         deserializer.deserialize_newtype_struct(OR_RESOURCE, Visitor)
@@ -213,10 +213,10 @@ pub(super) struct WrittenWhen {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 pub(super) enum Take {
     /// Dest.
-    #[serde(alias = "Ours", alias = "ours")]
+    #[serde(alias = "ours")]
     Dest,
     /// Updated.
-    #[serde(alias = "Theirs", alias = "theirs")]
+    #[serde(alias = "theirs")]
     Updated,
     /// Who has the newer version, if the values are versions of one form. Else the rule decides nothing.
     Newest,
@@ -329,8 +329,8 @@ fn or_resources(inputs: &mut schemars::Schema) {
 
 /// Adds the names of the sides in git to the schema of who wins.
 fn or_ours_and_theirs(who: &mut schemars::Schema) {
-    let words = [("Dest stays: yours.", ["Ours", "ours"]), ("Updated wins: upstream's.", ["Theirs", "theirs"])];
-    let words = words.map(|(about, names)| serde_json::json!({"description": about, "type": "string", "enum": names}));
+    let words = [("Dest stays: yours.", "ours"), ("Updated wins: upstream's.", "theirs")];
+    let words = words.map(|(about, name)| serde_json::json!({"description": about, "type": "string", "enum": [name]}));
     let variants = ["/anyOf/0/oneOf", "/oneOf"].into_iter().find(|at| who.pointer(at).is_some());
     let variants = variants.and_then(|at| who.pointer_mut(at)).and_then(serde_json::Value::as_array_mut);
     if let Some(variants) = variants {

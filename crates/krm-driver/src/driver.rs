@@ -497,23 +497,24 @@ fn by_line(versions: &Versions) -> Result<End> {
         return Ok(End::StopsGit);
     }
     let merged = Asked::of(versions, || true)?.output;
-    let what = match merged.status.code() {
-        Some(0) if breaks(versions, &merged.stdout)? => {
-            "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers"
-        }
+    let (word, what) = match merged.status.code() {
+        Some(0) if breaks(versions, &merged.stdout)? => (
+            "conflict",
+            "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers",
+        ),
         Some(0) => return write(versions, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
         Some(1..=127) => {
             write(versions, &merged.stdout)?;
-            "git has merged its lines, and left conflicts between markers"
+            ("conflict", "git has merged its lines, and left conflicts between markers")
         }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
         _ if versions.purpose == Purpose::Ancestors => {
             return write(versions, &read(&versions.original)?).map(|()| End::Done);
         }
-        _ => "git cannot merge its lines, and leaves our version without markers",
+        _ => ("error", "git cannot merge its lines, and leaves our version without markers"),
     };
-    tell_open(versions, &format!("error: {}: {what}: someone must decide", name(versions)));
+    tell_open(versions, &format!("{word}: {}: {what}: someone must decide", name(versions)));
     Ok(End::Differs)
 }
 

@@ -8,10 +8,10 @@ use krm_tree::tree::{Pick, Taking, View};
 pub enum OnConflict {
     /// Updated wins, as in kpt, and every case is reported: upgrades go through, local edits may have to be made again.
     #[default]
-    #[cfg_attr(feature = "serde", serde(alias = "Theirs", alias = "theirs"))]
+    #[cfg_attr(feature = "serde", serde(alias = "theirs"))]
     TakeUpdated,
     /// Dest wins, and every case is reported: local edits are safe, upstream's fixes may not arrive.
-    #[cfg_attr(feature = "serde", serde(alias = "Ours", alias = "ours"))]
+    #[cfg_attr(feature = "serde", serde(alias = "ours"))]
     KeepDest,
     /// Nothing is merged: a person decides first.
     Fail,

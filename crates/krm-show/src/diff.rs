@@ -323,17 +323,7 @@ fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
     about.extend(result.file.as_ref().map(|f| format!("({}{line})", shown::name(&f.path))));
     page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
     match clash::values(result) {
-        Some(Values { original, dest, updated }) => {
-            for (side, value) in [("original:", original), ("dest:    ", dest), ("updated: ", updated)] {
-                match value {
-                    Shown::Whole(text) => page.line(&format!("  {side} {text}")),
-                    Shown::Against(lines) => {
-                        page.line(&format!("  {}", side.trim_end()));
-                        lines.iter().for_each(|line| page.painted(paint(line), &format!("  |{}", line.marked())));
-                    }
-                }
-            }
-        }
+        Some(values) => of_values(values, page),
         None => {
             if let Some(original) = result.tags.get(ORIGINAL) {
                 page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
@@ -343,6 +333,30 @@ fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
         }
     }
     page.line(&format!("  outcome:  {}", clash.outcome()));
+}
+
+fn of_values(Values { original, dest, updated }: Values, page: &mut Page) {
+    for (side, value) in [("original:", original), ("dest:    ", dest), ("updated: ", updated)] {
+        match value {
+            Shown::Whole(text) => page.line(&format!("  {side} {text}")),
+            Shown::Against(lines) => {
+                page.line(&format!("  {}", side.trim_end()));
+                lines.iter().for_each(|line| page.painted(paint(line), &format!("  |{}", line.marked())));
+            }
+        }
+    }
+}
+
+/// An open conflict as a person at a terminal sees it: where it is, and the values of the sides below one another. `None` if it has no values,
+/// or if they are secret.
+pub fn picture(result: &Outcome, reader: Reader) -> Option<Page> {
+    let (clash, values) = (result.clash.as_ref()?, clash::public_values(result).filter(|_| result.is_open())?);
+    let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
+    about.extend(result.file.as_ref().map(|file| format!("({})", shown::name(&file.path))));
+    let mut page = Page::new(reader);
+    page.message(&format!("conflict: {}: {}", about.join(" "), clash.place));
+    of_values(values, &mut page);
+    Some(page)
 }
 
 fn paint(line: &Line) -> Paint {
@@ -484,6 +498,22 @@ diff --git a/c.yaml b/c.yaml
         };
         let dest = Side::of_text("dest", "").expect("a side");
         assert_eq!(conflicts(&dest, &merge, Reader::Program).text(), want);
+    }
+
+    #[test]
+    fn an_open_conflict_is_a_picture_of_three_lines() {
+        use krm_merge_function::results::{Field, Severity};
+        let clash =
+            Clash { place: "spec.x".to_owned(), what: String::new(), settled: Settled::Open, more: String::new() };
+        let value = |text: &str| Some(serde_yaml::Value::String(text.to_owned()));
+        let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
+        let mut result = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
+        result.tags.insert(ORIGINAL.to_owned(), "\"a\"".to_owned());
+        let shown = |result: &Outcome| picture(result, Reader::Bare).map(Page::text);
+        let want = "conflict: : spec.x\n  original: \"a\"\n  dest:     \"b\"\n  updated:  \"c\"\n";
+        assert_eq!(shown(&result).as_deref(), Some(want));
+        result.is_secret = true;
+        assert_eq!(shown(&result), None);
     }
 
     #[test]

@@ -115,7 +115,11 @@ pub fn report(results: &[Outcome], format: Option<Output>) {
         _ => false,
     };
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
-    lines(told).iter().for_each(|line| screen::tell(line));
+    let is_seen = screen::is_told_to_someone() && format != Some(Output::Diff);
+    let (pictures, told): (Vec<_>, Vec<_>) =
+        told.map(|r| (r, diff::picture(r, Reader::of_stderr()).filter(|_| is_seen))).partition(|(_, p)| p.is_some());
+    lines(told.into_iter().map(|(result, _)| result)).iter().for_each(|line| screen::tell(line));
+    pictures.into_iter().filter_map(|(_, picture)| picture).for_each(|picture| picture.tell());
 }
 
 /// How many results with one message are told one by one.

@@ -33,18 +33,18 @@ impl Reader {
     /// The reader of stdout. `color` is the user's choice, or that of the [whole run](choose); by default, a terminal gets colours, unless
     /// `NO_COLOR` is set, and with `CLICOLOR_FORCE` others do, too. Sources: no-color.org, bixense.com/clicolors.
     pub fn of_stdout(color: Color) -> Self {
-        let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let refused = is_set("NO_COLOR").is_some();
-        let forced = !refused && is_set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-        let is_dumb = is_set("TERM").is_some_and(|term| term == "dumb");
-        let color = if color == Color::Auto { CHOSEN.get().copied().unwrap_or(color) } else { color };
-        match (color, is_at_terminal()) {
-            (Color::Always, _) => Self::Colour,
-            (Color::Auto, _) if forced => Self::Colour,
-            (_, false) => Self::Program,
-            (Color::Never, true) => Self::Bare,
-            (Color::Auto, true) if refused || is_dumb => Self::Bare,
-            (Color::Auto, true) => Self::Colour,
+        match (Wanted::of(color), is_at_terminal()) {
+            (Wanted::Always | Wanted::Forced, _) | (Wanted::AtTerminals, true) => Self::Colour,
+            (Wanted::Never, true) => Self::Bare,
+            (Wanted::AtTerminals | Wanted::Never, false) => Self::Program,
+        }
+    }
+
+    /// The reader of stderr. A program that reads it gets colours only by `CLICOLOR_FORCE`.
+    pub fn of_stderr() -> Self {
+        match (Wanted::of(Color::Auto), is_told_to_someone()) {
+            (Wanted::Forced, _) | (Wanted::Always | Wanted::AtTerminals, true) => Self::Colour,
+            _ => Self::Bare,
         }
     }
 
@@ -52,6 +52,36 @@ impl Reader {
     pub fn of_data() -> Self {
         if is_at_terminal() { Self::Bare } else { Self::Program }
     }
+}
+
+/// Where the user wants colours.
+enum Wanted {
+    /// Also where no terminal is, by a flag.
+    Always,
+    /// The same, by the environment.
+    Forced,
+    AtTerminals,
+    Never,
+}
+
+impl Wanted {
+    /// What a flag, the whole run or the environment says. A flag counts before the environment.
+    fn of(color: Color) -> Self {
+        let color = if color == Color::Auto { CHOSEN.get().copied().unwrap_or(color) } else { color };
+        match color {
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+            Color::Auto if of_environment("NO_COLOR").is_some() => Self::Never,
+            Color::Auto if of_environment("CLICOLOR_FORCE").is_some_and(|value| value != "0") => Self::Forced,
+            Color::Auto if of_environment("TERM").is_some_and(|term| term == "dumb") => Self::Never,
+            Color::Auto => Self::AtTerminals,
+        }
+    }
+}
+
+/// A variable of the environment that is not empty.
+fn of_environment(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// What the user chose for the whole run.
@@ -128,6 +158,21 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// Adds a line of a message, with its first word in the colour that says what it is.
+    pub fn message(&mut self, text: &str) {
+        const WORDS: [(&str, Paint); 5] = [
+            ("error:", Paint::Red),
+            ("conflict:", Paint::Yellow),
+            ("warning:", Paint::Yellow),
+            ("next:", Paint::Cyan),
+            ("upgraded", Paint::Green),
+        ];
+        match WORDS.iter().find_map(|(word, paint)| Some((*paint, *word, text.strip_prefix(word)?))) {
+            Some((paint, word, rest)) => self.pieces(&[(paint, word), (Paint::Plain, rest)]),
+            None => self.line(text),
+        }
+    }
+
     /// Adds a line of a file, with its mark in a diff. The line is data.
     pub fn line_of_file(&mut self, paint: Paint, mark: char, text: &str) {
         match self.reader {
@@ -192,8 +237,8 @@ pub fn print(data: &str) -> Result<()> {
 
 /// Writes a line to stderr.
 pub fn tell(line: &str) {
-    let mut page = Page::new(Reader::Bare);
-    page.line(line);
+    let mut page = Page::new(Reader::of_stderr());
+    page.message(line);
     page.tell();
 }
 
@@ -285,6 +330,18 @@ mod tests {
 
     const ODD: &str = "a\u{1b}[8m\r\u{9b}\u{202e}\u{2028}\u{200b}b";
     const SHOWN: &str = "a\\u001b[8m\\r\\u009b\\u202e\\u2028\\u200bb";
+
+    #[test]
+    fn the_first_word_of_a_message_has_a_colour() {
+        let page = |reader, text| {
+            let mut page = Page::new(reader);
+            page.message(text);
+            page.text
+        };
+        assert_eq!(page(Reader::Colour, "warning: a"), "\x1b[33mwarning:\x1b[0m a\n");
+        assert_eq!(page(Reader::Colour, "a warning: b"), "a warning: b\n");
+        assert_eq!(page(Reader::Bare, "error: a"), "error: a\n");
+    }
 
     #[test]
     fn data_stay_to_the_byte_for_programs_only_and_lines_for_nobody() {

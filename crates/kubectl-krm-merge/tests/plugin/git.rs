@@ -923,7 +923,7 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("{{{{ {version} }}}}\n")));
     let ran = repository.0.command(&["git-driver", "o", "a", "b"]).arg(name).output().expect("runs");
     let told = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.code() == Some(1) && told.contains("error: caf\\xe9: git has merged its lines"), "{told}");
+    assert!(ran.status.code() == Some(1) && told.contains("conflict: caf\\xe9: git has merged its lines"), "{told}");
 }
 
 /// Many editors leave out the line break at the end of a file.

@@ -83,10 +83,7 @@ fn ours_and_theirs_are_taken_wherever_a_side_is_chosen() {
     for (word, want) in [("ours", "3"), ("theirs", "2")] {
         let of_flag = folder.run(&[&three[..], &["--on-conflict", word]].concat()).passed();
         assert!(of_flag.contains(&format!("x: {want}\n")), "{of_flag}");
-        let upper = format!("{}{}", word[..1].to_uppercase(), &word[1..]);
-        for said in
-            [format!("onConflict: {word}"), format!("onConflict: {upper}"), format!("rules: [{{take: {upper}}}]")]
-        {
+        for said in [format!("onConflict: {word}"), format!("rules: [{{take: {word}}}]")] {
             folder.write("config.yaml", rule(&said));
             let of_file = folder.run(&[&three[..], &["--config", "config.yaml"]].concat()).passed();
             assert_eq!(of_file, of_flag, "{said}");
