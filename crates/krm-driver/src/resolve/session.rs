@@ -120,6 +120,20 @@ const NEWEST_KEY: &str = "n newest · ";
 const KEYS: &str = "o ours · t theirs · b both · e edit · s skip · u undo · q write and quit · ↑ ↓ PgUp PgDn scroll · Ctrl-C quit, write nothing";
 const KEYS_AT_END: &str = "Enter or q write and quit · u undo · Ctrl-C quit, write nothing";
 
+/// The row that says how a conflict was decided.
+fn decided((case, answer): (&Case, &Option<Answer>)) -> ChangedRow {
+    let (paint, word) = match answer {
+        Some(Answer::Ours) => (Paint::Plain, "ours"),
+        Some(Answer::Theirs) => (Paint::Plain, "theirs"),
+        Some(Answer::Both) => (Paint::Plain, "both"),
+        Some(Answer::Newest(_)) => (Paint::Plain, "newest"),
+        Some(Answer::Edited(_)) => (Paint::Plain, "edited"),
+        None => (Paint::Yellow, "open"),
+    };
+    let about = case.about.as_deref().map(|about| format!(" {about}")).unwrap_or_default();
+    ChangedRow::new(paint, format!("{word:7} {}{about}", case.place))
+}
+
 impl<'c> Session<'c> {
     /// Starts at the first conflict.
     pub fn new(cases: &'c [Case], start: Start, size: Size) -> Self {
@@ -244,8 +258,12 @@ impl<'c> Session<'c> {
         self.wrapped(&rows)
     }
 
+    /// The changes of the sides; after the last conflict, what was decided.
     fn body(&self) -> Vec<ChangedRow> {
-        self.cases.get(self.at).map(|case| self.wrapped(&case.changes)).unwrap_or_default()
+        match self.cases.get(self.at) {
+            Some(case) => self.wrapped(&case.changes),
+            None => self.wrapped(&self.cases.iter().zip(&self.answers).map(decided).collect::<Vec<_>>()),
+        }
     }
 
     /// The rows below the scrolled part: a message, and the keys.
@@ -340,6 +358,19 @@ mod tests {
         let want =
             [Some(Answer::Ours), Some(Answer::Theirs), Some(Answer::Both), None, Some(Answer::Edited(b"x".to_vec()))];
         assert_eq!(session.answers(), want);
+    }
+
+    #[test]
+    fn the_end_says_what_was_decided() {
+        let cases = cases(&[1; 3]);
+        let mut session = Session::new(&cases, Start::AsMarked, SIZE);
+        for key in [KeyAction::Ours, KeyAction::Skip, KeyAction::Both] {
+            session.press(key);
+        }
+        let want =
+            ["2 of 3 conflicts answered", "ours    a.yaml:0 Deployment web", "open    a.yaml:1", "both    a.yaml:2"];
+        assert_eq!(texts(&session)[..4], want);
+        assert_eq!(texts(&session).last().map(String::as_str), Some(KEYS_AT_END));
     }
 
     #[test]
