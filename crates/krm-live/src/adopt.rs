@@ -11,8 +11,9 @@ use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
 use krm_files::config_file::ConfigFile;
 use krm_files::disk;
-use krm_files::side::{Root, Side};
+use krm_files::side::{Root, Side, SidePart};
 use krm_files::signals::Signals;
+use krm_files::told::whereabouts;
 use krm_folders::end::End;
 use krm_folders::merge::{Merge, merge};
 use krm_folders::replaced::replacements;
@@ -24,7 +25,7 @@ use krm_show::output::Printed;
 use krm_show::page::{self, report};
 use krm_show::screen::{Page, Reader};
 use krm_tree::limit::Limit;
-use krm_yaml::Document;
+use krm_yaml::{Document, NodeRef};
 use serde_json::Value;
 
 use crate::adopted::{self, RESTARTED, adopted};
@@ -32,9 +33,11 @@ use crate::args::{Live, OnConflict};
 use crate::cluster::Cluster;
 use crate::drift;
 use crate::local::{Local, Models, config, document, models_of};
+use crate::marks;
 use crate::object::Object;
 use crate::openapi::Schema;
 use crate::remarks::{being_deleted, of_unknown_origin};
+use crate::retold::retold;
 use crate::secret;
 use crate::spelling::Known;
 
@@ -128,7 +131,8 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
     let types = config(Task::of(Mode::ThreeWay), said, Limit::default())?.types;
     let mut all = Vec::new();
     for local in locals {
-        let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
+        let (Some(original), Some(dest), Some(live)) = (&local.original, &local.dest, &local.live) else { continue };
+        let live = &Object::live(marks::removed(&marks::of(live, &local.written), dest.clone().into_json()));
         let schema = cluster.schema(live.api_version());
         let schema = schema.and_then(|schema| Schema::of_type(schema, live.api_version(), live.kind()));
         let compared = adopted::States { applied: original, file: &local.updated, live };
@@ -182,6 +186,13 @@ fn with_texts(secret: &mut Value, written: &Value) {
 
 /// The roles original and updated for a side: the resources in files with the same paths as in dest.
 fn given(dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<Vec<(Role, Vec<Side>)>> {
+    let resources = dest.resources(SidePart::Role);
+    let nodes: BTreeMap<String, NodeRef<'_>> =
+        resources.iter().map(|(_, resource)| (whereabouts(resource), resource.node())).collect();
+    let told = |states: &AppliedAndLive<'_>, object: &Object| {
+        let retold = nodes.get(&states.local.name).and_then(|node| retold(*node, object));
+        retold.unwrap_or_else(|| object.yaml())
+    };
     let of_files = |name: &str, pick: &dyn Fn(&AppliedAndLive<'_>) -> String| {
         let mut texts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         states.iter().for_each(|states| texts.entry(states.local.place.file).or_default().push(pick(states)));
@@ -192,8 +203,8 @@ fn given(dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<Vec<(Role, Vec<S
         Side::of_cluster(files)
     };
     Ok(vec![
-        (Role::Original, vec![of_files("as it was applied", &|states| states.original.yaml())?]),
-        (Role::Updated, vec![of_files("as it is in the cluster", &|states| states.updated.yaml())?]),
+        (Role::Original, vec![of_files("as it was applied", &|states| told(states, &states.original))?]),
+        (Role::Updated, vec![of_files("as it is in the cluster", &|states| told(states, &states.updated))?]),
     ])
 }
 

@@ -1,150 +1,180 @@
-//! The fields that a server-side apply would claim: which of them the server will refuse, who owns those, and which ones the user takes
-//! over.
+//! What the server answers to the dry runs of apply patches: what would change, which fields it refuses, and whose they are.
+//!
+//! Only the server knows which values it leaves out and which fields it counts as owned, so nothing of this is predicted. An object is not
+//! asked for if it plainly is as the files say: the merge changes nothing, and the manager owns each field of the files.
 //!
 //! Only fields that the user names are taken over. The server can only take over all refused fields or none. So a patch is forced only if
-//! the user takes each of them. The patch is also valid only for the object as it was checked.
+//! the user takes each of them.
 
-use anyhow::Result;
+use anyhow::{Error, Result};
+use krm_files::change::Change;
+use krm_folders::merge::Merge;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
-use crate::address::Address;
-use crate::args::Live;
-use crate::cluster::{Cluster, Takes};
-use crate::fields::refused;
+use crate::cluster::{Run, Send, owned_by_others, owner_of};
+use crate::http::{all, code};
 use crate::local::Local;
+use crate::object::{self, Object};
 use crate::openapi::Schema;
+use crate::order;
+use crate::owners::Owners;
+use crate::send::{NOT_TAKEN, Sender, Sending, applied};
+use crate::text;
 
-/// The fields that a manager would claim in an object.
-#[derive(Debug)]
-pub struct Claim {
-    /// The address of the object.
-    pub address: Address,
-    /// Whether the patch may take over fields of other managers.
-    pub takes: Takes,
-    /// Whether the manager already owns everything that it would apply.
-    pub is_owner: bool,
-    /// The fields that the server will refuse, with their owners.
-    pub refused: Vec<(String, String)>,
+/// The answer of the server for an object that exists.
+pub struct Claim<'l> {
+    local: &'l Local,
+    /// The patch, with what it may take over.
+    send: Send,
+    answer: Answer,
 }
 
-/// The claim for each object that exists.
+enum Answer {
+    /// The object and what the manager owns stay as they are.
+    Same,
+    /// The object becomes this one.
+    Becomes(Object),
+    /// It takes the patch. What the handover before it lets go, no dry run shows, so the change is that of the merge.
+    Taken,
+    /// Nobody asked, because this run changes the definition of its type first.
+    Unasked,
+    /// It refuses these fields.
+    Fields(Vec<HeldField>),
+    /// It refuses the patch.
+    Refused(Error),
+}
+
+/// A field that the server refuses.
+struct HeldField {
+    place: String,
+    /// Who owns it, and since when.
+    owner: String,
+}
+
+/// Asks the server about each object that exists and is not plainly as the files say.
 ///
 /// # Errors
-/// The cluster refuses, or does not answer.
-pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
-    let is_there = |local: &&Local| local.live.is_some();
-    cluster.learn(locals.iter().filter(is_there).map(|local| local.address.api_version()).collect()).await?;
-    let mut claims = Vec::new();
-    for local in locals {
-        let Some(live) = &local.live else { continue };
-        let (api_version, kind) = (local.applied.api_version(), local.applied.kind());
-        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
-        let others = local.owners.but(&args.field_manager);
-        let found = refused(&local.written, live, schema, &others);
-        let is_taken = |place: &str| is_taken(place, &args.take);
-        let takes = if found.iter().any(|r| is_taken(&r.place)) { Takes::Differing } else { Takes::Nothing };
-        let left = found.iter().filter(|r| !is_taken(&r.place));
-        claims.push(Claim {
-            address: local.address.clone(),
-            takes,
-            is_owner: local
-                .owners
-                .applied_under(&args.field_manager)
-                .is_some_and(|owner| owner.owns(&ownable(local.applied.clone().into_json()), schema)),
-            refused: left.map(|r| (r.place.clone(), r.owner.to_string())).collect(),
-        });
+/// The server does not answer.
+pub async fn claims<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge) -> Result<Vec<Claim<'l>>> {
+    if merge.has_failed() {
+        return Ok(Vec::new());
     }
-    Ok(claims)
-}
-
-/// Whether the user takes over the field at a place.
-pub fn is_taken(place: &str, takes: &[String]) -> bool {
-    takes.iter().any(|take| lies_in(place, take))
-}
-
-/// Whether a place is the place that the user named, or is inside of it.
-fn lies_in(place: &str, take: &str) -> bool {
-    let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-}
-
-/// The part of a resource that can be owned: without its identity and its status.
-fn ownable(mut resource: Value) -> Value {
-    if let Some(root) = resource.as_object_mut() {
-        root.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "status"));
-        if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.retain(|name, _| !matches!(name.as_str(), "name" | "namespace"));
-            if metadata.is_empty() {
-                root.shift_remove("metadata");
-            }
+    let changes = |path: &str| merge.changes.iter().any(|change| change.path == path);
+    let is_meant = |local: &&Local| {
+        local.live.is_some() && (changes(&local.address.to_string()) || !is_plainly_owned(sender, local))
+    };
+    let asked = locals.iter().filter(is_meant).map(async |local| {
+        let mut send = applied(local);
+        if local.needs.as_ref().is_some_and(|needs| changes(&needs.to_string())) {
+            return Ok(Claim { local, send, answer: Answer::Unasked });
         }
-    }
-    resource
+        let answer = match sender.one(local, &mut send, Run::Dry).await {
+            Ok(answer) => answered(local, &answer, sender.manager)?,
+            Err(e) if !owned_by_others(&e).is_empty() => Answer::Fields(held(sender, local, &e)),
+            Err(e) if code(&e).is_some() => Answer::Refused(e),
+            Err(e) => return Err(e),
+        };
+        Ok(Claim { local, send, answer })
+    });
+    all(asked).await
 }
 
-impl Claim {
-    /// The results for the fields that the server will refuse: errors if the object is to be sent.
-    pub fn told(&self, severity: Severity) -> Vec<Outcome> {
-        let one = |(place, owner): &(String, String)| {
+/// Whether a manager owns each field that it would apply, and there is nothing to hand over to it.
+fn is_plainly_owned(sender: &Sender<'_>, local: &Local) -> bool {
+    let (api_version, kind) = (local.applied.api_version(), local.applied.kind());
+    let schema = sender.cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
+    let owner = local.owners.applied_under(sender.manager);
+    local.handover.is_none()
+        && owner.is_some_and(|owner| owner.owns(&object::ownable(local.applied.clone().into_json()), schema))
+}
+
+/// What an answer says about an object.
+fn answered(local: &Local, answer: &str, manager: &str) -> Result<Answer> {
+    let becomes: Value = serde_json::from_str(answer)?;
+    let live = local.live.as_ref().filter(|_| becomes["metadata"]["name"].is_string() && local.handover.is_none());
+    let Some(live) = live else { return Ok(Answer::Taken) };
+    let owned = |object: &Value| {
+        let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+        let mut own = entries.filter(|entry| entry["manager"] == manager && entry["operation"] == "Apply");
+        own.find(|entry| entry["subresource"].as_str().is_none_or(str::is_empty)).map(|entry| entry["fieldsV1"].clone())
+    };
+    let is_same = owned(live) == owned(&becomes)
+        && object::last_applied(live) == object::last_applied(&becomes)
+        && Object::live(live.clone()) == Object::live(becomes.clone());
+    Ok(if is_same { Answer::Same } else { Answer::Becomes(Object::live(becomes).stored()) })
+}
+
+/// The fields that a refusal names and the user does not take over, with their owners.
+fn held(sender: &Sender<'_>, local: &Local, refused: &Error) -> Vec<HeldField> {
+    let owners = local.live.as_ref().map(|live| Owners::of(live, None, sender.manager)).unwrap_or_default();
+    let fields = owned_by_others(refused).into_iter().filter(|cause| {
+        let is_handed_over = local.handover.is_some() && owner_of(cause) == sender.manager;
+        !is_handed_over && !sender.takes(&cause.field)
+    });
+    fields.map(|cause| HeldField { place: cause.field.clone(), owner: owners.named(owner_of(cause)) }).collect()
+}
+
+impl Claim<'_> {
+    /// Whether the server has checked the patch.
+    fn is_checked(&self) -> bool {
+        matches!(self.answer, Answer::Becomes(_) | Answer::Taken)
+    }
+
+    /// The results for what the server refuses: errors if the object is to be sent.
+    fn told(&self, severity: Severity) -> Vec<Outcome> {
+        let address = &self.local.address;
+        let of_field = |HeldField { place, owner }: &HeldField| {
             let how = "leave it out of the files, or take it over with `--take`";
-            let message =
-                format!("{}: the server will refuse `{place}` (409), which was set by {owner}: {how}", self.address);
+            let message = format!("{address}: the server will refuse `{place}` (409), which was set by {owner}: {how}");
             Outcome::new(severity, message)
         };
-        self.refused.iter().map(one).collect()
+        match &self.answer {
+            Answer::Fields(fields) => fields.iter().map(of_field).collect(),
+            Answer::Refused(e) => vec![Outcome::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
+            _ => Vec::new(),
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::owners::Owners;
-    use serde_json::json;
-
-    #[test]
-    fn a_place_that_is_named_has_all_below_it() {
-        for (place, take, want) in [
-            (".spec.replicas", ".spec.replicas", true),
-            (".spec.replicas", "spec.replicas", true),
-            (".spec.replicas", "spec", true),
-            (".spec.replicas", ".spec.rep", false),
-            (".spec", ".spec.replicas", false),
-            (".spec.containers[name=\"a\"].image", "spec.containers[name=\"a\"]", true),
-            (".spec.containers[name=\"a\"].image", "spec.containers", true),
-        ] {
-            assert_eq!(lies_in(place, take), want, "{place} {take}");
-        }
-    }
-
-    #[test]
-    fn what_was_applied_as_string_data_is_owned_under_that_name() {
-        let live = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "YQ==", "b": "Yg=="}, "metadata": {"managedFields": [
-            {"manager": "me", "operation": "Apply", "fieldsV1": {"f:stringData": {".": {}, "f:a": {}}, "f:data": {"f:b": {}}}},
-        ]}});
-        let owners = Owners::of(&live, None, "me");
-        let owner = owners.applied_under("me").expect("an owner");
-        for (applied, want) in [
-            (json!({"stringData": {"a": "a"}}), true),
-            (json!({"stringData": {"a": "a"}, "data": {"b": "Yg=="}}), true),
-            (json!({"stringData": {"b": "b"}}), false),
-            (json!({"data": {"a": "YQ=="}}), false),
-        ] {
-            assert_eq!(owner.owns(&applied, None), want, "{applied}");
-        }
-    }
-
-    /// The server does not keep what is false or empty, and it notes who applied it.
-    #[test]
-    fn what_is_applied_again_is_owned() {
-        let applied = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "labels": {}}, "spec": {"a": false, "b": [], "c": [1], "d": null}});
-        let is_owned = |fields: Value| {
-            let live =
-                json!({"metadata": {"managedFields": [{"manager": "me", "operation": "Apply", "fieldsV1": fields}]}});
-            Owners::of(&live, None, "me").applied_under("me").expect("an owner").owns(&ownable(applied.clone()), None)
+/// Puts what the server answered into a merge: its changes in place of those that the merge foresaw, and what it refuses.
+pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity) {
+    for claim in claims {
+        let path = claim.local.address.to_string();
+        let (Some(dest), new) = (&claim.local.dest, &claim.answer) else { continue };
+        let becomes = match new {
+            Answer::Same => None,
+            Answer::Becomes(object) => Some(object),
+            _ => continue,
         };
-        assert!(is_owned(json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:a": {}, "f:b": {}, "f:c": {}}})));
-        assert!(!is_owned(json!({"f:metadata": {"f:x": {}}, "f:spec": {"f:a": {}, "f:b": {}, "f:c": {}}})));
-        assert!(!is_owned(json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:b": {}, "f:c": {}}})));
+        let old = dest.clone().into_json();
+        let changed = becomes.map(|object| order::like(&object.clone().into_json(), &old)).filter(|new| *new != old);
+        merge.changes.retain(|change| change.path != path);
+        merge.changes.extend(changed.map(|new| Change {
+            path: path.clone(),
+            old: Some(text::yaml(&old).into_bytes()),
+            new: Some(text::yaml(&new).into_bytes()),
+            executable: None,
+        }));
+        merge.made.remove(&path);
+        // What the merge foresaw is no remark about what the server answers.
+        merge.results.retain(|result| result.file.as_ref().is_none_or(|file| file.path != path));
     }
+    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    merge.results.extend(claims.iter().flat_map(|claim| claim.told(severity)));
+}
+
+/// The objects to send with `--server-side`: the new ones, and those that the server would change.
+///
+/// # Errors
+/// The cluster does not know the type of an object.
+pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) -> Result<Sending<'l>> {
+    let new = locals.iter().filter(|local| local.live.is_none()).map(|local| (local, applied(local)));
+    let is_sent = |claim: &&Claim<'_>| !matches!(claim.answer, Answer::Same);
+    let changed = claims.iter().filter(is_sent).map(|claim| (claim.local, claim.send.clone()));
+    let mut all: Vec<(&Local, Send)> = new.chain(changed).collect();
+    let place = |local: &Local| locals.iter().position(|other| other.address == local.address);
+    all.sort_by_key(|(local, _)| place(local));
+    let checked = claims.iter().filter(|claim| claim.is_checked()).map(|claim| claim.local.address.to_string());
+    Ok(Sending::new(all, merge)?.without_check(checked.collect()))
 }

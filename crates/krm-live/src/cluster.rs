@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
+use krm_merge_function::results::{Outcome, Severity};
 use kube::core::params::{GetParams, Patch, PatchParams, PostParams};
 use kube::core::{GroupVersionKind, Request};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::address::Address;
 use crate::args::Connection;
-use crate::http::{Http, OtherAnswer, all, code, fields_of, found, without_words};
+use crate::http::{Cause, Http, OtherAnswer, all, causes, code, found, without_words};
 use crate::kubeconfig;
 use crate::object::Object;
 
@@ -45,7 +46,7 @@ struct Served {
 }
 
 /// A change to send.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Send {
     /// A new object.
     Create(Value),
@@ -53,6 +54,16 @@ pub enum Send {
     Patch(Value),
     /// The whole applied resource, which the server merges.
     Apply(Value, Takes),
+}
+
+impl Send {
+    /// The same, which takes over all fields that others own.
+    pub fn forced(&self) -> Self {
+        match self {
+            Self::Apply(object, _) => Self::Apply(object.clone(), Takes::Differing),
+            other => other.clone(),
+        }
+    }
 }
 
 /// Whether an apply patch may take over fields of other managers.
@@ -79,10 +90,16 @@ impl Cluster {
     /// # Errors
     /// The kubeconfig cannot be read, or lacks the context.
     pub async fn connect(args: &Connection, asked: Option<String>) -> Result<Self> {
-        let reached = kubeconfig::reached(args).await?;
+        let reached = kubeconfig::reached(args)?;
         let namespace = asked.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
         let http = Http::new(reached, Duration::from_secs(args.timeout))?;
         Ok(Self { http, asked, namespace, types: HashMap::new(), announced: HashMap::new(), schemas: HashMap::new() })
+    }
+
+    /// What the server has warned of since this was asked before, each warning once.
+    pub fn warnings(&self) -> Vec<Outcome> {
+        let told = self.http.warnings();
+        told.into_iter().map(|text| Outcome::new(Severity::Warning, format!("the cluster warns: {text}"))).collect()
     }
 
     /// Notes the types that a CustomResourceDefinition of the files defines. Source: CustomResourceDefinitionSpec of the API.
@@ -334,6 +351,11 @@ pub fn is_conflict(error: &Error) -> bool {
 
 /// The fields that the server refuses because other managers own them. Source: `NewConflictError` of
 /// k8s.io/apimachinery/pkg/util/managedfields.
-pub fn owned_by_others(error: &Error) -> Vec<&str> {
-    fields_of(error, "FieldManagerConflict")
+pub fn owned_by_others(error: &Error) -> Vec<&Cause> {
+    causes(error, "FieldManagerConflict")
+}
+
+/// The manager that owns a field which the server refuses. Source: `printManager` of the same file, which writes the name in quotes first.
+pub fn owner_of(cause: &Cause) -> &str {
+    cause.message.split('"').nth(1).unwrap_or_default()
 }

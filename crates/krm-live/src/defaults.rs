@@ -63,6 +63,11 @@ const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     (&["scaleIO"], "fsType", "\"xfs\""),
     (&["scaleIO"], "storageMode", "\"ThinProvisioned\""),
     // Workloads.
+    // The server writes whole claims into a StatefulSet. Source: `SetDefaults_PersistentVolumeClaim`.
+    (&["volumeClaimTemplates"], "apiVersion", "\"v1\""),
+    (&["volumeClaimTemplates"], "kind", "\"PersistentVolumeClaim\""),
+    (&["volumeClaimTemplates"], "status", r#"{"phase": "Pending"}"#),
+    (&["metadata"], "creationTimestamp", "null"),
     (&[], "maxSurge", "\"25%\""),
     (&["strategy"], "type", "\"RollingUpdate\""),
     (&["updateStrategy"], "type", "\"RollingUpdate\""),

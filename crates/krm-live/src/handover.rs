@@ -1,9 +1,9 @@
 //! Hands the fields of client-side apply over to server-side apply.
 //!
 //! Client-side apply leaves its fields to a manager of updates, even if the manager has the same name. Server-side apply would be refused by
-//! it, and would not remove what the files drop. So the fields of this manager go over to the one that applies, as kubectl's do
-//! (k8s.io/client-go/util/csaupgrade). Only those go that kubectl's note or the files name, because the manager of updates also owns the defaults
-//! around them. Fields of managers with other names stay: the user takes them over by name.
+//! it, and would not remove what the files drop. So the fields of this manager, and of the one that wrote kubectl's note, go over to the one
+//! that applies, as kubectl does it (k8s.io/client-go/util/csaupgrade). Only those go that the note or the files name, because the manager of
+//! updates also owns the defaults around them.
 
 use serde_json::{Map, Value, json};
 
@@ -15,15 +15,19 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
     let mut noted: Value = serde_json::from_str(object::last_applied(live)?).ok()?;
     noted["metadata"]["annotations"][LAST_APPLIED] = Value::Null;
     let entries = live["metadata"]["managedFields"].as_array()?;
-    let is_its = |entry: &Value, operation: &str| {
-        let is_of_object = entry["subresource"].as_str().is_none_or(str::is_empty);
+    let is_of_object = |entry: &Value| entry["subresource"].as_str().is_none_or(str::is_empty);
+    let is_its = |entry: &Value| {
         let of = (&entry["manager"], &entry["operation"], &entry["apiVersion"]);
-        is_of_object && of == (&json!(manager), &json!(operation), &live["apiVersion"])
+        is_of_object(entry) && of == (&json!(manager), &json!("Apply"), &live["apiVersion"])
+    };
+    let goes_over = |entry: &Value| {
+        let notes = entry["fieldsV1"]["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
+        is_of_object(entry) && entry["operation"] == "Update" && (notes || entry["manager"] == manager)
     };
     let (mut moved, mut kept) = (Map::new(), Vec::new());
     let mut first = None;
     for entry in entries {
-        let Some(fields) = entry["fieldsV1"].as_object().filter(|_| is_its(entry, "Update")) else {
+        let Some(fields) = entry["fieldsV1"].as_object().filter(|_| goes_over(entry)) else {
             kept.push(entry.clone());
             continue;
         };
@@ -38,15 +42,22 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
             kept.push(rest);
         }
     }
-    let first = first?;
-    match kept.iter_mut().find(|entry| is_its(entry, "Apply")).and_then(|entry| entry["fieldsV1"].as_object_mut()) {
+    let first = first.filter(|_| !is_note(&moved))?;
+    match kept.iter_mut().find(|entry| is_its(entry)).and_then(|entry| entry["fieldsV1"].as_object_mut()) {
         Some(fields) => join(fields, moved),
         None => kept.push(json!({
-            "manager": manager, "operation": "Apply", "apiVersion": first["apiVersion"], "time": first["time"],
+            "manager": manager, "operation": "Apply", "apiVersion": live["apiVersion"], "time": first["time"],
             "fieldsType": "FieldsV1", "fieldsV1": moved,
         })),
     }
     Some(kept.into())
+}
+
+/// Whether fields are those of kubectl's note alone. Then there is nothing that the files could drop.
+fn is_note(fields: &Map<String, Value>) -> bool {
+    let note = format!("f:{LAST_APPLIED}");
+    let alone = [json!({&note: {}}), json!({".": {}, &note: {}})];
+    alone.into_iter().any(|annotations| json!(fields) == json!({"f:metadata": {"f:annotations": annotations}}))
 }
 
 /// The fields that one of some values has, and the others. A map or list that has both is in both.
@@ -134,5 +145,23 @@ mod tests {
         assert_eq!(now["metadata"]["managedFields"], json!([rest, kept(1), kept(2), applier]));
         assert_eq!(handed_over(&now, &written, "me"), None, "once");
         assert_eq!(handed_over(&json!({"metadata": {"managedFields": []}}), &written, "me"), None);
+    }
+
+    #[test]
+    fn what_kubectl_applied_goes_over_whichever_manager_applies() {
+        let note = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "data": {"a": "1", "gone": "1"}});
+        let annotations = json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}});
+        let entry = |fields: Value| json!({"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": fields});
+        let live = |entries: Value| json!({"apiVersion": "v1", "kind": "K", "metadata": {"annotations": {LAST_APPLIED: note.to_string()}, "managedFields": entries}});
+        let all = json!({"f:metadata": annotations, "f:data": {".": {}, "f:a": {}, "f:gone": {}}});
+        let written = json!({"data": {"a": "1", "b": "2"}});
+        let applier = json!({"manager": "me", "operation": "Apply", "apiVersion": "v1", "time": "t", "fieldsType": "FieldsV1", "fieldsV1": all});
+        assert_eq!(handed_over(&live(json!([entry(all.clone())])), &written, "me"), Some(json!([applier])));
+        // Another manager's fields are its own, and the note alone is nothing to hand over.
+        let note_alone = entry(json!({"f:metadata": annotations}));
+        assert_eq!(handed_over(&live(json!([note_alone])), &written, "me"), None);
+        let mut edit = entry(json!({"f:data": {"f:a": {}}}));
+        edit["manager"] = json!("kubectl-edit");
+        assert_eq!(handed_over(&live(json!([edit])), &written, "me"), None);
     }
 }

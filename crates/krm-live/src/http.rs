@@ -1,13 +1,14 @@
 //! HTTP requests to a cluster, with a time limit for the answers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use http::header::RETRY_AFTER;
+use http::header::{RETRY_AFTER, WARNING};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
@@ -34,6 +35,16 @@ pub struct Http {
     name: String,
     /// How long an answer may take.
     pub timeout: Duration,
+    warnings: RefCell<Warnings>,
+}
+
+/// What the server warned of.
+#[derive(Default)]
+struct Warnings {
+    /// All texts, so that each is told once.
+    seen: BTreeSet<String>,
+    /// The texts that nobody has read.
+    new: Vec<String>,
 }
 
 impl Http {
@@ -51,7 +62,13 @@ impl Http {
             context.map(|context| format!(" of the context \"{}\"", shown::name(&context))).unwrap_or_default();
         let name = format!("the cluster{of_context} at {address}");
         let client = Client::try_from(config).map_err(|e| told(e, &name)).context("the kubeconfig")?;
-        Ok(Self { client, name, timeout })
+        Ok(Self { client, name, timeout, warnings: RefCell::default() })
+    }
+
+    /// What the server has warned of since this was asked before. Such warnings are of deprecated versions, of Pod Security, and of admission
+    /// policies.
+    pub fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.borrow_mut().new)
     }
 
     /// Sends a request and returns the answer, if it comes in time. If the cluster is too busy, the request is sent again after the time
@@ -87,6 +104,14 @@ impl Http {
         let path = request.uri().path().to_owned();
         let answer = self.client.send(request.map(Body::from)).await.map_err(|e| told(e, &self.name))?;
         let (head, body) = answer.into_parts();
+        for header in head.headers.get_all(WARNING) {
+            let mut warnings = self.warnings.borrow_mut();
+            for text in warnings_of(&String::from_utf8_lossy(header.as_bytes())) {
+                if warnings.seen.insert(text.clone()) {
+                    warnings.new.push(text);
+                }
+            }
+        }
         let text = match Limited::new(body, LONGEST).collect().await {
             Ok(body) => body.to_bytes().to_vec(),
             Err(e) if e.is::<LengthLimitError>() => {
@@ -109,7 +134,8 @@ impl Http {
         let causes = status.iter().flat_map(|status| status["details"]["causes"].as_array()).flatten();
         let cause = |cause: &Value| {
             let text = |name: &str| cause[name].as_str().unwrap_or_default().to_owned();
-            cause["field"].is_string().then(|| Cause { field: text("field"), reason: text("reason") })
+            let all = || Cause { field: text("field"), reason: text("reason"), message: text("message") };
+            cause["field"].is_string().then(all)
         };
         let causes = causes.filter_map(cause).collect();
         Ok(Err(Refused { causes, code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
@@ -156,6 +182,34 @@ fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds.unwrap_or(1)))
 }
 
+/// The texts of the warnings in a header that are for people. Source: RFC 7234, section 5.5, and `ParseWarningHeader` of
+/// k8s.io/apimachinery/pkg/util/net, which reads those with the code 299.
+fn warnings_of(header: &str) -> Vec<String> {
+    let (mut texts, mut rest) = (Vec::new(), header);
+    while let Some((head, quoted)) = rest.split_once('"') {
+        let (mut text, mut is_escaped, mut end) = (String::new(), false, quoted.len());
+        for (at, c) in quoted.char_indices() {
+            match c {
+                '"' if !is_escaped => {
+                    end = at + 1;
+                    break;
+                }
+                '\\' if !is_escaped => is_escaped = true,
+                c => {
+                    text.push(c);
+                    is_escaped = false;
+                }
+            }
+        }
+        // The date that may follow the text is in quotes, too, but has no code.
+        if head.trim_start_matches([',', ' ']).starts_with("299 ") && !text.is_empty() {
+            texts.push(shown::name(&text).into_owned());
+        }
+        rest = &quoted[end..];
+    }
+    texts
+}
+
 /// A refusal by the server, with its message.
 #[derive(Debug)]
 struct Refused {
@@ -170,10 +224,13 @@ struct Refused {
 
 /// A field that a refusal is about.
 #[derive(Debug)]
-struct Cause {
-    field: String,
+pub struct Cause {
+    /// The place of the field.
+    pub field: String,
     /// The reason, in a word for programs. Source: `CauseType` of the API.
     reason: String,
+    /// The reason, in words.
+    pub message: String,
 }
 
 /// An error of a request that the cluster may have got, although no answer came.
@@ -245,15 +302,7 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let was_sent = !never_sent(&error);
-    let told = match error {
-        // The message is built here, because an address without `//` may contain a password, too.
-        kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
-            let scheme = proxy_url.scheme_str().unwrap_or_default();
-            format!("`proxy-url` must begin with `http://`, `https://` or `socks5://`, not \"{scheme}\"")
-        }
-        other => without_users(other.into()),
-    };
-    let why = anyhow!("{told}");
+    let why = anyhow!(without_users(error.into()));
     if was_sent { why.context(unanswered(name)) } else { why.context(format!("{name} cannot be asked")) }
 }
 
@@ -291,9 +340,9 @@ pub fn code(error: &Error) -> Option<u16> {
 }
 
 /// The fields that a refusal is about, for this reason.
-pub fn fields_of<'e>(error: &'e Error, reason: &str) -> Vec<&'e str> {
+pub fn causes<'e>(error: &'e Error, reason: &str) -> Vec<&'e Cause> {
     let causes = error.downcast_ref::<Refused>().map(|refused| &refused.causes).into_iter().flatten();
-    causes.filter(|cause| cause.reason == reason).map(|cause| &*cause.field).collect()
+    causes.filter(|cause| cause.reason == reason).collect()
 }
 
 /// Whether the cluster may have done what was asked, although the answer is an error: no answer came, or one of a server that could not
@@ -331,6 +380,21 @@ pub fn found<T>(answer: Result<T>) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warning_is_a_text_with_the_code_299() {
+        for (header, want) in [
+            (r#"299 - "v1 X is deprecated""#, &["v1 X is deprecated"][..]),
+            (r#"299 - "a \"b\" \\ c""#, &[r#"a "b" \ c"#]),
+            (r#"299 - "one, two" "Wed, 21 Oct 2015 07:28:00 GMT", 299 agent "three""#, &["one, two", "three"]),
+            (r#"199 - "other", 299 - "mine""#, &["mine"]),
+            (r#"299 - "open"#, &["open"]),
+            ("299 - none", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(warnings_of(header), want, "{header}");
+        }
+    }
 
     #[test]
     fn the_reason_is_shown_whole_and_what_was_sent_is_not() {

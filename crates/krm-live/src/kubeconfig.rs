@@ -10,10 +10,11 @@ use krm_files::told;
 use krm_files::walk::shown;
 use krm_yaml::shown as names;
 use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::config::{AuthInfo, Cluster, ExecAuthCluster, Kubeconfig, KubeconfigError};
 
 use crate::args::Connection;
 use crate::credential;
+use crate::proxy::proxy;
 
 /// A cluster, and how to reach it.
 pub struct Reached {
@@ -27,9 +28,7 @@ pub struct Reached {
 ///
 /// # Errors
 /// The kubeconfig cannot be read, or lacks the context.
-pub async fn reached(args: &Connection) -> Result<Reached> {
-    let options =
-        KubeConfigOptions { context: args.context.clone(), cluster: args.cluster.clone(), user: args.user.clone() };
+pub fn reached(args: &Connection) -> Result<Reached> {
     let (read, name) = match &args.kubeconfig {
         Some(file) => (Some(one(file)?), shown(file)),
         None => (of_environment()?, "the kubeconfig".to_owned()),
@@ -37,12 +36,15 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
     let is_named = read.is_some() || args.context.is_some();
     let read = read.map_or_else(|| Kubeconfig::read().map_err(said), Ok);
     let context = |kubeconfig: &Kubeconfig| args.context.clone().or_else(|| kubeconfig.current_context.clone());
+    let mut own_proxy = None;
     let read = match read {
         Ok(kubeconfig) => {
             has_what_is_asked_for(&kubeconfig, args).context(name.clone())?;
             let context = context(&kubeconfig);
-            let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(said);
-            config.map(|config| Reached { config, context })
+            chosen(&kubeconfig, args).and_then(|chosen| {
+                own_proxy = chosen.cluster.proxy_url.clone();
+                Ok(Reached { config: chosen.config()?, context })
+            })
         }
         Err(error) => Err(error),
     };
@@ -54,9 +56,59 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
             Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
-    credential::settle(&mut reached.config.auth_info, Duration::from_secs(args.timeout)).context(name)?;
+    credential::settle(&mut reached.config.auth_info, Duration::from_secs(args.timeout)).context(name.clone())?;
     asked_for(&mut reached.config, args)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    reached.config.proxy_url = proxy(&reached.config.cluster_url, own_proxy.as_deref(), variable).context(name)?;
     Ok(reached)
+}
+
+/// The parts of a kubeconfig that the flags choose.
+struct Chosen {
+    cluster: Cluster,
+    user: AuthInfo,
+    namespace: Option<String>,
+}
+
+/// The context that the flags name, or the current one, with its cluster and its user. As with kubectl, the user may be missing.
+fn chosen(kubeconfig: &Kubeconfig, args: &Connection) -> Result<Chosen> {
+    let name = args.context.as_ref().or(kubeconfig.current_context.as_ref());
+    let name = name.ok_or(KubeconfigError::CurrentContextNotSet).map_err(said)?;
+    let of_name = kubeconfig.contexts.iter().find(|context| context.name == *name);
+    let context = of_name.and_then(|context| context.context.clone());
+    let context = context.ok_or_else(|| KubeconfigError::LoadContext(name.clone())).map_err(said)?;
+    let name = args.cluster.as_ref().unwrap_or(&context.cluster);
+    let of_name = kubeconfig.clusters.iter().find(|cluster| cluster.name == *name);
+    let cluster = of_name.and_then(|cluster| cluster.cluster.clone());
+    let cluster = cluster.ok_or_else(|| KubeconfigError::LoadClusterOfContext(name.clone())).map_err(said)?;
+    let name = args.user.as_ref().or(context.user.as_ref());
+    let of_name = name.and_then(|name| kubeconfig.auth_infos.iter().find(|user| user.name == *name));
+    let user = of_name.and_then(|user| user.auth_info.clone()).unwrap_or_default();
+    Ok(Chosen { cluster, user, namespace: context.namespace })
+}
+
+impl Chosen {
+    /// The way to the cluster, without a proxy. kube reads a kubeconfig itself, but then it looks for a proxy by rules of its own, and an
+    /// environment that these do not take is an error.
+    fn config(mut self) -> Result<Config> {
+        let shown = ExecAuthCluster::try_from(&self.cluster).map_err(said)?;
+        let address = self.cluster.server.ok_or(KubeconfigError::MissingClusterUrl).map_err(said)?;
+        let address = address.parse().map_err(KubeconfigError::ParseClusterUrl).map_err(said)?;
+        let certificates = shown.certificate_authority_data.as_deref().map(pem::parse_many).transpose();
+        let certificates =
+            certificates.map_err(|e| anyhow!("`certificate-authority` must hold certificates as PEM: {e}"))?;
+        if let Some(exec) = self.user.exec.as_mut().filter(|exec| exec.provide_cluster_info) {
+            exec.cluster = Some(shown);
+        }
+        let mut config = Config::new(address);
+        config.default_namespace = self.namespace.unwrap_or(config.default_namespace);
+        config.root_cert = certificates.map(|all| all.into_iter().map(pem::Pem::into_contents).collect());
+        config.accept_invalid_certs = self.cluster.insecure_skip_tls_verify.unwrap_or_default();
+        config.disable_compression = self.cluster.disable_compression.unwrap_or_default();
+        config.tls_server_name = self.cluster.tls_server_name;
+        config.auth_info = self.user;
+        Ok(config)
+    }
 }
 
 /// Checks that a kubeconfig has the cluster and the user that the flags name.

@@ -13,10 +13,10 @@ pub mod live;
 mod adopt;
 mod adopted;
 mod claim;
+mod retold;
 mod send;
 
 mod drift;
-mod fields;
 mod refused;
 mod remarks;
 mod secret;
@@ -26,6 +26,7 @@ mod local;
 mod defaults;
 mod handover;
 mod kubectl;
+mod marks;
 mod owners;
 mod spelling;
 mod unset;
@@ -35,11 +36,13 @@ mod cluster;
 mod credential;
 mod http;
 mod kubeconfig;
+mod proxy;
 
 mod object;
 
 mod address;
 mod openapi;
+mod order;
 mod quantity;
 mod text;
 mod union;

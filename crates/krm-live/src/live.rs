@@ -31,15 +31,15 @@ use krm_yaml::Document;
 use crate::address::Address;
 use crate::adopt;
 use crate::args::{Ask, Live, OnConflict};
-use crate::claim::{self, Claim};
+use crate::claim::{self, Claim, applying};
 use crate::cluster::Cluster;
 use crate::drift::{self, Drift};
 use crate::local::{Local, Models, config, document, read};
 use crate::object::Object;
 use crate::remarks::{being_deleted, of_unknown_origin};
-use crate::send::{Sender, Sending, Sent, applying, sending};
-use crate::text::read_back;
-use crate::{openapi, refused, secret};
+use crate::send::{Sender, Sending, sending};
+use crate::text::{self, read_back};
+use crate::{openapi, order, refused, secret};
 
 impl Ask {
     /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
@@ -68,24 +68,30 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = sides(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
-    let (cluster, locals, models, claims) = runtime.block_on(async {
+    let (cluster, locals, models) = runtime.block_on(async {
         let mut cluster = Cluster::connect(&args.connection, args.namespace.clone()).await?;
         let (locals, models) =
             read(&mut cluster, &sides, args, limit.with_input(sides.iter().map(Side::size).sum())).await?;
-        let claims = if args.server_side { claim::claims(&mut cluster, &locals, args).await? } else { Vec::new() };
-        anyhow::Ok((cluster, locals, models, claims))
+        anyhow::Ok((cluster, locals, models))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
     if args.adopt {
         drop(progress);
-        return adopt::adopt(args, &sides, &cluster, &locals, &models);
+        let end = adopt::adopt(args, &sides, &cluster, &locals, &models);
+        cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
+        return end;
     }
     let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
-    merge
-        .results
-        .extend(claims.iter().flat_map(|c| c.told(if args.apply { Severity::Error } else { Severity::Warning })));
+    let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
+    let mut claims = Vec::new();
+    if args.server_side {
+        progress.set(|| "asking the cluster what would change".to_owned());
+        claims = runtime.block_on(claim::claims(&sender, &locals, &merge))?;
+        claim::settle(&claims, &mut merge, if args.apply { Severity::Error } else { Severity::Warning });
+    }
+    merge.results.extend(cluster.warnings());
     results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
@@ -96,21 +102,13 @@ pub fn live(args: &Live) -> Result<End> {
         screen::tell(&told::line(info));
     }
     merge.results.extend(unchecked);
-    let sent = match sending {
-        Some(sending) => {
-            let _progress = Progress::begin("sending");
-            let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
-            runtime.block_on(sending.send(&sender))
-        }
-        None => Sent::default(),
-    };
-    // The commands for GitHub say all that else stands on stderr.
-    let shown = format.filter(|format| sent.failure.is_none() || *format == Output::Github);
-    let mut page = shown.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
-    sent.lines.iter().for_each(|line| page.line(line));
-    page.print()?;
-    if let Some(failure) = sent.failure {
-        return Err(failure);
+    if let Some(format) = format {
+        page(format, &dest, &merge, told, reader)?.print()?;
+    }
+    if let Some(sending) = sending {
+        let sent = runtime.block_on(sending.send(&sender));
+        cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
+        sent?;
     }
     if let Some(end) = merge.failure() {
         return Ok(end);
@@ -162,7 +160,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
 }
 
 /// The changes to send; `None` without `--apply`, or if the merge failed.
-fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Option<Sending<'l>>> {
+fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) -> Result<Option<Sending<'l>>> {
     Ok(match args.apply && !merge.has_failed() {
         true if args.server_side => Some(applying(locals, merge, claims)?),
         true => Some(sending(locals, merge)?),
@@ -279,8 +277,14 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     }
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
     // In a cluster, the order of fields has no meaning.
-    merged.changes.retain(|change| {
-        change.old.is_none() || change.new.is_none() || read_back(&change.old) != read_back(&change.new)
+    merged.changes.retain_mut(|change| {
+        let (Some(old), Some(new)) = (read_back(&change.old), read_back(&change.new)) else { return true };
+        let ordered = text::yaml(&order::like(&new, &old));
+        // What stands in the order of the object already keeps its text.
+        if ordered != text::yaml(&new) {
+            change.new = Some(ordered.into_bytes());
+        }
+        old != new
     });
     results::sort(&mut merged.results);
     let shown = |l: &Local| {

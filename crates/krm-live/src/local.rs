@@ -22,6 +22,7 @@ use crate::defaults::completed;
 use crate::handover::handed_over;
 use crate::http::all;
 use crate::kubectl;
+use crate::marks;
 use crate::object::{self, Object};
 use crate::openapi::{self, Schema};
 use crate::owners::Owners;
@@ -104,8 +105,7 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
     let answers = all(answers).await?;
     let states: Vec<_> = given.into_iter().zip(answers).collect();
     // Only the types say what a manager owns.
-    let by_owners =
-        |live: &Value| args.server_side || args.adopt || object::last_applied(live).is_none() && is_applied(live);
+    let by_owners = |live: &Value| args.server_side || args.adopt || is_applied(live, &args.field_manager);
     let owned = states.iter().filter(|(_, live)| live.as_ref().is_some_and(by_owners));
     cluster.learn(owned.map(|((_, address), _)| address.api_version()).collect()).await?;
     let mut locals: Vec<Local> = Vec::new();
@@ -141,18 +141,27 @@ struct Given {
 impl Given {
     /// Adds the state of the resource in the cluster.
     fn beside(self, address: Address, live: Option<Value>, args: &Live, schema: Option<Schema<'_>>) -> Local {
-        let Self { name, place, written, applied } = self;
+        let Self { name, place, mut written, applied } = self;
         let handover = live
             .as_ref()
             .filter(|_| args.server_side)
             .and_then(|live| handed_over(live, &written, &args.field_manager));
         let owners = live.as_ref().map(|live| Owners::of(live, handover.as_ref(), &args.field_manager));
+        let note = kubectl::note(&written);
         let owned = Owned { live: live.as_ref(), owners: owners.unwrap_or_default(), schema };
-        let Before { owners, noted, original } = before(owned, &applied, &address, args);
+        let Before { owners, mut noted, mut original } = before(owned, &applied, &address, args);
+        if let Some(live) = &live {
+            let marks = marks::of(live, &written);
+            if let (true, Some(original)) = (args.server_side, &original) {
+                marks::keep(&marks, &original.clone().into_json(), &mut written);
+            }
+            let without = |object: Object| Object::live(marks::removed(&marks, object.into_json()));
+            (noted, original) = (noted.map(without), original.map(without));
+        }
         Local {
             name,
             place,
-            note: kubectl::note(&written),
+            note,
             updated: applied.stored(),
             dest: live.clone().map(|live| Object::live(live).stored()),
             applied,
@@ -245,14 +254,18 @@ struct Owned<'l> {
     schema: Option<Schema<'l>>,
 }
 
-/// Whether someone used server-side apply for an object.
-fn is_applied(live: &Value) -> bool {
-    let entries = live["metadata"]["managedFields"].as_array();
-    entries.into_iter().flatten().any(|entry| entry["operation"] == "Apply")
+/// Whether someone used server-side apply for an object, and kubectl's note does not say more.
+fn is_applied(live: &Value, manager: &str) -> bool {
+    let owners = Owners::of(live, None, manager);
+    match object::last_applied(live).and_then(|json| serde_json::from_str(json).ok()) {
+        None => owners.applier(manager).is_some(),
+        Some(noted) => owners.applier_after(&noted, live, manager).is_some(),
+    }
 }
 
-/// The last applied state of a live object. For client-side apply, it is kubectl's note, or else the fields that a manager of server-side
-/// apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop them.
+/// The last applied state of a live object. For client-side apply, it is the newer one of kubectl's note and the fields that a manager of
+/// server-side apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop
+/// them.
 fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let Owned { live, mut owners, schema } = owned;
@@ -263,6 +276,10 @@ fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) ->
     if let Some(noted) = &mut noted {
         noted.settle(address);
     }
+    let is_older = |noted: &Object| {
+        live.is_some_and(|live| owners.applier_after(&noted.clone().into_json(), live, manager).is_some())
+    };
+    noted = noted.filter(|noted| !is_older(noted));
     let mut original = noted.as_ref().map(Object::stored);
     let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
     if let (Some(live), None, Some(applier)) = (live, &noted, applier) {

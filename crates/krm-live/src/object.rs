@@ -72,9 +72,17 @@ impl Object {
         Self(value)
     }
 
-    /// The object as the server stores it: the `stringData` of a Secret is in its `data`.
+    /// The object as the server stores it: the `stringData` of a Secret is in its `data`, and a PersistentVolume has no empty class. To a
+    /// claim, an empty class is a value: it gets no default one.
     pub fn stored(&self) -> Self {
         let mut object = self.clone();
+        if self.api_version() == "v1"
+            && self.kind() == "PersistentVolume"
+            && let Some(spec) = object.0.get_mut("spec").and_then(Value::as_object_mut)
+            && spec.get("storageClassName").is_some_and(|class| class == "")
+        {
+            spec.shift_remove("storageClassName");
+        }
         if !self.is_secret() {
             return object;
         }
@@ -190,6 +198,20 @@ pub fn place(resource: &mut Value, address: &Address) {
     }
 }
 
+/// The part of a resource that can be owned: without its identity and its status.
+pub fn ownable(mut resource: Value) -> Value {
+    if let Some(root) = resource.as_object_mut() {
+        root.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "status"));
+        if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|name, _| !matches!(name.as_str(), "name" | "namespace"));
+            if metadata.is_empty() {
+                root.shift_remove("metadata");
+            }
+        }
+    }
+    resource
+}
+
 /// An object to create, with a note of the applied state.
 pub fn with_last_applied(mut object: Value, applied: &str) -> Value {
     note(&mut object, applied);
@@ -275,6 +297,18 @@ mod tests {
             (json!({"data": {"a": "b2xk"}}), json!({"data": {"a": "b2xk"}})),
         ] {
             assert_eq!(secret(written).stored(), secret(stored));
+        }
+    }
+
+    #[test]
+    fn a_volume_has_no_empty_class() {
+        for (kind, class, want) in [
+            ("PersistentVolume", "", json!({"a": 1})),
+            ("PersistentVolume", "c", json!({"a": 1, "storageClassName": "c"})),
+            ("PersistentVolumeClaim", "", json!({"a": 1, "storageClassName": ""})),
+        ] {
+            let object = Object(json!({"apiVersion": "v1", "kind": kind, "spec": {"a": 1, "storageClassName": class}}));
+            assert_eq!(object.stored().0["spec"], want, "{kind} {class:?}");
         }
     }
 

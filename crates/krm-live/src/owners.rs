@@ -32,6 +32,8 @@ pub struct Owner {
     pub time: Option<String>,
     /// Whether it acts for the user who applies the files.
     pub is_ours: bool,
+    /// Whether it wrote kubectl's note.
+    notes: bool,
     fields: Fields,
 }
 
@@ -52,7 +54,7 @@ impl Owners {
             let is_ours = notes || name == KUBECTL || name == manager;
             // A write to a subresource, such as `status`, does not apply the files.
             let applies = entry["operation"] == "Apply" && text("subresource").is_none_or(|s| s.is_empty());
-            Some(Owner { manager: name, applies, time: text("time"), is_ours, fields: Fields::of(fields) })
+            Some(Owner { manager: name, applies, time: text("time"), is_ours, notes, fields: Fields::of(fields) })
         };
         Self(entries.filter_map(read).collect())
     }
@@ -70,10 +72,11 @@ impl Owners {
         held.others().map(ToString::to_string).collect()
     }
 
-    /// The owners of the object, except the applier with this name. Fields that the same name set by an update count as another manager's.
-    pub fn but(&self, manager: &str) -> HeldFields<'_> {
-        let is_other = |owner: &&Owner| !(owner.applies && owner.manager == manager);
-        HeldFields { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
+    /// The manager with this name, with the time of its last change, for people.
+    pub fn named(&self, manager: &str) -> String {
+        let all = self.0.iter().filter(|owner| owner.manager == manager);
+        let last = all.max_by(|a, b| a.time.cmp(&b.time));
+        last.map_or_else(|| format!("\"{}\"", shown::name(manager)), ToString::to_string)
     }
 
     /// The manager with this name that used server-side apply.
@@ -85,6 +88,20 @@ impl Owners {
     pub fn applier(&self, manager: &str) -> Option<&Owner> {
         let mut all = self.0.iter().filter(|owner| owner.applies);
         all.clone().find(|owner| owner.manager == manager).or_else(|| all.next().filter(|_| all.next().is_none()))
+    }
+
+    /// The manager that used server-side apply after kubectl's note was written; `None` also if nobody knows which of them is newer. Another
+    /// manager than the one with which this program sends counts only if it applies what the note names, because controllers apply single
+    /// fields.
+    pub fn applier_after(&self, noted: &Value, live: &Value, manager: &str) -> Option<&Owner> {
+        let written = self.0.iter().filter(|owner| owner.notes).filter_map(|owner| owner.time.as_ref()).max()?;
+        let applier =
+            self.applier(manager).filter(|applier| applier.time.as_ref().is_some_and(|time| time > written))?;
+        let is_whole = || {
+            let noted = object::ownable(noted.clone());
+            2 * common(&noted, &applier.part_of(live, None)) >= common(&noted, &noted)
+        };
+        (applier.manager == manager || is_whole()).then_some(applier)
     }
 
     /// The owners, with this manager counted as ours, too.
@@ -230,6 +247,16 @@ impl Fields {
     }
 }
 
+/// How many values two maps have in common, by the names of their fields. A list is one value.
+fn common(a: &Value, b: &Value) -> usize {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().filter_map(|(name, a)| b.get(name).map(|b| common(a, b))).sum()
+        }
+        _ => 1,
+    }
+}
+
 /// The fields that each manager set at a place.
 #[derive(Clone, Debug)]
 pub struct HeldFields<'o> {
@@ -247,16 +274,6 @@ impl<'o> HeldFields<'o> {
     /// The owners of an element of a list. The owner of a whole list owns its elements.
     pub fn element(&self, element: &Value) -> Self {
         self.below(|fields| if fields.is_whole { Some(fields) } else { Some(fields.element(element)?.1) })
-    }
-
-    /// The owners of a field, in a map whose fields have owners of their own. The owner of the map does not count.
-    pub fn own_field(&self, name: &str) -> Self {
-        self.below(|fields| fields.fields.get(name))
-    }
-
-    /// The owners of an element, in a list whose elements have owners of their own.
-    pub fn own_element(&self, element: &Value) -> Self {
-        self.below(|fields| Some(fields.element(element)?.1))
     }
 
     fn below(&self, find: impl Fn(&'o Fields) -> Option<&'o Fields>) -> Self {
@@ -335,6 +352,40 @@ mod tests {
         }
         let unknown = Owners::of(&json!({"metadata": {"managedFields": [{"manager": "a"}]}}), None, "b");
         assert!(!unknown.root().field("spec").is_ours(), "nobody knows");
+    }
+
+    #[test]
+    fn the_newer_one_of_a_note_and_an_applier_counts() {
+        let entry = |manager: &str, operation: &str, day: u8, fields: Value| json!({"manager": manager, "operation": operation, "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": fields});
+        let noted = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "data": {"a": 1, "b": 2}});
+        let note = json!({"f:metadata": {"f:annotations": {format!("f:{LAST_APPLIED}"): {}}}, "f:data": {"f:a": {}, "f:b": {}}});
+        let [all, one] = [json!({"f:data": {"f:a": {}, "f:c": {}}}), json!({"f:data": {"f:c": {}}})];
+        for (entries, want) in [
+            (json!([entry("kubectl", "Update", 1, note.clone()), entry("me", "Apply", 2, one.clone())]), Some("me")),
+            (json!([entry("kubectl", "Update", 2, note.clone()), entry("me", "Apply", 1, all.clone())]), None),
+            (json!([entry("kubectl", "Update", 2, note.clone()), entry("me", "Apply", 2, all.clone())]), None),
+            (
+                json!([entry("kubectl", "Update", 1, note.clone()), entry("flux", "Apply", 2, all.clone())]),
+                Some("flux"),
+            ),
+            // A controller applies a field of its own.
+            (json!([entry("kubectl", "Update", 1, note.clone()), entry("injector", "Apply", 2, one)]), None),
+            (
+                json!([
+                    entry("kubectl", "Update", 1, note),
+                    entry("a", "Apply", 2, all.clone()),
+                    entry("b", "Apply", 2, all.clone())
+                ]),
+                None,
+            ),
+            // Nobody knows when the note was written.
+            (json!([entry("me", "Apply", 2, all)]), None),
+        ] {
+            let live = json!({"metadata": {"name": "n", "managedFields": entries}, "data": {"a": 1, "b": 2, "c": 3}});
+            let owners = Owners::of(&live, None, "me");
+            let found = owners.applier_after(&noted, &live, "me").map(|owner| owner.manager.as_str());
+            assert_eq!(found, want, "{live}");
+        }
     }
 
     #[test]

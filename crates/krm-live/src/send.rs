@@ -7,21 +7,25 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
 use krm_merge_function::results::{Outcome, Severity};
+use krm_show::progress::Progress;
+use krm_show::screen;
 use krm_yaml::Document;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::address::Address;
-use crate::claim::{Claim, is_taken};
-use crate::cluster::{Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others};
+use crate::cluster::{Cluster, POLL, Run, Send, Takes, is_conflict, owned_by_others, owner_of};
 use crate::handover::handed_over;
-use crate::http::{all, all_that_begin, code, fields_of, may_be_done};
+use crate::http::{all, all_that_begin, causes, code, may_be_done};
 use crate::local::{DEFINITION, Local};
 use crate::object::{self, Object};
 use crate::text::read_back;
 
 /// How often to send an object again if someone changed only fields that the server populates.
 const TRIES: u32 = 5;
+
+/// What is said of an object that the server refuses in a dry run.
+pub const NOT_TAKEN: &str = "the server does not take it, and nothing was sent";
 
 /// How long a server may refuse an object by the definition that its type had before.
 const SETTLES: Duration = Duration::from_secs(5);
@@ -31,27 +35,23 @@ pub struct Sending<'l> {
     all: Vec<(&'l Local, Send)>,
     /// The addresses of the Namespaces and CustomResourceDefinitions that this run creates or changes.
     new: BTreeSet<String>,
-}
-
-/// What was sent.
-#[derive(Default)]
-pub struct Sent {
-    /// A line for each object, which says what was done.
-    pub lines: Vec<String>,
-    /// Why not everything was sent.
-    pub failure: Option<Error>,
+    /// The addresses of the objects for which the server has already answered a dry run.
+    checked: BTreeSet<String>,
 }
 
 impl<'l> Sending<'l> {
+    /// Some objects to send, in the order in which the server can take them.
+    ///
     /// # Errors
     /// The cluster does not know the type of an object, and nothing that is sent defines it.
-    fn new(mut all: Vec<(&'l Local, Send)>, merge: &Merge) -> Result<Self> {
+    pub fn new(mut all: Vec<(&'l Local, Send)>, merge: &Merge) -> Result<Self> {
         all.sort_by_key(|(local, _)| stage(local));
         let redefines = |change: &&Change| {
             let spec = |text: &Option<Vec<u8>>| read_back(text).map(|object| object["spec"].clone());
             change.old.is_none() || spec(&change.old) != spec(&change.new)
         };
-        let sending = Self { all, new: merge.changes.iter().filter(redefines).map(|c| c.path.clone()).collect() };
+        let new = merge.changes.iter().filter(redefines).map(|c| c.path.clone()).collect();
+        let sending = Self { all, new, checked: BTreeSet::new() };
         for (local, _) in sending.all.iter().filter(|(local, _)| local.address.defined_by.is_some()) {
             if sending.needs(local).is_none() {
                 let first = local.needs.as_ref().map(|needs| format!("; apply {needs} first")).unwrap_or_default();
@@ -59,6 +59,12 @@ impl<'l> Sending<'l> {
             }
         }
         Ok(sending)
+    }
+
+    /// The same, without a dry run of the objects at these addresses.
+    #[must_use]
+    pub fn without_check(self, checked: BTreeSet<String>) -> Self {
+        Self { checked, ..self }
     }
 
     /// What this run sends before an object, because the server cannot take the object without it.
@@ -99,28 +105,13 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Sending::new(all, merge)
 }
 
-/// The objects to send with `--server-side`. An object is left out if nothing changes and the manager already owns all of its applied
-/// fields.
-///
-/// # Errors
-/// The cluster does not know the type of an object.
-pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Sending<'l>> {
-    let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
-    let is_idle = |local: &Local| {
-        local.live.is_some()
-            && local.handover.is_none()
-            && !merge.changes.iter().any(|c| c.path == local.address.to_string())
-            && claim(local).is_none_or(|claim| claim.is_owner)
-    };
-    let apply = |local: &'l Local| {
-        let mut object = local.written.clone();
-        let takes = claim(local).map_or(Takes::Nothing, |claim| claim.takes);
-        if let Some(live) = &local.live {
-            object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
-        }
-        (local, Send::Apply(object, takes))
-    };
-    Sending::new(locals.iter().filter(|local| !is_idle(local)).map(apply).collect(), merge)
+/// The apply patch of a resource. It is valid only for the version of the object that was read.
+pub fn applied(local: &Local) -> Send {
+    let mut object = local.written.clone();
+    if let Some(live) = &local.live {
+        object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+    }
+    Send::Apply(object, Takes::Nothing)
 }
 
 /// The kinds that the server must have before it accepts others, in the order in which they are sent. A Pod needs the objects that it
@@ -172,59 +163,66 @@ impl Sending<'_> {
         self.all.iter().any(|(local, _)| local.address == *address && local.live.is_none())
     }
 
-    /// Sends everything, first as a dry run, which the server checks but does not keep.
-    pub async fn send(mut self, sender: &Sender<'_>) -> Sent {
+    /// Sends everything, first as a dry run, which the server checks but does not keep. Prints a line for each object as soon as the server
+    /// took it, because the run may be interrupted.
+    ///
+    /// # Errors
+    /// Not everything was sent, or stdout cannot be written.
+    pub async fn send(mut self, sender: &Sender<'_>) -> Result<()> {
+        let progress = Progress::begin("checking");
         let needs: Vec<Option<&Address>> = self.all.iter().map(|(local, _)| self.needs(local)).collect();
-        let checked = self.all.iter_mut().zip(&needs).filter(|(_, needs)| needs.is_none());
-        let checked = checked.map(async |((local, send), _)| {
-            let refused = || format!("{}: the server does not take it, and nothing was sent", local.address);
+        let is_left = |local: &Local| !self.checked.contains(&local.address.to_string());
+        let left = self.all.iter_mut().zip(&needs).filter(|((local, _), needs)| needs.is_none() && is_left(local));
+        let left = left.map(async |((local, send), _)| {
+            let refused = || format!("{}: {NOT_TAKEN}", local.address);
             sender.one(local, send, Run::Dry).await.with_context(refused)
         });
-        if let Err(e) = all(checked).await {
-            return Sent { lines: Vec::new(), failure: Some(e) };
-        }
+        all(left).await?;
+        drop(progress);
         let count = self.all.len();
-        let mut sent = Sent::default();
+        let mut sent = 0;
         let mut begin = 0;
         for stage in self.all.chunk_by_mut(|(a, _), (b, _)| stage(a) == stage(b)) {
             let of_stage = &needs[begin..begin + stage.len()];
             begin += stage.len();
-            let failed = stage_sent(sender, stage, of_stage, &mut sent.lines).await;
-            if !failed.is_empty() {
-                sent.failure = Some(failure(failed, sent.lines.len(), count));
-                break;
+            let mut printed = Ok(());
+            let mut failed = Vec::new();
+            for result in stage_sent(sender, stage, of_stage).await {
+                match result {
+                    Ok(line) => {
+                        sent += 1;
+                        printed = printed.and(line);
+                    }
+                    Err(one) => failed.push(one),
+                }
             }
+            if !failed.is_empty() {
+                return Err(failure(failed, sent, count));
+            }
+            printed?;
         }
-        sent
+        Ok(())
     }
 }
 
-/// Sends the objects of a stage, and adds a line for each one that the server took. Returns the objects that it did not take, with the
-/// reasons.
+/// Sends the objects of a stage. Returns for each one that the server took whether its line could be printed, and the objects that it did not
+/// take, with the reasons.
 async fn stage_sent(
     sender: &Sender<'_>,
     stage: &mut [(&Local, Send)],
     needs: &[Option<&Address>],
-    lines: &mut Vec<String>,
-) -> Vec<(String, Error)> {
+) -> Vec<Result<Result<()>, (String, Error)>> {
     if let Err(failed) = until_served(sender.cluster, stage).await {
-        return vec![failed];
+        return vec![Err(failed)];
     }
     let tasks = stage.iter_mut().zip(needs).map(async |((local, send), needs)| {
         let failed = |e| (local.address.to_string(), e);
         let is_redefined = needs.is_some_and(|needs| needs.group_kind() == DEFINITION);
         let settled = Instant::now() + if is_redefined { SETTLES } else { Duration::ZERO };
         sender.settled(local, send, settled).await.map_err(failed)?;
-        Ok(format!("{} {}", local.address, did(local, send)))
+        Ok(screen::say(&format!("{} {}", local.address, did(local, send))))
     });
-    let mut failed = Vec::new();
-    for result in all_that_begin(tasks).await {
-        match result {
-            Ok(line) => lines.push(line),
-            Err(one) => failed.push(one),
-        }
-    }
-    failed
+    all_that_begin(tasks).await
 }
 
 /// The error of a run that did not send everything: what failed and why, and how many objects were sent, failed and were not tried.
@@ -286,13 +284,16 @@ impl Sender<'_> {
                 Err(e) if matches!(code(&e), Some(400 | 404 | 422 | 500)) && Instant::now() < settled => {
                     sleep(POLL).await
                 }
-                other => return other,
+                other => return other.map(drop),
             }
         }
     }
 
-    /// Sends one object. If only a controller wrote the status meanwhile, sends it again.
-    async fn one(&self, local: &Local, send: &mut Send, run: Run) -> Result<()> {
+    /// Sends one object, and returns the server's answer. If only a controller wrote the status meanwhile, sends it again.
+    ///
+    /// # Errors
+    /// The server refuses it, or does not answer.
+    pub async fn one(&self, local: &Local, send: &mut Send, run: Run) -> Result<String> {
         let mut tries = 0;
         let mut handover = local.handover.clone();
         loop {
@@ -303,7 +304,7 @@ impl Sender<'_> {
                     continue;
                 }
                 Err(e) => return Err(advised(e, send)),
-                Ok(_) => return Ok(()),
+                Ok(answer) => return Ok(answer),
             };
             tries += 1;
             let (Send::Patch(patch) | Send::Apply(patch, _), true) = (&mut *send, tries < TRIES) else {
@@ -324,7 +325,7 @@ impl Sender<'_> {
     }
 
     /// Sends one object, after the handover of its fields to server-side apply if there is one left. A dry run cannot hand over, so it takes
-    /// over.
+    /// over what this manager set by updates.
     async fn handed_over(
         &self,
         local: &Local,
@@ -336,7 +337,14 @@ impl Sender<'_> {
             return self.cluster.send(&local.address, send, run, self.manager).await;
         };
         if run == Run::Dry {
-            let forced = Send::Apply(object.clone(), Takes::Differing);
+            let answer = self.cluster.send(&local.address, send, run, self.manager).await;
+            let is_own = |e: &Error| {
+                let fields = owned_by_others(e);
+                !fields.is_empty() && fields.iter().all(|field| owner_of(field) == self.manager)
+            };
+            let Some(forced) = answer.as_ref().err().filter(|e| is_own(e)).map(|_| send.forced()) else {
+                return answer;
+            };
             return self.cluster.send(&local.address, &forced, run, self.manager).await;
         }
         let version = object["metadata"]["resourceVersion"].clone();
@@ -348,6 +356,11 @@ impl Sender<'_> {
         self.cluster.send(&local.address, send, run, self.manager).await
     }
 
+    /// Whether the user takes over the field at a place.
+    pub fn takes(&self, place: &str) -> bool {
+        self.take.iter().any(|take| lies_in(place, take))
+    }
+
     /// Lets a patch take over the fields that the server refused, if the user takes each of them.
     ///
     /// # Errors
@@ -356,13 +369,13 @@ impl Sender<'_> {
         let fields = owned_by_others(&refused);
         match send {
             Send::Apply(_, takes)
-                if *takes == Takes::Nothing && fields.iter().all(|field| is_taken(field, self.take)) =>
+                if *takes == Takes::Nothing && fields.iter().all(|field| self.takes(&field.field)) =>
             {
                 *takes = Takes::Differing;
                 Ok(())
             }
             _ => {
-                let takes: Vec<String> = fields.iter().map(|field| format!("`--take {field}`")).collect();
+                let takes: Vec<String> = fields.iter().map(|field| format!("`--take {}`", field.field)).collect();
                 let how = format!("leave it out of the files, or take it over with {}", takes.join(" "));
                 Err(refused.context(how))
             }
@@ -370,10 +383,16 @@ impl Sender<'_> {
     }
 }
 
+/// Whether a place is the place that the user named, or is inside of it.
+fn lies_in(place: &str, take: &str) -> bool {
+    let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 /// An error with what the user can do about it.
 fn advised(error: Error, send: &Send) -> Error {
     let is_client_side = !matches!(send, Send::Apply(..));
-    if is_client_side && fields_of(&error, "FieldValueTooLong").contains(&"metadata.annotations") {
+    if is_client_side && causes(&error, "FieldValueTooLong").iter().any(|cause| cause.field == "metadata.annotations") {
         let why = format!(
             "`{}` must hold the whole object, and it is too long for that; `--server-side` sends it without",
             object::LAST_APPLIED
@@ -385,4 +404,24 @@ fn advised(error: Error, send: &Send) -> Error {
 
 fn changed(error: Error) -> Error {
     error.context("it changed in the cluster since it was read; run this again to merge with what is there now")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_is_named_has_all_below_it() {
+        for (place, take, want) in [
+            (".spec.replicas", ".spec.replicas", true),
+            (".spec.replicas", "spec.replicas", true),
+            (".spec.replicas", "spec", true),
+            (".spec.replicas", ".spec.rep", false),
+            (".spec", ".spec.replicas", false),
+            (".spec.containers[name=\"a\"].image", "spec.containers[name=\"a\"]", true),
+            (".spec.containers[name=\"a\"].image", "spec.containers", true),
+        ] {
+            assert_eq!(lies_in(place, take), want, "{place} {take}");
+        }
+    }
 }

@@ -235,6 +235,16 @@ pub fn print(data: &str) -> Result<()> {
     page.print()
 }
 
+/// Prints a line at once.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub fn say(line: &str) -> Result<()> {
+    let mut page = Page::new(Reader::Bare);
+    page.line(line);
+    page.print()
+}
+
 /// Writes a line to stderr.
 pub fn tell(line: &str) {
     let mut page = Page::new(Reader::of_stderr());

@@ -1,6 +1,7 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
 mod adopt;
+mod answered;
 mod kept;
 mod laws;
 mod nulls;

@@ -119,7 +119,7 @@ fn the_file_and_the_cluster_may_be_in_conflict() {
     let file = FILE.replace("replicas: 3 ", "replicas: 4 ");
     let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata: {name: r}\nspec:\n  rules:\n  - path: spec.replicas\n    take: Dest\n";
     for (args, replicas, code) in [
-        (&[][..], "replicas: 5\n", 0),
+        (&[][..], "replicas: 5   # enough\n", 0),
         (&["--on-conflict", "keep-dest"], "replicas: 4 ", 0),
         (&["--on-conflict", "fail"], "replicas: 4 ", 1),
         (&["--config", "rules.yaml"], "replicas: 4 ", 0),
@@ -482,4 +482,48 @@ fn a_restart_of_the_pods_is_told_and_not_adopted() {
     let text = text(&folder, "web.yaml");
     assert!(text.contains("own: x") && !text.contains("restartedAt"), "{text}");
     assert_eq!(written(run(&folder, &["-f", "web.yaml", "--adopt"])), "");
+}
+
+/// Someone added a verb, a rule and a port; in lists without keys, too, the file keeps its lines, comments and quotes.
+#[test]
+fn an_element_without_a_key_keeps_its_lines() {
+    let role = "apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: r, namespace: prod}
+rules:
+# pods are read
+- apiGroups: [\"\"] # core
+  resources: [\"pods\"] # only pods
+  verbs: [\"get\"]
+# deployments
+- apiGroups:
+  - \"apps\"
+  resources: [deployments]
+  verbs: [get, list] # no more
+";
+    let applied: Value = serde_yaml::from_str(role).expect("YAML");
+    let rule = |group: &str, resource: &str, verbs: &[&str]| json!({"verbs": verbs, "apiGroups": [group], "resources": [resource]});
+    for (rules, want) in [
+        (
+            json!([rule("", "pods", &["get", "watch"]), rule("apps", "deployments", &["get", "list"])]),
+            role.replace("[\"get\"]", "[\"get\", \"watch\"]"),
+        ),
+        (
+            json!([rule("", "pods", &["get"]), rule("apps", "deployments", &["list"])]),
+            role.replace("[get, list]", "[list]"),
+        ),
+        (json!([rule("apps", "deployments", &["get", "list"])]), {
+            let (head, rest) = role.split_once("# pods").expect("a comment");
+            format!("{head}# deployments{}", rest.split_once("# deployments").expect("a comment").1)
+        }),
+    ] {
+        let mut live = noted(applied.clone(), &applied);
+        live["rules"] = rules;
+        live["metadata"]["managedFields"] = json!([entry("console", "Update", json!({"f:rules": {}}))]);
+        let kept = Kept::new(Answers::new(), &[live]);
+        let folder = folder(&kept.server, &[("role.yaml", role)]);
+        let ran = run(&folder, &["-f", "role.yaml", "--adopt"]);
+        assert_eq!((ran.code, folder.read("role.yaml")), (Some(0), want), "{ran:?}");
+        assert!(!ran.stderr.contains("removes a comment"), "{ran:?}");
+    }
 }

@@ -87,6 +87,15 @@ impl<'s> Recorded<'s> {
         self.0["code"] != 0
     }
 
+    /// The server's refusal because of fields of others.
+    fn refusal(&self) -> Option<Value> {
+        let cause = |(place, owner): (String, String)| json!({"reason": "FieldManagerConflict", "message": format!("conflict with \"{owner}\" using v1"), "field": place});
+        let causes: Vec<Value> = self.refused().into_iter().map(cause).collect();
+        let mut refusal = status(409, "Apply failed");
+        refusal["details"] = json!({"causes": causes});
+        (!causes.is_empty()).then_some(refusal)
+    }
+
     /// The fields that the server refused, each with whose it was.
     pub fn refused(&self) -> BTreeSet<(String, String)> {
         let text = self.0["stderr"].as_str().expect("a text").split("Please review").next().unwrap_or_default();
@@ -158,7 +167,17 @@ impl Recording {
             files: of(&scenario.applied()),
             after: of(scenario.result("kubectl_apply").objects()),
         };
-        let server = Server::answering(move |asked, _| answer(asked, &said, &keeps, &known));
+        let plural_of = |objects: &[Value]| of(objects);
+        let applied = ["server_side_apply_as_other", "server_side_apply_as_owner"].map(|way| {
+            let recorded = scenario.result(way);
+            let is_other = way.ends_with("other");
+            Applied { refusal: recorded.refusal(), is_other, objects: of(recorded.objects()) }
+        });
+        let creator = scenario.creator().to_owned();
+        let server = Server::answering(move |asked, _| {
+            let is_owner = asked.line.contains(&format!("fieldManager={creator}&"));
+            answer(asked, &said, &keeps, &known).or_else(|| applied[usize::from(is_owner)].answer(asked, &keeps))
+        });
         Replay { server, objects }
     }
 
@@ -235,8 +254,38 @@ fn answer(
             }
             Some(Answer::Json(200, object))
         }
-        "PATCH" if asked.kind == "application/apply-patch+yaml" => Some(Answer::Json(200, objects.get(path)?.clone())),
         _ => None,
+    }
+}
+
+/// What came of an apply patch.
+struct Applied {
+    refusal: Option<Value>,
+    /// Whether another manager applied than the one that created the object.
+    is_other: bool,
+    objects: BTreeMap<String, Value>,
+}
+
+impl Applied {
+    /// Where nothing is recorded, the patch is merged as it is. No manager is in its own way.
+    fn answer(&self, asked: &Asked, objects: &Mutex<BTreeMap<String, Value>>) -> Option<Answer> {
+        let path = asked.path().strip_prefix("PATCH ").filter(|_| asked.kind == "application/apply-patch+yaml")?;
+        let manager = asked.line.split("fieldManager=").nth(1)?.split('&').next()?;
+        let is_own = |cause: &Value| {
+            self.is_other && cause["message"].as_str().is_some_and(|text| text.contains(&format!("\"{manager}\"")))
+        };
+        let causes = |refusal: &Value| refusal["details"]["causes"].as_array().cloned().unwrap_or_default();
+        let is_refused = |refusal: &&Value| !causes(refusal).iter().all(is_own) && !asked.line.contains("force=true");
+        if let Some(refusal) = self.refusal.as_ref().filter(is_refused) {
+            return Some(Answer::Json(409, refusal.clone()));
+        }
+        let recorded = self.objects.get(path).cloned();
+        let object = recorded.or_else(|| {
+            let mut object = objects.lock().ok()?.get(path).cloned()?;
+            patched(&mut object, &serde_json::from_str(&asked.body).ok()?);
+            Some(object)
+        })?;
+        Some(Answer::Json(200, object))
     }
 }
 
