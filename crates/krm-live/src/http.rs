@@ -61,7 +61,7 @@ impl Http {
         let of_context =
             context.map(|context| format!(" of the context \"{}\"", shown::name(&context))).unwrap_or_default();
         let name = format!("the cluster{of_context} at {address}");
-        let client = Client::try_from(config).map_err(|e| told(e, &name)).context("the kubeconfig")?;
+        let client = Client::try_from(config).map_err(|e| unusable(e.into())).context("the kubeconfig")?;
         Ok(Self { client, name, timeout, warnings: RefCell::default() })
     }
 
@@ -302,8 +302,34 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let was_sent = !never_sent(&error);
-    let why = anyhow!(without_users(error.into()));
+    let why = of_tls(&without_users(error.into()));
     if was_sent { why.context(unanswered(name)) } else { why.context(format!("{name} cannot be asked")) }
+}
+
+/// The words of rustls for a certificate that it does not take, whichever end has it, and for an end that refuses.
+const CERTIFICATE: &str = "invalid peer certificate";
+const ALERT: &str = "received fatal alert";
+
+/// The error for a connection, with the end that refused if it is one of TLS.
+fn of_tls(why: &str) -> Error {
+    if why.contains(CERTIFICATE) {
+        anyhow!("the certificate of the cluster is not accepted here: {why}")
+    } else if why.contains(ALERT) {
+        anyhow!("the cluster refused the connection, or the certificate of the user: {why}")
+    } else {
+        anyhow!("{why}")
+    }
+}
+
+/// The error for a configuration that the client does not take. Nothing was asked then, so a certificate in it is the user's.
+fn unusable(error: Error) -> Error {
+    let why = without_users(error);
+    match why.contains(CERTIFICATE) {
+        true => anyhow!(
+            "the client certificate of the user must be one of X.509 version 3, which kubectl does not ask for: {why}"
+        ),
+        false => anyhow!("{why}"),
+    }
 }
 
 /// Whether there was no connection over which a request could be sent.
@@ -380,6 +406,21 @@ pub fn found<T>(answer: Result<T>) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_of_tls_says_which_end_refused() {
+        let version = "invalid private key: invalid peer certificate: Other(OtherError(UnsupportedCertVersion))";
+        let own = unusable(anyhow!(version)).to_string();
+        assert!(own.starts_with("the client certificate of the user") && own.ends_with(version), "{own}");
+        for (why, want) in [
+            ("invalid peer certificate: UnknownIssuer", "the certificate of the cluster is not accepted here: "),
+            ("received fatal alert: CertificateRequired", "the cluster refused the connection"),
+            ("tcp connect error", "tcp connect error"),
+        ] {
+            let told = of_tls(why).to_string();
+            assert!(told.starts_with(want) && told.ends_with(why), "{told}");
+        }
+    }
 
     #[test]
     fn a_warning_is_a_text_with_the_code_299() {
