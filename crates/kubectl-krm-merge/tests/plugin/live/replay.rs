@@ -167,7 +167,6 @@ impl Recording {
             files: of(&scenario.applied()),
             after: of(scenario.result("kubectl_apply").objects()),
         };
-        let plural_of = |objects: &[Value]| of(objects);
         let applied = ["server_side_apply_as_other", "server_side_apply_as_owner"].map(|way| {
             let recorded = scenario.result(way);
             let is_other = way.ends_with("other");
