@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use krm_files::credentials;
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
@@ -28,8 +28,8 @@ const DRIVER: &str = "krm-merge";
 /// tell a driver by labels that it merges ancestors.
 const ANCESTORS: &str = "krm-merge-ancestors";
 
-/// The error of a user who stands in no repository.
-const NO_REPOSITORY: &str = "here is not a git repository: go to the folder of one, begin one with `git init`, or add `--global` for all repositories of this user";
+/// What a user does who stands in no repository.
+const NO_REPOSITORY: &str = "git must find a repository here: go to the folder of one, begin one with `git init`, or add `--global` for all repositories of this user";
 
 /// Writes the missing configuration and attributes, and reports them.
 ///
@@ -37,10 +37,7 @@ const NO_REPOSITORY: &str = "here is not a git repository: go to the folder of o
 /// There is no repository here; or git or the disk refuses a change.
 pub fn install(args: &GitInstall) -> Result<End> {
     if !args.global {
-        git_bytes(&["rev-parse", "--git-dir"]).map_err(|e| match e.to_string().contains("not a git repository") {
-            true => anyhow!(NO_REPOSITORY),
-            false => e,
-        })?;
+        git_bytes(&["rev-parse", "--git-dir"]).context(NO_REPOSITORY)?;
     }
     if args.uninstall {
         return uninstall(args);

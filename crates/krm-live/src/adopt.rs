@@ -270,7 +270,7 @@ fn common(a: &Path, b: &Path) -> PathBuf {
 }
 
 fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Page> {
-    let reader = Reader::of_stdout(args.color);
+    let reader = args.reader();
     let mut page = Page::new(reader);
     for (dest, merge) in merges {
         let hidden = || merge.with_changes(secret::masked_files(&merge.changes));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use krm_merge_core::policy;
 use krm_show::args::{Color, MaxOutput, Output};
+use krm_show::screen::Reader;
 
 /// What is merged into a cluster.
 #[derive(Debug, Args)]
@@ -135,5 +136,16 @@ impl Ask {
     /// Whether the user wants it.
     pub fn is_meant(&self) -> bool {
         self.live
+    }
+}
+
+impl Live {
+    /// Who reads the output. Data in a pipe are for a program, unless the user asks for colours: a pipe that only the environment colours is
+    /// not a person.
+    pub fn reader(&self) -> Reader {
+        match (self.output, self.color) {
+            (Some(Output::Yaml | Output::Json), Color::Auto) => Reader::of_data(),
+            (_, color) => Reader::of_stdout(color),
+        }
     }
 }

@@ -81,7 +81,7 @@ pub fn live(args: &Live) -> Result<End> {
         cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
         return end;
     }
-    let reader = Reader::of_stdout(args.color);
+    let reader = args.reader();
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
     let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };

@@ -26,8 +26,6 @@ use krm_driver::{driver, history, install, resolve};
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
 use krm_show::args::Color;
-#[cfg(feature = "live")]
-use krm_show::args::Output;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
@@ -64,14 +62,7 @@ fn try_main() -> Result<End> {
     };
     let asked = Cli::from_arg_matches(&matches)?.command;
     let color = matches.subcommand().and_then(|(_, of)| of.try_get_one::<Color>("color").ok().flatten());
-    krm_show::screen::choose(match color.copied().unwrap_or(Color::Auto) {
-        // `live` shows data with colours to a person, without secrets. A pipe that the environment colours is not one.
-        #[cfg(feature = "live")]
-        Color::Auto if matches!(&asked, Command::Live(args) if matches!(args.output, Some(Output::Yaml | Output::Json))) => {
-            Color::Never
-        }
-        color => color,
-    });
+    krm_show::screen::choose(color.copied().unwrap_or(Color::Auto));
     match asked {
         Command::TwoWay { source, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common));
