@@ -5,12 +5,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// The columns and lines of the terminal.
-const SIZE: [&str; 2] = ["100", "28"];
+/// The columns of the terminal.
+const COLUMNS: &str = "100";
 
 /// What is done in a terminal before a picture is taken.
 struct Scene {
     name: &'static str,
+    /// The lines of the terminal.
+    lines: &'static str,
     /// What is not shown.
     before: &'static str,
     /// The commands that are shown.
@@ -22,16 +24,19 @@ struct Scene {
 const SCENES: [Scene; 3] = [
     Scene {
         name: "upgrade",
+        lines: "40",
         before: "docs/comparison/upstream.sh gates.git
 git config --global url.\"$PWD/\".insteadOf https://example.com/
 kubectl krm-merge get https://example.com/gates.git/gate@v1 gate
-cp docs/comparison/mine/*.yaml gate/",
+cp docs/comparison/mine/*.yaml gate/
+git init --quiet && git add gate && git commit --quiet --message 'the package, with our changes'",
         shown: &["kubectl krm-merge upgrade gate --check", "kubectl krm-merge upgrade gate", "tail -n 13 gate/web.yaml"],
         until: "scaled by hand",
     },
-    Scene { name: "resolve", before: "", shown: &["kubectl krm-merge resolve gate/web.yaml"], until: "o ours" },
+    Scene { name: "resolve", lines: "16", before: "", shown: &["kubectl krm-merge resolve gate/web.yaml"], until: "o ours" },
     Scene {
         name: "git-merge",
+        lines: "28",
         before: "git init --quiet --initial-branch=main team && cd team
 printf 'apiVersion: v1\\nkind: Service\\nmetadata:\\n  name: web\\nspec:\\n  ports:\\n  - name: http\\n    port: 80\\n' > service.yaml
 git add --all && git commit --quiet --message 'a service'
@@ -106,7 +111,10 @@ fn shown(scene: &Scene, stage: &Path, path: &str) -> Result<String, String> {
     for who in ["AUTHOR", "COMMITTER"] {
         begin.env(format!("GIT_{who}_NAME"), "me").env(format!("GIT_{who}_EMAIL"), "me@example.com");
     }
-    begin.args(["new-session", "-d", "-x", SIZE[0], "-y", SIZE[1]]).args(["bash", "--norc"]).arg(canonical(&script)?);
+    begin
+        .args(["new-session", "-d", "-x", COLUMNS, "-y", scene.lines])
+        .args(["bash", "--norc"])
+        .arg(canonical(&script)?);
     done(begin.current_dir(stage).env("PATH", path).env("HOME", canonical(stage)?).env_remove("NO_COLOR"))?;
     let (start, mut text) = (Instant::now(), String::new());
     while !text.contains(scene.until) && start.elapsed() < Duration::from_secs(20) {
@@ -134,7 +142,7 @@ fn svg(text: &str) -> String {
     const WIDTH: usize = 8;
     const HEIGHT: usize = 18;
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    let columns: usize = SIZE[0].parse().unwrap_or_default();
+    let columns: usize = COLUMNS.parse().unwrap_or_default();
     let (width, height) = ((columns + 4) * WIDTH, (lines.len() + 2) * HEIGHT);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n"
