@@ -6,6 +6,8 @@
 //! Only fields that the user names are taken over. The server can only take over all refused fields or none. So a patch is forced only if
 //! the user takes each of them.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use anyhow::{Error, Result};
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
@@ -60,7 +62,8 @@ pub async fn claims<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge)
     if merge.has_failed() {
         return Ok(Vec::new());
     }
-    let changes = |path: &str| merge.changes.iter().any(|change| change.path == path);
+    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
+    let changes = |path: &str| changed.contains(path);
     let is_meant = |local: &&Local| {
         local.live.is_some() && (changes(&local.address.to_string()) || !is_plainly_owned(sender, local))
     };
@@ -116,6 +119,24 @@ fn held(sender: &Sender<'_>, local: &Local, refused: &Error) -> Vec<HeldField> {
 }
 
 impl Claim<'_> {
+    /// The path of the object, with its change if there is one; `None` if the answer does not say what becomes of it.
+    fn settled(&self) -> Option<(String, Option<Change>)> {
+        let becomes = match &self.answer {
+            Answer::Same => None,
+            Answer::Becomes(object) => Some(object),
+            Answer::Taken | Answer::Unasked | Answer::Fields(_) | Answer::Refused(_) => return None,
+        };
+        let (path, old) = (self.local.address.to_string(), self.local.dest.clone()?.into_json());
+        let new = becomes.map(|object| order::like(&object.clone().into_json(), &old)).filter(|new| *new != old);
+        let change = new.map(|new| Change {
+            path: path.clone(),
+            old: Some(text::yaml(&old).into_bytes()),
+            new: Some(text::yaml(&new).into_bytes()),
+            executable: None,
+        });
+        Some((path, change))
+    }
+
     /// Whether the server has checked the patch.
     fn is_checked(&self) -> bool {
         matches!(self.answer, Answer::Becomes(_) | Answer::Taken)
@@ -139,27 +160,12 @@ impl Claim<'_> {
 
 /// Puts what the server answered into a merge: its changes in place of those that the merge foresaw, and what it refuses.
 pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity) {
-    for claim in claims {
-        let path = claim.local.address.to_string();
-        let (Some(dest), new) = (&claim.local.dest, &claim.answer) else { continue };
-        let becomes = match new {
-            Answer::Same => None,
-            Answer::Becomes(object) => Some(object),
-            _ => continue,
-        };
-        let old = dest.clone().into_json();
-        let changed = becomes.map(|object| order::like(&object.clone().into_json(), &old)).filter(|new| *new != old);
-        merge.changes.retain(|change| change.path != path);
-        merge.changes.extend(changed.map(|new| Change {
-            path: path.clone(),
-            old: Some(text::yaml(&old).into_bytes()),
-            new: Some(text::yaml(&new).into_bytes()),
-            executable: None,
-        }));
-        merge.made.remove(&path);
-        // What the merge foresaw is no remark about what the server answers.
-        merge.results.retain(|result| result.file.as_ref().is_none_or(|file| file.path != path));
-    }
+    let settled: BTreeMap<String, Option<Change>> = claims.iter().filter_map(Claim::settled).collect();
+    merge.changes.retain(|change| !settled.contains_key(&change.path));
+    merge.made.retain(|path, _| !settled.contains_key(path));
+    // What the merge foresaw is no remark about what the server answers.
+    merge.results.retain(|result| result.file.as_ref().is_none_or(|file| !settled.contains_key(&file.path)));
+    merge.changes.extend(settled.into_values().flatten());
     merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
     merge.results.extend(claims.iter().flat_map(|claim| claim.told(severity)));
 }
@@ -169,12 +175,13 @@ pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity) {
 /// # Errors
 /// The cluster does not know the type of an object.
 pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) -> Result<Sending<'l>> {
-    let new = locals.iter().filter(|local| local.live.is_none()).map(|local| (local, applied(local)));
-    let is_sent = |claim: &&Claim<'_>| !matches!(claim.answer, Answer::Same);
-    let changed = claims.iter().filter(is_sent).map(|claim| (claim.local, claim.send.clone()));
-    let mut all: Vec<(&Local, Send)> = new.chain(changed).collect();
-    let place = |local: &Local| locals.iter().position(|other| other.address == local.address);
-    all.sort_by_key(|(local, _)| place(local));
+    let changed = claims.iter().filter(|claim| !matches!(claim.answer, Answer::Same));
+    let changed: HashMap<String, &Claim<'_>> = changed.map(|claim| (claim.local.address.to_string(), claim)).collect();
+    let sent = |local: &Local| match local.live {
+        None => Some(applied(local)),
+        Some(_) => changed.get(&local.address.to_string()).map(|claim| claim.send.clone()),
+    };
+    let all = locals.iter().filter_map(|local| Some((local, sent(local)?))).collect();
     let checked = claims.iter().filter(|claim| claim.is_checked()).map(|claim| claim.local.address.to_string());
     Ok(Sending::new(all, merge)?.without_check(checked.collect()))
 }
