@@ -42,7 +42,7 @@ pub struct ExplainedList {
 /// # Errors
 /// A file is not YAML; or the type is not known, or is in several groups.
 pub fn explain(kind: &str, files: &Files) -> Result<ExplainedType, String> {
-    let package = Package::of_files(files.by_path()).map_err(|error| error.to_string())?;
+    let package = Package::of_files(files.to_owned()).map_err(|error| error.to_string())?;
     let resources = PackageSide::of("files", &package).resources;
     let definitions = resources.iter().filter(|resource| resource.is_definition()).map(Resource::node);
     let types = Types::new([], Inference::On).with_definitions(definitions);

@@ -168,7 +168,7 @@ pub struct ToldConflict {
 /// Merges texts.
 pub fn merge(input: &MergeInput) -> MergeOutput {
     merged(input).unwrap_or_else(|error| MergeOutput {
-        files: input.dest.by_path(),
+        files: input.dest.to_owned(),
         results: vec![told(*error, None)],
         ..MergeOutput::default()
     })
@@ -199,7 +199,9 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
         (*role, side.resources.iter().chain(unnamed).cloned().collect())
     });
     let texts = Texts::parse(&config)?;
-    let says_who_wins = document.roots().any(|root| root.at(&["spec", "onConflict"]).is_some());
+    // A `Merge` says it in `spec`, a ConfigMap in `data`.
+    let says_who_wins = |root: NodeRef<'_>| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some());
+    let says_who_wins = document.roots().any(says_who_wins);
     let job = Job::new(sides.dest.resources.clone(), given.collect(), config, &texts)?;
     let job = job.beside(kustomizations(&sides));
     let open = job.merged()?;
@@ -217,9 +219,9 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     let results = outcomes.into_iter().filter(|outcome| outcome.clash.is_none());
     let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
     let named = changes.iter().map(Change::of).collect();
-    let mut files = input.dest.by_path();
-    files.retain(|path, _| !may_hold_resources(path));
-    files.extend(sides.dest.with(changes));
+    let mut files = sides.dest.with(changes);
+    let others = input.dest.by_path().into_iter().filter(|(path, _)| !may_hold_resources(path));
+    files.extend(others.map(|(path, text)| (path.to_owned(), text.to_owned())));
     Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
 }
 
@@ -268,9 +270,9 @@ impl Packages {
 }
 
 fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Outcome>> {
-    let mut files = files.map(Files::by_path).unwrap_or_default();
-    files.retain(|path, _| may_hold_resources(path));
-    Package::of_files(files).map_err(|error| match error {
+    let files = files.map(Files::by_path).unwrap_or_default().into_iter();
+    let files = files.filter(|(path, _)| may_hold_resources(path));
+    Package::of_files(files.map(|(path, text)| (path.to_owned(), text.to_owned()))).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
             Box::new(Outcome::unreadable(&name, &error))
@@ -296,12 +298,9 @@ fn not_merged(input: &MergeInput, sides: &Sides<PackageSide<'_>>) -> Vec<Outcome
         (input.dest.by_path(), [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files));
     let with_resources: BTreeSet<&str> =
         with_resources.iter().flatten().filter(|file| file.document.is_some()).map(|file| file.path).collect();
-    let paths: BTreeSet<&String> = original.keys().chain(updated.keys()).collect();
-    let is_changed = |path: &&&String| {
-        let of = |files: &FilesByPath| files.get(path.as_str()).cloned();
-        of(&original) != of(&updated) && of(&dest) != of(&updated)
-    };
-    let plain = paths.iter().filter(is_changed).filter(|path| !with_resources.contains(path.as_str()));
+    let paths: BTreeSet<&str> = original.keys().chain(updated.keys()).copied().collect();
+    let is_changed = |path: &&str| original.get(path) != updated.get(path) && dest.get(path) != updated.get(path);
+    let plain = paths.into_iter().filter(is_changed).filter(|path| !with_resources.contains(path));
     let warning = |path: &str, what: &str| {
         let told = format!(
             "changed in updated and not merged, because {what}: `kubectl krm-merge three-way` merges such files, too"
@@ -328,8 +327,11 @@ fn conflicts<'a>(
     budget: &Budget,
 ) -> Result<Vec<ToldConflict>, Box<Outcome>> {
     // Both come in the order in which the merge asks for decisions.
-    let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash.as_ref()?)));
+    let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash.as_ref()?))).peekable();
     let mut conflicts = Vec::new();
+    if told.peek().is_none() {
+        return Ok(conflicts);
+    }
     open.conflicts(|view| {
         if let Some((outcome, clash)) = told.next() {
             conflicts.push(conflict(view, outcome, clash, &sides.dest, budget));

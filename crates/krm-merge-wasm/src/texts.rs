@@ -27,11 +27,16 @@ impl Default for Files {
 
 impl Files {
     /// The texts by their paths.
-    pub fn by_path(&self) -> FilesByPath {
+    pub fn by_path(&self) -> BTreeMap<&str, &str> {
         match self {
-            Self::Text(text) => FilesByPath::from([(String::new(), text.clone())]),
-            Self::ByPath(files) => files.clone(),
+            Self::Text(text) => BTreeMap::from([("", text.as_str())]),
+            Self::ByPath(files) => files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect(),
         }
+    }
+
+    /// The same, to be changed.
+    pub fn to_owned(&self) -> FilesByPath {
+        self.by_path().into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
     }
 }
 

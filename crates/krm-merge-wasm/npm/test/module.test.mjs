@@ -28,6 +28,16 @@ test("a merge says what changes and what is in conflict", () => {
   assert.deepEqual([original, updated, dest], ["red\n", "blue\n", "green\n"]);
 });
 
+test("a functionConfig says who wins, in both of its forms", () => {
+  for (const functionConfig of [
+    "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {onConflict: TakeUpdated}\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {mode: three-way, onConflict: TakeUpdated}\n",
+  ]) {
+    const { files, conflicts } = merge({ ...sides, functionConfig });
+    assert.deepEqual([files[""], conflicts.map(({ taken }) => taken)], [map(2, "blue"), ["updated"]]);
+  }
+});
+
 test("a decision is a rule, and can be taken back", () => {
   const [conflict] = merge(sides).conflicts;
   const decided = (take) => {
