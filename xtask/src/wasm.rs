@@ -44,9 +44,7 @@ pub fn run() -> Result<(), String> {
         TARGET,
     ]);
     cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS);
-    if !cargo.status().map_err(|e| format!("cargo: {e}"))?.success() {
-        return Err(format!("the module must be built; `rustup target add {TARGET}` adds the target"));
-    }
+    machine::start(&mut cargo).map_err(|e| format!("{e}; `rustup target add {TARGET}` adds the target"))?;
     let out = folder(&root);
     let on = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
     if out.exists() {

@@ -1,6 +1,8 @@
 //! Archives whose bytes depend on their files alone.
 
-use std::io::{Cursor, Write};
+use std::fs;
+use std::io::{self, Cursor, Write};
+use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use zip::write::SimpleFileOptions;
@@ -36,6 +38,22 @@ impl Entry {
     pub fn text(path: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), bytes: text.into(), mode: Mode::Text }
     }
+}
+
+/// The files of a folder, in the order of their names, below a path of an archive.
+///
+/// # Errors
+/// The folder, or a file in it, cannot be read.
+pub fn of_folder(folder: &Path, below: &str) -> Result<Vec<Entry>, String> {
+    let on = |path: &Path, e: io::Error| format!("{}: {e}", path.display());
+    let files = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(|e| on(folder, e))?;
+    let entry = |file: &fs::DirEntry| {
+        let bytes = fs::read(file.path()).map_err(|e| on(&file.path(), e))?;
+        Ok(Entry::text(format!("{below}/{}", file.file_name().display()), bytes))
+    };
+    let mut entries = files.iter().map(entry).collect::<Result<Vec<_>, String>>()?;
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
 }
 
 /// A `.tar.gz` of files, all of this date.

@@ -1,11 +1,9 @@
 //! npm packages: `npx krm-merge` runs the plugin. One package for each platform has its programs; npm installs the one that fits. The package
 //! `krm-merge` names them all as optional, and starts the program of the one that is there.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
-use super::files::{Entry, tar_gz};
+use super::files::{Entry, of_folder, tar_gz};
 use super::platform::Platform;
 use super::{Built, Dist};
 use crate::wasm;
@@ -79,14 +77,10 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
 /// It cannot be written.
 pub fn of_module(dist: &Dist) -> Result<(), String> {
     let folder = wasm::folder(&dist.root);
-    let Ok(files) = fs::read_dir(&folder) else { return Ok(()) };
-    let mut entries = Vec::new();
-    for file in files.flatten() {
-        let bytes = fs::read(file.path()).map_err(|e| format!("{}: {e}", file.path().display()))?;
-        let path = format!("package/{}", file.file_name().display());
-        entries.push(Entry { path, bytes, mode: super::Mode::Text });
+    if !folder.exists() {
+        return Ok(());
     }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    let entries = of_folder(&folder, "package")?;
     with_notices(dist, &format!("krm-merge-wasm-{}.tgz", dist.version), entries)
 }
 

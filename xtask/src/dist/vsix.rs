@@ -1,15 +1,16 @@
 //! The extension for VS Code, as a `.vsix`: `code --install-extension krm-merge-VERSION.vsix` installs it. It has the module for JavaScript.
 //!
+//! The extension's own `build.mjs` says what it is made of.
+//!
 //! Source: what `vsce package` writes: a zip of the folder `extension`, with a manifest in XML and the types of the files.
 
-use std::fs;
-use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::Dist;
-use super::files::{Entry, Mode, zip};
-use crate::machine::read;
+use super::files::{Entry, of_folder, zip};
+use crate::machine::{read, start};
 use crate::wasm;
 
 const TYPES: &str = r#"<?xml version="1.0" encoding="utf-8"?>
@@ -22,10 +23,11 @@ const TYPES: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 /// It cannot be written.
 pub fn make(dist: &Dist) -> Result<(), String> {
     let module = wasm::folder(&dist.root);
-    if !module.join("index.js").exists() {
+    if !module.exists() {
         return Ok(());
     }
     let own = dist.root.join("editors/vscode");
+    start(Command::new("node").arg(own.join("build.mjs")).arg(module))?;
     let mut package: Value = serde_json::from_str(&read(&own.join("package.json"))?)
         .map_err(|e| format!("editors/vscode/package.json: {e}"))?;
     package["version"] = json!(dist.version);
@@ -36,26 +38,11 @@ pub fn make(dist: &Dist) -> Result<(), String> {
         Entry::text("extension/package.json", text),
         Entry::text("extension/README.md", read(&own.join("README.md"))?),
         Entry::text("extension/LICENSE.txt", read(&dist.root.join("LICENSE"))?),
-        Entry::text("extension/schemas/krm-merge-yaml.json", read(&dist.root.join("schemas/krm-merge-yaml.json"))?),
-        Entry::text("extension/lib/package.json", "{ \"type\": \"module\" }\n".to_owned()),
-        Entry::text("extension/lib/changes.js", read(&dist.root.join("playground/src/changes.js"))?),
     ];
-    for name in ["index.js", "krm_merge.js", "krm_merge_bg.wasm"] {
-        entries.push(file(&module.join(name), format!("extension/lib/{name}"))?);
-    }
-    let sources = own.join("src");
-    let mut names: Vec<_> =
-        fs::read_dir(&sources).map_err(|e| format!("{}: {e}", sources.display()))?.flatten().collect();
-    names.sort_by_key(fs::DirEntry::file_name);
-    for source in names {
-        entries.push(file(&source.path(), format!("extension/src/{}", source.file_name().display()))?);
+    for folder in ["lib", "schemas", "src"] {
+        entries.extend(of_folder(&own.join(folder), &format!("extension/{folder}"))?);
     }
     dist.put(&format!("krm-merge-{}.vsix", dist.version), &zip(&entries)?)
-}
-
-fn file(from: &Path, path: String) -> Result<Entry, String> {
-    let bytes = fs::read(from).map_err(|e| format!("{}: {e}", from.display()))?;
-    Ok(Entry { path, bytes, mode: Mode::Text })
 }
 
 fn manifest(package: &Value) -> Result<String, String> {
