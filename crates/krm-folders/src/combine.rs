@@ -5,8 +5,7 @@
 use krm_files::held::{Content, Held, text};
 use krm_merge::list;
 use krm_merge::package::Conflict;
-use krm_merge::resource::is_kustomization;
-use krm_merge::resource::{Identity, Located, Origin, Resource};
+use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_core::refine::{DocumentConflict, RefinedText, refine_text};
 use krm_merge_core::warning::Combined as How;
