@@ -23,12 +23,12 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The flag of all commands, but for those whose output is for programs.
+// The flag of all commands, but for those whose output is for programs. clap would take a doc comment for what each of them does.
 #[derive(Debug, Args)]
-pub struct OfAll {
+struct OfAll {
     /// Whether the output has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    pub color: Color,
+    color: Color,
 }
 
 /// The command line, with the flag of all commands at each.

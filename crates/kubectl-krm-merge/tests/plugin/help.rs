@@ -46,6 +46,21 @@ fn examples_can_be_pasted_from_a_terminal_of_80_columns() {
 }
 
 #[test]
+fn each_command_says_what_it_does_and_no_two_say_the_same() {
+    let folder = Folder::new();
+    let help = Ran::of(folder.command(&["--help"]).env("COLUMNS", "1000").output().expect("runs")).passed();
+    let commands = help.split_once("Commands:\n").and_then(|(_, rest)| rest.split_once("\n\n")).expect("commands").0;
+    let mut seen = std::collections::HashSet::new();
+    for line in commands.lines() {
+        let (name, does) = line.trim().split_once("  ").expect("a name and what it does");
+        let own = Ran::of(folder.command(&[name, "--help"]).env("COLUMNS", "1000").output().expect("runs")).passed();
+        assert!(seen.insert(does.trim().to_owned()), "{line}");
+        assert!(own.starts_with(does.trim()), "{name}: {own}");
+    }
+    assert!(seen.len() > 15, "{commands}");
+}
+
+#[test]
 fn a_path_where_nothing_is_names_its_flag() {
     let folder =
         Folder::with(&[("here/c.yaml", &map("c", &[("x", "'1'")])), ("m.yaml", "<<<<<<< a\n=======\n>>>>>>> b\n")]);
