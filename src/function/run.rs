@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
             Note::Moved { dest, to } => Report::Moved { dest, to },
             Note::NotMoved { dest, to } => Report::NotMoved { dest, to },
             // Which items are no resources was told before the merge.
-            Note::NoResource(_) => return Ok(()),
+            _ => return Ok(()),
         })
     }
 

@@ -426,7 +426,6 @@ fn of_warning(warning: &Warning<'_>, about: About<'_, '_>, side: Role, budget: &
         Notice::Combined(how) => {
             format!("both sides changed `{place}`, and it was merged {}: look whether it is right", how_of(*how))
         }
-        Notice::Ignored(reason) => format!("`{place}`: {reason}"),
         Notice::Renamed { side, place: there } => format!(
             "`{place}` is `{there}` in {}: it is one that was renamed, and the changes of both sides were made in it: look whether it is right",
             side.name()
@@ -455,6 +454,8 @@ fn of_warning(warning: &Warning<'_>, about: About<'_, '_>, side: Role, budget: &
             )
         }
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
+        // That a part is ignored, and why.
+        other => format!("`{place}`: {other}"),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
     let field = Field {

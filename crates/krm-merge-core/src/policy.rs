@@ -86,6 +86,7 @@ impl From<OnConflict> for Treatment {
 /// Where new elements of a merged list go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum NewElements {
     /// After dest's: comments stay with their elements under kpt, which puts them back by position.
     #[default]
@@ -97,6 +98,7 @@ pub enum NewElements {
 /// The size of the parts that both sides may change without a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum ConflictLevel {
     /// Elements of lists without keys, and lines of texts: as in git, changes that neither overlap nor touch are both made. The result may
     /// be a value that nobody wrote or tested, so each such value is reported.
@@ -121,6 +123,7 @@ pub struct Policy {
 /// Whether a resource with another name, namespace or kind on a side is found again, and a field or element with another name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Renames {
     /// It is one resource, if it is in the same place or at least half of its text is the same: local edits are kept.
     #[default]

@@ -24,6 +24,7 @@ pub struct Warning<'a> {
 
 /// What a [`Warning`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notice {
     /// Dest and the other side have values of different kinds; the other side's value was taken.
     Clash,

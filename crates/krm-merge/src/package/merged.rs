@@ -67,6 +67,7 @@ pub struct MergedList<'a> {
 
 /// Something that the owner of a package should know, and that is not a conflict.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Note<'r, 'a> {
     /// It is about a place of a resource.
     Warning {

@@ -13,6 +13,7 @@ use crate::tree::{Branch, Tree};
 
 /// New text that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unwritable {
     /// The text exceeds the limit.
     Exceeded(Exceeded),
