@@ -16,12 +16,12 @@ pub use krm_merge::documents::Item;
 use krm_merge::documents::sorted;
 pub use krm_merge::package::Spot;
 pub use krm_merge::package::{Added, Written};
-use krm_merge::package::{Decisions, MergeAll, Merged, one_by_one};
+use krm_merge::package::{Conflict, Decisions, MergeAll, Merged, one_by_one};
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge_core::policy::Treatment;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::sides::Side;
-use krm_tree::tree::Tree;
+use krm_tree::tree::{Pick, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
@@ -262,6 +262,12 @@ impl<'a> Open<'a> {
             Treatment::default()
         });
         seen
+    }
+
+    /// Decides some conflicts before the rules do. Nothing is told of them.
+    #[must_use]
+    pub fn decide(self, mut pick: impl FnMut(&Conflict<'_, 'a, 'a>) -> Option<Pick>) -> Self {
+        Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
     }
 
     /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called

@@ -46,7 +46,7 @@ pub fn merge<'c>(
     style: impl Fn() -> Option<Style>,
     config: impl Fn() -> Result<Config<'c>>,
 ) -> Result<Merge> {
-    merge::drawn(dest, given, config, |open| marked(open, dest, given, &style))
+    merge::drawn(dest, given, config, |open| marked(&open, dest, given, &style))
 }
 
 fn marked(

@@ -5,15 +5,17 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
+use krm_merge::package::Conflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
-use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_merge_function::results::Outcome;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
 use krm_tree::path::FieldPath;
+use krm_tree::sides::Sides;
 use krm_yaml::Document;
 use serde_json::Value;
 
@@ -160,13 +162,9 @@ fn covers(live: &Value, applied: &Value) -> bool {
 }
 
 /// Whether a conflict is only about defaults that the server added to what was applied.
-pub fn is_default_only(conflict: &Outcome) -> bool {
-    let original = conflict.tags.get(ORIGINAL).and_then(|json| serde_json::from_str::<Value>(json).ok());
-    let live = conflict.field.as_ref().and_then(|f| f.current_value.as_ref());
-    match (live.and_then(|v| serde_json::to_value(v).ok()), original) {
-        (Some(live), Some(original)) => live != original && covers(&live, &original),
-        _ => false,
-    }
+pub fn is_default_only(conflict: &Conflict<'_, '_, '_>) -> bool {
+    let Sides { original, dest, .. } = conflict.json().map(|json| serde_json::from_str::<Value>(&json?).ok());
+    original.zip(dest).is_some_and(|(original, live)| live != original && covers(&live, &original))
 }
 
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.

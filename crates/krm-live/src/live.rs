@@ -15,7 +15,8 @@ use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::end::End;
 use krm_folders::given;
-use krm_folders::merge::{Merge, merge};
+use krm_folders::merge::{Merge, drawn, merge};
+use krm_merge::package::Conflict;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
@@ -26,6 +27,7 @@ use krm_show::output::Printed;
 use krm_show::page::{self, report};
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
+use krm_tree::tree::Pick;
 use krm_yaml::Document;
 
 use crate::address::Address;
@@ -186,15 +188,13 @@ fn kustomized(folder: &str) -> Result<Side> {
     Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }
 
-/// Keeps only the conflicts that the user should see, and adds to each who set the live value.
-fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
-    if args.server_side {
-        // With `--server-side`, the server decides by owners. `claim.rs` handles these.
-        merged.results.retain(|r| !r.is_conflict());
-    }
-    if args.on_conflict != Some(OnConflict::KeepDest) {
-        merged.results.retain(|r| !(r.is_conflict() && drift::is_default_only(r)));
-    }
+/// Whether the files win a conflict without a word. With `--server-side`, the server decides by owners: see `claim.rs`.
+fn is_silent(args: &Live, conflict: &Conflict<'_, '_, '_>) -> bool {
+    args.server_side || args.on_conflict != Some(OnConflict::KeepDest) && drift::is_default_only(conflict)
+}
+
+/// Adds to each conflict who set the live value.
+fn sign_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.on_conflict == Some(OnConflict::Fail) {
         merged.results.iter_mut().filter(|r| r.is_conflict()).for_each(Outcome::leave_open);
     }
@@ -250,7 +250,9 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let drifts = drifts(locals, &config_of_upgrade.types)?;
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
+    let mut merged = drawn(&side(&dest, &is_upgrade)?, &given, upgrade, |open| {
+        open.decide(|conflict| is_silent(args, conflict).then_some(Pick::Updated)).draw_once()
+    })?;
     let refusals = refused::refusals(&merged.changes, locals, &config_of_upgrade.types, args.max_output.limit())?;
     let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
     let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
@@ -268,7 +270,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         }
     }
     merged.results.extend(locals.iter().filter_map(being_deleted));
-    settle_conflicts(args, locals, &mut merged)?;
+    sign_conflicts(args, locals, &mut merged)?;
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| r.is_conflict()).collect();
     let mut told = Page::new(reader);
     drifts.iter().for_each(|(address, found)| drift::show(&address.to_string(), found, &conflicts, &mut told));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use anyhow::{Error, Result, bail};
 use krm_files::side::{Side, SidePart};
 use krm_files::told;
-use krm_merge::package::{FileItem, FileMerge, ItemsOfFiles, NewResource};
+use krm_merge::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{self, Job, Texts, Written};
@@ -72,7 +72,7 @@ pub fn drawn<'c, T>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
     config: impl Fn() -> Result<Config<'c>>,
-    draw: impl Fn(&mut Open<'_>) -> Result<T, Stop>,
+    draw: impl Fn(Open<'_>) -> Result<T, Stop>,
 ) -> Result<T> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
@@ -93,12 +93,11 @@ pub fn drawn<'c, T>(
         });
         let merged = job.as_ref().map_err(Clone::clone).and_then(Job::merged);
         let (left, items) = (&left_out, &items[..]);
-        let mut open = Open { dest, given, left_out: left, items, merged, on_conflict, policy, rules, types, limit };
-        match draw(&mut open) {
+        let open = Open { dest, given, left_out: left, items, merged, on_conflict, policy, rules, types, limit };
+        match draw(open) {
             Ok(drawn) => return Ok(drawn),
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Again(more)) => {
-                drop(open);
                 drop(job);
                 left_out = *more;
             }
@@ -107,6 +106,12 @@ pub fn drawn<'c, T>(
 }
 
 impl<'m> Open<'m> {
+    /// Decides some conflicts of resources before the rules and `onConflict` do. Nothing is told of them.
+    #[must_use]
+    pub fn decide(self, pick: impl FnMut(&Conflict<'_, 'm, 'm>) -> Option<Pick>) -> Self {
+        Self { merged: self.merged.map(|merged| merged.decide(pick)), ..self }
+    }
+
     /// The changes of dest's files, if the rules and `onConflict` decide the conflicts. With a side, what no rule decides stays open, and the
     /// changes are those of that side. If a result is an error, there are no changes.
     ///
@@ -128,7 +133,7 @@ impl<'m> Open<'m> {
     ///
     /// # Errors
     /// The errors of [`Open::draw`].
-    pub fn draw_once(&mut self) -> Result<Merge, Stop> {
+    pub fn draw_once(mut self) -> Result<Merge, Stop> {
         let budget = self.budget();
         let (treatment, limit) = (self.treatment(None, self.on_conflict), self.limit);
         let merged = self.merged.as_mut().map_err(|error| error.clone());
