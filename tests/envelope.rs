@@ -431,6 +431,25 @@ fn an_item_that_would_mislead_kpt_is_no_longer_known_by_its_id() {
 }
 
 #[test]
+fn an_item_that_loses_its_ids_gets_its_comment() {
+    let pod = |containers: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n{containers}")
+    };
+    let (original, updated) =
+        (format!("# old\n{}", pod("  - name: a # first\n  - name: b\n")), format!("# new\n{}", pod("  - name: b\n")));
+    let item = |comment: &str, annotations: &str, containers: &str| {
+        format!(
+            "{comment}\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: web\n    annotations:\n{annotations}      mine: x\n  spec:\n    containers:\n{containers}"
+        )
+    };
+    let ids = "      internal.config.kubernetes.io/id: '1'\n      config.k8s.io/id: '1'\n";
+    let dest = item("# old", ids, "    - name: a # first\n    - name: b\n");
+    let sides = support::side("original", &original) + &support::side("updated", &updated);
+    let output = passes(&resource_list(&dest, &format!("mode: ThreeWay\n{sides}"))).stdout;
+    assert_eq!(items_of(&output), item("# new", "", "    - name: b\n"));
+}
+
+#[test]
 fn an_item_that_goes_into_another_one_goes_whatever_it_is_marked_with() {
     let item = |x: u8| {
         format!(

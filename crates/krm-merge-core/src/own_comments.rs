@@ -306,6 +306,9 @@ mod tests {
             ("- # a\n\n  # b\n  k: 1\n", "# b"),
             ("# a\n\n- k: 1\n", ""),
             ("- {k: 1}\n", ""),
+            // TODO: An item in brackets has the comment above it, too. Today it is not merged.
+            ("# a\n- {k: 1}\n", ""),
+            ("-\n  # a\n  {k: 1}\n", ""),
             ("{ # a\n  k: 1\n}\n", "# a"),
             ("# a\n{ # b\n  k: 1\n}\n", "# a"),
             ("{ k: # a\n  1\n}\n", ""),

@@ -299,6 +299,20 @@ mod tests {
     }
 
     #[test]
+    fn an_item_keeps_the_blanks_behind_its_dash_and_a_comment_has_one() {
+        let doc = Document::parse("-   a: 1\n    b: 2\n").expect("valid");
+        let item = doc.roots().flat_map(NodeRef::elements).next().expect("an item");
+        let lines = Lines::of(item).expect("on lines of its own");
+        for (text, head, want) in [
+            ("a: 2\n\nb: 2\n", Head::AboveDash, "-   a: 2\n\n    b: 2\n"),
+            ("# c\na: 2\n", Head::AboveDash, "# c\n-   a: 2\n"),
+            ("# c\n# d\na: 2\n", Head::BehindDash, "- # c\n    # d\n    a: 2\n"),
+        ] {
+            assert_eq!(written(&lines, text, head), want);
+        }
+    }
+
+    #[test]
     fn a_resource_is_read_as_a_document_of_its_own() {
         let text = "# top\na: 1 # x\n\n# b\nb:\n- |\n  x\n\n    y\n    # deep\n   # foot\n";
         for item in [

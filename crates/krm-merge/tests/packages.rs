@@ -30,6 +30,16 @@ fn paths(merged: &MergedPackage<'_>) -> Vec<String> {
 }
 
 #[test]
+fn what_a_file_begins_with_is_decided_as_any_other_conflict() {
+    let file = |header: &str| text(format!("# {header}\n---\n{}", map("a", "x: 1")));
+    let (original, updated, dest) = (file("old"), file("new"), file("mine"));
+    let merge = Merge::three_way(&original, &updated, &dest);
+    let merged = merge.run().expect("merged");
+    assert_eq!(paths(&merged), [""]);
+    assert_eq!(paths(&merged.decide(|_| Some(Pick::Dest))), [""; 0]);
+}
+
+#[test]
 fn files_change_come_move_and_go() {
     let original = package([("a", map("a", "x: 1")), ("b", map("b", "x: 1")), ("m", map("m", "x: 1"))]);
     let updated = package([("a", map("a", "x: 2")), ("c", map("c", "z: 1")), ("to/m", map("m", "x: 2"))]);

@@ -390,7 +390,7 @@ pub fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
             }
             // After the colon there may be an anchor or a tag, and only then the comment.
             let full = value.full_start();
-            if full < value.start() && !text[place.open..full].contains(['\n', '\r']) {
+            if !text[place.open..full].contains(['\n', '\r']) {
                 let line = line_end(text, full);
                 let stop = value.document().comments_in(full..line).next().map_or(line, |c| c.0);
                 return Some(full + trim_end(&text[full..stop]).len());
@@ -455,6 +455,19 @@ mod tests {
             ["# head\n- a: 1\n  # foot\n", "# two\n- b # c\n"]
         );
         assert_eq!(extents("k: |\n  # text\nl: 1\n").len(), 0);
+    }
+
+    #[test]
+    fn a_text_of_comments_holds_no_value() {
+        for (text, holds_none) in [
+            ("", true),
+            ("\u{feff}# a\n\n--- \n# b\n", true),
+            ("# a\n \t\n# b\n", true),
+            ("# a\nb: 1\n", false),
+            (" # a\n--- b\n", false),
+        ] {
+            assert_eq!(holds_no_value(text), holds_none, "{text:?}");
+        }
     }
 
     #[test]
