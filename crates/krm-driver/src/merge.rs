@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::ops::Range;
 
 use krm_merge::composed::left;
 use krm_merge::documents::{Item, ended};
-use krm_merge::package::{Becomes, Conflict, FileOrder, Member, MergedResource, members_of_file, orders};
+use krm_merge::package::{
+    Becomes, Conflict, Decided as Settled, FileOrder, Member, MergedResource, members_of_file, orders,
+};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
@@ -221,57 +222,42 @@ impl<'r, 'a> Merge<'r, 'a> {
         draft: &mut FileDraft<'a>,
         told: &mut DriverText<'a>,
     ) -> Option<()> {
-        let Merged { merged: MergedResource { member, becomes, .. }, decided, .. } = &self.resources[number];
-        let item = member.sides.dest.and_then(|dest| dest.origin.item());
-        let whole_asked = |lines: Option<Range<usize>>| {
-            (called(member), AskedComment { path: String::new(), lines, why: WhyAsked::Apart })
-        };
-        let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
-        let is_commented = |side: Side| {
-            here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
-        };
+        let Merged { merged, decided, .. } = &self.resources[number];
+        let member = &merged.member;
         if decided.iter().any(|decided| decided.path.is_empty()) {
             told.waived.extend(here.iter().filter_map(|(_, here)| here.as_ref()).flat_map(Here::all));
         }
-        match becomes {
-            Becomes::Kept | Becomes::Gone => {}
-            Becomes::Arrived(tree) => {
-                let Some(tree) = tree else { return Some(()) };
-                let text = self.document(here.updated?, tree)?;
-                draft.added.push((number, Sides::of(|_| Some(text.clone()))));
-            }
-            Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
-                if places.is_empty() {
-                    draft.asked.push(whole_asked(None));
+        if let Becomes::Merged(walked, _) = &merged.becomes {
+            let cursor = self.rules.cursor(member.sides.updated?);
+            let spot = VersionsAt::of_resource(here, cursor, self.rules.policy.renames);
+            let decided = decided.iter().filter(|decided| decided.what == DecidedPart::Value);
+            let halves = Halves::of(walked.tree.as_ref()?, &spot, decided.map(|decided| &*decided.path).collect());
+            return self.draft_halves(member, halves, draft, told);
+        }
+        let asked = if decided.is_empty() { asked_for_comments(merged, here) } else { None };
+        if asked.is_some() {
+            let asked = AskedComment { path: String::new(), lines: None, why: WhyAsked::Apart };
+            draft.asked.push((called(member), asked));
+        }
+        let item = member.sides.dest.and_then(|dest| dest.origin.item());
+        let whole = |side: Side| self.document(here[side]?, &Tree::Node(here[side]?.value));
+        let mut added: Sides<Option<String>> = Sides::default();
+        for side in Side::ALL {
+            match asked.as_ref().unwrap_or(merged).settle(&mut |_| Treatment::Open(side.into())) {
+                Settled::Kept | Settled::Absent | Settled::Merged(_) => {}
+                Settled::Added(tree) => added[side] = Some(self.document(here.updated?, &tree)?),
+                Settled::BroughtBack(_) => added[side] = whole(side),
+                Settled::Deleted => draft.fates[side][item?] = Item::Goes,
+                Settled::Restored(_) => {
+                    let (ours, was) = (here.dest?, whole(Side::Original)?);
+                    let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
+                    let text = self.printed(&format!("{mark}{was}"));
+                    draft.fates[side][item?] = Item::Edited(Edit { range: ours.lines(), text }.into());
                 }
-                let (original, updated) = (whole(Side::Original), whole(Side::Updated));
-                draft.added.push((number, Sides { dest: None, original, updated }));
             }
-            Becomes::StaysDeleted(_) => {}
-            Becomes::Deleted(places) => {
-                let item = item?;
-                draft.fates.updated[item] = Item::Goes;
-                if places.is_empty() && (!decided.is_empty() || !is_commented(Side::Dest)) {
-                    draft.fates.original[item] = Item::Goes;
-                    draft.fates.dest[item] = Item::Goes;
-                    return Some(());
-                }
-                if places.is_empty() {
-                    draft.asked.push(whole_asked(None));
-                }
-                let (ours, was) = (here.dest?, whole(Side::Original)?);
-                let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
-                let text = self.printed(&format!("{mark}{was}"));
-                draft.fates.original[item] = Item::Edited(Edit { range: ours.lines(), text }.into());
-            }
-            Becomes::Merged(merged, _) => {
-                let spot =
-                    VersionsAt::of_resource(here, self.rules.cursor(member.sides.updated?), self.rules.policy.renames);
-                let decided = decided.iter().filter(|decided| decided.what == DecidedPart::Value);
-                let decided = decided.map(|decided| &*decided.path).collect();
-                let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);
-                self.draft_halves(member, halves, draft, told)?;
-            }
+        }
+        if added.iter().any(|(_, text)| text.is_some()) {
+            draft.added.push((number, added));
         }
         Some(())
     }
@@ -308,7 +294,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     pub fn fault(&self) -> Option<&WriteFault> {
         match self.unwritable.get()? {
             Unwritable::Fault(fault) => Some(fault),
-            Unwritable::Exceeded(_) | Unwritable::NotJson(_) => None,
+            _ => None,
         }
     }
 
@@ -490,6 +476,24 @@ impl<'r, 'a> Merged<'r, 'a> {
         });
         Self { merged, decided, is_stopped }
     }
+}
+
+/// A resource that one side deleted and of which the other one changed only comments, as a conflict: a person must choose, as for lines in git.
+fn asked_for_comments<'r, 'a>(
+    merged: &MergedResource<'r, 'a>,
+    here: Sides<Option<Here<'a>>>,
+) -> Option<MergedResource<'r, 'a>> {
+    let is_changed =
+        |side: Side| here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty());
+    let places = || vec![String::new()];
+    let becomes = match &merged.becomes {
+        Becomes::Deleted(changed) if changed.is_empty() && is_changed(Side::Dest) => Becomes::Deleted(places()),
+        Becomes::StaysDeleted(changed) if changed.is_empty() && is_changed(Side::Updated) => {
+            Becomes::StaysDeleted(places())
+        }
+        _ => return None,
+    };
+    Some(MergedResource::of(merged.member, becomes))
 }
 
 impl Decided<'_> {

@@ -15,7 +15,7 @@ use krm_yaml::{Document, NodeRef};
 
 use crate::child::By;
 use crate::path::FieldPath;
-use crate::sides::Sides;
+use crate::sides::{Side, Sides};
 pub use branch::{Branch, Contested, fields_in};
 pub use entry::{Asked, Comments, Entry, Key, Layout};
 pub use settle::{decide, settle};
@@ -129,6 +129,16 @@ pub enum Pick {
     Original,
     /// What both sides added is written; in any other conflict, updated's change is made.
     Both,
+}
+
+impl From<Side> for Pick {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::Original => Self::Original,
+            Side::Updated => Self::Updated,
+            Side::Dest => Self::Dest,
+        }
+    }
 }
 
 impl<'a> Conflict<'a> {
