@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use krm_merge::package::TextFile;
@@ -37,9 +38,9 @@ pub struct Held {
 #[derive(Debug)]
 pub enum Content {
     /// Resources.
-    Resources(Box<Document<'static>>),
+    Resources(Arc<Document<'static>>),
     /// Resources. But the file is merged as text.
-    AsText(AsText, Box<Document<'static>>),
+    AsText(AsText, Arc<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template.
     NoYaml(YamlFault),
     /// Anything else. It is read only if it has to be compared.
@@ -62,6 +63,8 @@ pub enum AsText {
 pub struct Blob {
     /// Its bytes, unless its content has them.
     bytes: Vec<u8>,
+    /// The name that git gives to its bytes, if they are still those.
+    object: Option<String>,
     is_executable: bool,
 }
 
@@ -72,30 +75,51 @@ pub struct Raw {
     pub path: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// The name that git gives to these bytes, if it is known.
+    pub object: Option<String>,
     /// Whether anyone may execute it.
     pub is_executable: bool,
 }
 
+/// The files of the sides that were read before, of each side in the order of their paths.
+pub type Before<'b> = [&'b [Held]];
+
+/// The file at a path, among files in the order of their paths.
+pub fn at<'h>(files: &'h [Held], path: &str) -> Option<&'h Held> {
+    files.binary_search_by(|held| held.path.as_str().cmp(path)).ok().map(|i| &files[i])
+}
+
 impl Held {
-    /// Reads a file of a folder. `root` is the folder without symbolic links.
-    pub fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
+    /// Reads a file of a folder. `root` is the folder without symbolic links. `before` is what was read before.
+    pub fn read(folder: &Path, root: &Path, path: &str, before: &Before<'_>) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
         let content = match names_document(path) {
-            true => content(&name, fs::read(&file).with_context(|| name.clone())?),
+            true => content(&name, path, fs::read(&file).with_context(|| name.clone())?, before),
             false => Content::Other,
         };
         Ok(Self { path: path.to_owned(), name, disk: Some(file), blob: None, content })
     }
 
-    /// Reads a file of a release. `side` is the name of the release.
-    pub fn raw(side: &str, raw: Raw) -> Self {
-        let Raw { path, mut bytes, is_executable } = raw;
+    /// Reads a file of a release. `side` is the name of the release, and `before` is what was read before.
+    pub fn raw(side: &str, raw: Raw, before: &Before<'_>) -> Self {
+        let Raw { path, mut bytes, object, is_executable } = raw;
         let name = format!("{side}/{path}");
-        let content = if names_document(&path) { content(&name, bytes.clone()) } else { Content::Other };
+        let content = if names_document(&path) { content(&name, &path, bytes.clone(), before) } else { Content::Other };
         if matches!(content, Content::Resources(_)) {
             bytes = Vec::new();
         }
-        Self { path, name, disk: None, blob: Some(Blob { bytes, is_executable }), content }
+        Self { path, name, disk: None, blob: Some(Blob { bytes, object, is_executable }), content }
+    }
+
+    /// Gives the file resources of another text.
+    pub fn put(&mut self, document: Document<'static>) {
+        self.content = Content::Resources(Arc::new(document));
+        self.blob.iter_mut().for_each(|blob| blob.object = None);
+    }
+
+    /// Whether git gives this name to the bytes of the file.
+    pub fn is_object(&self, name: &str) -> bool {
+        self.blob.as_ref().is_some_and(|blob| blob.object.as_deref() == Some(name))
     }
 
     /// Whether anyone may execute the file; `None` if it is neither on disk nor in a release.
@@ -109,7 +133,7 @@ impl Held {
     /// # Errors
     /// The text is not YAML.
     pub fn of_text(text: String) -> Result<Self> {
-        let content = Content::Resources(Box::new(Document::parse(text)?));
+        let content = Content::Resources(Arc::new(Document::parse(text)?));
         Ok(Self { path: String::new(), name: String::new(), disk: None, blob: None, content })
     }
 
@@ -196,12 +220,20 @@ pub fn is_local(resource: &Resource<'_>) -> bool {
     is_kptfile || says.is_some_and(|value| value != "false")
 }
 
-/// The content of a file of a folder that should be YAML. `name` is the file's name for the user.
-fn content(name: &str, bytes: Vec<u8>) -> Content {
+/// The content of a file of a folder that should be YAML. `name` is the file's name for the user. What was read
+/// before, byte for byte and at the same path, is neither parsed again nor held twice: most files of a package are the same in all releases.
+fn content(name: &str, path: &str, bytes: Vec<u8>, before: &Before<'_>) -> Content {
+    let mut known = before.iter().filter_map(|files| match &at(files, path)?.content {
+        Content::Resources(document) => Some(document),
+        Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
+    });
+    if let Some(document) = known.find(|document| document.source().as_bytes() == bytes) {
+        return Content::Resources(Arc::clone(document));
+    }
     match document(name, bytes) {
         Ok(document) if are_in(&document) => match complex_key(name, &document) {
             Some(fault) => Content::NoYaml(fault),
-            None => Content::Resources(Box::new(document)),
+            None => Content::Resources(Arc::new(document)),
         },
         Ok(_) => Content::Other,
         Err(fault) => Content::NoYaml(fault),

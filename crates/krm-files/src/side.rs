@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use krm_merge::file_path::{self};
@@ -10,7 +11,7 @@ use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef};
 
 use crate::cores;
-use crate::held::{Blob, Content, Held, Raw, YamlFault, complex_key, document, parse};
+use crate::held::{self, Before, Blob, Content, Held, Raw, YamlFault, complex_key, document, parse};
 use crate::walk::{Tree, Unread};
 
 /// The origin of a side.
@@ -44,12 +45,12 @@ pub struct Side {
 }
 
 impl Side {
-    /// A side with the files of a folder of a commit. `name` is its address.
+    /// A side with the files of a folder of a commit. `name` is its address, and `before` is what was read before.
     ///
     /// # Errors
     /// A file with resources is no YAML, or a document in it is no map.
-    pub fn of_release(name: String, files: Vec<Raw>, unread: Unread) -> Result<Self> {
-        let mut files: Vec<Held> = cores::map_each(files, |raw| Held::raw(&name, raw));
+    pub fn of_release(name: String, files: Vec<Raw>, unread: Unread, before: &Before<'_>) -> Result<Self> {
+        let mut files: Vec<Held> = cores::map_each(files, |raw| Held::raw(&name, raw, before));
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let side = Self { name, root: Root::Release(unread), files };
         side.check()?;
@@ -87,7 +88,7 @@ impl Side {
             bail!("{place}: {why}; {RENDER}");
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
-        let content = Content::Resources(Box::new(document));
+        let content = Content::Resources(Arc::new(document));
         let held = Held { path: path.unwrap_or_default(), name: name.clone(), disk, blob: None, content };
         let side = Self { name, root, files: vec![held] };
         side.check()?;
@@ -140,14 +141,15 @@ impl Side {
 
     /// The resources of all files, each with the number of its file.
     fn all(&self) -> impl Iterator<Item = (usize, Resource<'_>)> {
-        let of_files = cores::map(&self.files, |held| held.resources().collect::<Vec<_>>());
+        // A `Vec` would have room for four, and most files have one.
+        let of_files = cores::map(&self.files, |held| held.resources().collect::<Box<[_]>>());
         of_files.into_iter().enumerate().flat_map(|(file, all)| all.into_iter().map(move |resource| (file, resource)))
     }
 
     /// A side with objects of a cluster: for each, its path, its name for messages, and its text.
     pub fn of_cluster(objects: impl IntoIterator<Item = (String, String, String)>) -> Result<Self> {
         let file = |(path, name, text): (String, String, String)| {
-            let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
+            let content = Content::Resources(Arc::new(parse(&name, text.into_bytes())?));
             Ok(Held { path, name, disk: None, blob: None, content })
         };
         let mut files = objects.into_iter().map(file).collect::<Result<Vec<_>>>()?;
@@ -258,11 +260,11 @@ impl Side {
     /// The text is not YAML.
     pub fn put(&mut self, path: &str, text: String) -> Result<()> {
         let name = format!("{}/{path}", self.name);
-        let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
+        let document = parse(&name, text.into_bytes())?;
         match self.files.binary_search_by(|held| held.path.as_str().cmp(path)) {
-            Ok(at) => self.files[at].content = content,
+            Ok(at) => self.files[at].put(document),
             Err(at) => {
-                let blob = Some(Blob::default());
+                let (blob, content) = (Some(Blob::default()), Content::Resources(Arc::new(document)));
                 self.files.insert(at, Held { path: path.to_owned(), name, disk: None, blob, content });
             }
         }
@@ -271,7 +273,7 @@ impl Side {
 
     /// The file at a path.
     pub fn at(&self, path: &str) -> Option<&Held> {
-        self.files.binary_search_by(|h| h.path.as_str().cmp(path)).ok().map(|i| &self.files[i])
+        held::at(&self.files, path)
     }
 
     /// Whether the side is a folder.
@@ -294,4 +296,33 @@ pub enum SidePart {
 /// The paths of all files of some sides, in order.
 pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str> {
     sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_yaml::parsed;
+
+    #[test]
+    fn what_was_read_before_is_neither_parsed_nor_held_again() {
+        let text = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+        let raw = |path: &str, text: String| Raw {
+            path: path.to_owned(),
+            bytes: text.into_bytes(),
+            object: None,
+            is_executable: false,
+        };
+        let side = |name: &str, files: Vec<Raw>, before: &Before<'_>| {
+            let files = files.into_iter().map(|file| Held::raw(name, file, before)).collect();
+            Side { name: name.to_owned(), root: Root::Release(Unread::default()), files }
+        };
+        let first = side("1", vec![raw("a.yaml", text("a")), raw("b.yaml", text("b"))], &[]);
+        let before = parsed();
+        let second = side("2", vec![raw("a.yaml", text("a")), raw("b.yaml", text("x"))], &[&first.files]);
+        assert_eq!(parsed() - before, 1, "only b.yaml is another text");
+        let at = |side: &'static str, of: &Side| std::ptr::from_ref(of.at(side).and_then(Held::document).expect("it"));
+        assert_eq!(at("a.yaml", &first), at("a.yaml", &second));
+        assert_ne!(at("b.yaml", &first), at("b.yaml", &second));
+        assert_eq!(second.at("a.yaml").map(|held| held.name.as_str()), Some("2/a.yaml"));
+    }
 }

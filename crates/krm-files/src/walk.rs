@@ -83,25 +83,27 @@ impl Tree {
         let here = self.root.join(folder);
         let mut names = Vec::new();
         for entry in fs::read_dir(&here).with_context(|| shown(&here))? {
-            let name = entry.with_context(|| shown(&here))?.file_name();
-            match name.into_string() {
-                Ok(name) => names.push(name),
+            let entry = entry.with_context(|| shown(&here))?;
+            match entry.file_name().into_string() {
+                // Most systems tell it with the name.
+                Ok(name) => names.push((name, entry.file_type())),
                 Err(name) => bail!("{}: a file name must be UTF-8", shown(&here.join(name))),
             }
         }
-        names.sort();
-        if names.iter().any(|n| n == ".krmignore") {
+        names.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let has = |called: &str| names.iter().any(|(name, _)| name == called);
+        if has(".krmignore") {
             let file = here.join(".krmignore");
             let rules = self.rules_of(&file).with_context(|| shown(&file))?;
             self.rules.push((folder.to_owned(), rules));
         }
-        if !folder.is_empty() && names.iter().any(|n| n == "Kptfile") {
+        if !folder.is_empty() && has("Kptfile") {
             self.packages.push(folder.to_owned());
         }
-        for name in names {
+        for (name, kind) in names {
             let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
             let disk = here.join(&name);
-            let kind = fs::symlink_metadata(&disk).with_context(|| shown(&disk))?.file_type();
+            let kind = kind.with_context(|| shown(&disk))?;
             if is_leftover(&name, kind) {
                 self.leftovers.push(disk);
                 continue;

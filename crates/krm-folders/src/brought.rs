@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use krm_files::change::Change;
+use krm_files::held::Held;
 use krm_files::side::{Side, SidePart};
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};
@@ -20,13 +21,18 @@ pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome>
     let mut paths: Vec<&str> = paths.into_iter().collect();
     paths.sort_unstable();
     let side = |of: Role| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
+    let of_files = paths.into_iter().map(of_file);
+    let has_role = |side: &Side| side.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
+    if !side(Role::Updated).any(has_role) {
+        return of_files.collect();
+    }
     let resources = |of: Role| side(of).flat_map(|side| side.resources(SidePart::Role)).map(|(_, resource)| resource);
     let known: HashMap<Option<Identity<'_>>, Option<&str>> =
         resources(Role::Original).map(|resource| (resource.identity, resource.role)).collect();
     let is_new = |resource: &Resource<'_>| {
         resource.role.is_some() && known.get(&resource.identity).copied().flatten() != resource.role
     };
-    paths.into_iter().map(of_file).chain(resources(Role::Updated).filter(is_new).map(|new| of_resource(&new))).collect()
+    of_files.chain(resources(Role::Updated).filter(is_new).map(|new| of_resource(&new))).collect()
 }
 
 fn of_file(path: &str) -> Outcome {

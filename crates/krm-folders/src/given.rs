@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use krm_files::cores;
-use krm_files::held::Held;
+use krm_files::held::{Before, Held};
 use krm_files::regular;
 use krm_files::side::{Root, Side};
 use krm_files::walk::{Tree, shown};
@@ -20,11 +20,11 @@ use krm_git::release;
 pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";
 
 /// Reads a side: `-` is stdin, anything else a file, a folder, or the address of a release in git. `of` is the flag or the argument that
-/// names it.
+/// names it, and `before` is what was read before.
 ///
 /// # Errors
 /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
-pub fn side(of: &str, path: &str) -> Result<Side> {
+pub fn side(of: &str, path: &str, before: &Before<'_>) -> Result<Side> {
     if path == "-" {
         let bytes = regular::read_stream(io::stdin().lock()).context("stdin must be readable")?;
         return Side::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
@@ -32,7 +32,7 @@ pub fn side(of: &str, path: &str) -> Result<Side> {
     let disk = Path::new(path);
     let found = match fs::metadata(disk) {
         Ok(found) => found,
-        Err(e) => return release::side_at(of, path, e),
+        Err(e) => return release::side_at(of, path, e, before),
     };
     if !found.is_dir() {
         let bytes = regular::read(disk).with_context(|| shown(disk))?;
@@ -45,7 +45,7 @@ pub fn side(of: &str, path: &str) -> Result<Side> {
         return Side::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
     }
     let tree = Tree::read(disk)?;
-    let read = cores::map(&tree.files, |path| Held::read(disk, &tree.root, path));
+    let read = cores::map(&tree.files, |path| Held::read(disk, &tree.root, path, before));
     let mut files = read.into_iter().collect::<Result<Vec<Held>>>()?;
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let side = Side { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
@@ -61,7 +61,9 @@ pub fn both_sides(of: [&str; 2], paths: [&str; 2]) -> Result<[Side; 2]> {
     if paths == ["-", "-"] {
         bail!(STDIN_ONCE);
     }
-    let mut sides = [side(of[0], paths[0])?, side(of[1], paths[1])?];
+    let first = side(of[0], paths[0], &[])?;
+    let second = side(of[1], paths[1], &[&first.files])?;
+    let mut sides = [first, second];
     sides.iter_mut().filter(|side| side.is_folder()).for_each(|side| side.leave_out_of_package(&[]));
     Ok(sides)
 }

@@ -1,7 +1,7 @@
 //! The program `git`, and releases of upstream in its repositories.
 //!
 //! [`ReleaseAddress`](address::ReleaseAddress) is what a user types for one, [`Store`](store::Store) has what was fetched, and
-//! [`release::side`] makes of a release what a merge reads: the files of a folder of a commit, without a checkout.
+//! [`release::package`] makes of a release what a merge reads: the files of a folder of a commit, without a checkout.
 //!
 //! It is the one place that starts `git`, so nothing that a repository says can run a program. What it fetches goes into repositories of its own.
 //! Into the user's, it writes nothing but the three versions of files in conflict ([`unmerged`]).

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
-use krm_files::held::Raw;
+use krm_files::held::{Before, Raw};
 use krm_files::side::Side;
 use krm_files::walk::{Unread, absent};
 
@@ -16,11 +16,12 @@ use crate::refs::State;
 use crate::store::{Network, Store};
 use crate::tree;
 
-/// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path.
+/// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path, and `before` is what was
+/// read before.
 ///
 /// # Errors
 /// The path is no address, so `why` is the error; or the release cannot be read.
-pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
+pub fn side_at(of: &str, path: &str, why: io::Error, before: &Before<'_>) -> Result<Side> {
     if !ReleaseAddress::is_meant(path) {
         if why.kind() == io::ErrorKind::NotFound && is_ref_here(path) {
             bail!(
@@ -35,7 +36,11 @@ pub fn side_at(of: &str, path: &str, why: io::Error) -> Result<Side> {
     let address = ReleaseAddress::parse(path)?;
     let store = Store::open(&address.repo, Path::new("."), Network::Online)?;
     let state = store.state(&address)?;
-    side(&store, &address, &state, path.to_owned())
+    let name = path.to_owned();
+    match read(&store, &address, &state, before).with_context(|| name.clone())? {
+        Read::File(bytes) => Side::of_file(name, bytes),
+        Read::Folder(files, unread) => Side::of_release(name, files, unread, before),
+    }
 }
 
 /// Whether a text names a tag, branch or commit of the repository that one stands in.
@@ -46,30 +51,26 @@ fn is_ref_here(text: &str) -> bool {
     is_name && program::run(&mut git, b"").is_ok()
 }
 
-/// The side of a release. `name` is its name for messages.
+/// The side of a release that a package gets. A release that is one file is a folder with this file alone. `name` is its name for messages, and
+/// `before` is what was read before.
 ///
 /// # Errors
 /// The commit or its files cannot be fetched or read; or the directory is not there.
-pub fn side(store: &Store, address: &ReleaseAddress, state: &State, name: String) -> Result<Side> {
-    match read(store, address, state).with_context(|| name.clone())? {
-        Read::File(bytes) => Side::of_file(name, bytes),
-        Read::Folder(files, unread) => Side::of_release(name, files, unread),
-    }
-}
-
-/// The side of a release that a package gets. A release that is one file is a folder with this file alone.
-///
-/// # Errors
-/// The errors of [`side`].
-pub fn package(store: &Store, address: &ReleaseAddress, state: &State, name: String) -> Result<Side> {
-    let (files, unread) = match read(store, address, state).with_context(|| name.clone())? {
+pub fn package(
+    store: &Store,
+    address: &ReleaseAddress,
+    state: &State,
+    name: String,
+    before: &Before<'_>,
+) -> Result<Side> {
+    let (files, unread) = match read(store, address, state, before).with_context(|| name.clone())? {
         Read::Folder(files, unread) => (files, unread),
         Read::File(bytes) => {
             let path = address.directory.rsplit('/').next().unwrap_or_default().to_owned();
-            (vec![Raw { path, bytes, is_executable: false }], Unread::default())
+            (vec![Raw { path, bytes, object: None, is_executable: false }], Unread::default())
         }
     };
-    Side::of_release(name, files, unread)
+    Side::of_release(name, files, unread, before)
 }
 
 /// What a release holds.
@@ -78,7 +79,7 @@ enum Read {
     Folder(Vec<Raw>, Unread),
 }
 
-fn read(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Read> {
+fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<'_>) -> Result<Read> {
     let missing = || {
         anyhow!(
             "\"{}\" must have \"{}\" in {}, and has not: if it moved, name the new directory",
@@ -95,6 +96,8 @@ fn read(store: &Store, address: &ReleaseAddress, state: &State) -> Result<Read> 
     store.fetch_files(&found.objects())?;
     match &*found {
         AtPath::File(object) => tree::read_file(store, object).map(Read::File),
-        AtPath::Folder(entries) => tree::read(store, entries).map(|(files, unread)| Read::Folder(files, unread)),
+        AtPath::Folder(entries) => {
+            tree::read(store, entries, before).map(|(files, unread)| Read::Folder(files, unread))
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use krm_files::held::Raw;
+use krm_files::held::{self, Before, Held, Raw};
 use krm_files::walk::{Tree, Unread, WhyUnread};
 use krm_merge::file_path;
 use krm_yaml::shown;
@@ -166,12 +166,12 @@ fn check_case(entries: &[Entry]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the files of a folder, and says which are not read.
+/// Reads the files of a folder, and says which are not read. git is not asked for a file that `before` has at the same path.
 ///
 /// # Errors
 /// A file is missing or too large; or a `.krmignore` is wrong.
-pub fn read(store: &Store, entries: &[Entry]) -> Result<(Vec<Raw>, Unread)> {
-    let mut raw = files(store, entries)?;
+pub fn read(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<(Vec<Raw>, Unread)> {
+    let mut raw = files(store, entries, before)?;
     let rules = Tree::rules_in(raw.iter().map(|raw| (raw.path.as_str(), raw.bytes.as_slice())))?;
     let mut unread = Unread::default();
     for entry in entries {
@@ -199,14 +199,17 @@ pub fn read_file(store: &Store, object: &str) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// A file is missing or too large; or all of them are too large together, as they are read: a file counts under each of its names.
-fn files(store: &Store, entries: &[Entry]) -> Result<Vec<Raw>> {
+fn files(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<Vec<Raw>> {
     let (mut files, mut all) = (Vec::<Raw>::new(), 0);
     let mut known: HashMap<&str, usize> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.kind.is_file()) {
         let name = || shown::name(&entry.path).into_owned();
-        let bytes = match known.get(entry.object.as_str()) {
-            Some(at) => files[*at].bytes.clone(),
-            None => {
+        let is_here = |held: &&Held| held.is_object(&entry.object);
+        let here = before.iter().find_map(|files| held::at(files, &entry.path).filter(is_here));
+        let bytes = match (here, known.get(entry.object.as_str())) {
+            (Some(held), _) => held.bytes()?.into_owned(),
+            (None, Some(at)) => files[*at].bytes.clone(),
+            (None, None) => {
                 let read = store.read(&entry.object, MOST).with_context(name)?;
                 read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes
             }
@@ -219,7 +222,8 @@ fn files(store: &Store, entries: &[Entry]) -> Result<Vec<Raw>> {
             );
         }
         known.entry(&entry.object).or_insert(files.len());
-        files.push(Raw { path: entry.path.clone(), bytes, is_executable: entry.kind == EntryKind::Executable });
+        let (object, is_executable) = (Some(entry.object.clone()), entry.kind == EntryKind::Executable);
+        files.push(Raw { path: entry.path.clone(), bytes, object, is_executable });
     }
     Ok(files)
 }

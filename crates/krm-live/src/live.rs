@@ -152,7 +152,10 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
                     screen::tell_each(&disk::repair(Path::new(path))?);
                 }
             }
-            args.filename.iter().map(|path| given::side("--filename", path)?.not_empty()).collect::<Result<Vec<_>>>()?
+            args.filename
+                .iter()
+                .map(|path| given::side("--filename", path, &[])?.not_empty())
+                .collect::<Result<Vec<_>>>()?
         }
     };
     if args.adopt {

@@ -40,6 +40,7 @@ impl<'s> Document<'s> {
             }
         };
         doc.source = source;
+        doc.nodes.shrink_to_fit();
         foreign_anchor::check(&doc)?;
         Ok(doc)
     }

@@ -27,7 +27,7 @@ use crate::setting;
 /// # Errors
 /// A file cannot be read; the type is unknown, or exists in several groups; no list is at the path; or the cluster answers with an error.
 pub fn explain(args: &Explain) -> Result<End> {
-    let sides = args.filename.iter().map(|path| given::side("--filename", path)).collect::<Result<Vec<_>>>()?;
+    let sides = args.filename.iter().map(|path| given::side("--filename", path, &[])).collect::<Result<Vec<_>>>()?;
     let resources: Vec<Resource<'_>> = sides.iter().flat_map(|side| &side.files).flat_map(Held::resources).collect();
     let rules = setting::merge_keys(&args.merge_keys).map(|named| Ok(named?.rule)).collect::<Result<Vec<_>>>()?;
     let given = args.openapi.as_deref().map(setting::openapi).transpose()?;

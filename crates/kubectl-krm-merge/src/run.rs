@@ -56,7 +56,7 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
         bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
     }
     setting.config()?;
-    let mut dest = given::side("--dest", dest)?;
+    let mut dest = given::side("--dest", dest, &setting.files())?;
     if matches!(dest.root, Root::Release(_)) {
         bail!("`--dest` must be on disk: `-o` of a merge prints what a release in git would become");
     }

@@ -80,6 +80,11 @@ impl Setting {
         root.is_some_and(|root| root.at(&["spec", "onConflict"]).is_some())
     }
 
+    /// The files of the sides that are given so far.
+    pub fn files(&self) -> Vec<&[Held]> {
+        self.given.iter().flat_map(|(_, sides)| sides).map(|side| &side.files[..]).collect()
+    }
+
     /// Uses the rules of the package that is merged into, unless `--config` names others.
     ///
     /// # Errors
@@ -235,7 +240,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
-        sides.push(if is_text { Side::of_text(flag, value)? } else { given::side(flag, value)? }.not_empty()?);
+        sides.push(if is_text { Side::of_text(flag, value)? } else { given::side(flag, value, &[])? }.not_empty()?);
     }
     if let Some(text) = &source.target {
         if sides.is_empty() {
@@ -269,7 +274,8 @@ pub fn of_releases(releases: &Releases, deciding: &Deciding, common: &Common) ->
         [(Role::Original, "--original", &releases.original), (Role::Updated, "--updated", &releases.updated)];
     for (role, flag, path) in of_roles {
         if let Some(path) = path {
-            setting.given.push((role, vec![given::side(flag, path)?]));
+            let side = given::side(flag, path, &setting.files())?;
+            setting.given.push((role, vec![side]));
         }
     }
     Ok(setting)

@@ -119,7 +119,7 @@ fn check_clean(package: &Package, args: &Upgrade) -> Result<()> {
     }
     check().map(drop).map_err(|why| {
         // Who committed the markers would lose the conflicts.
-        let dest = given::side("PACKAGE", &package.path.to_string_lossy());
+        let dest = given::side("PACKAGE", &package.path.to_string_lossy(), &[]);
         dest.and_then(|dest| mark::check_resolved(&dest)).err().unwrap_or(why)
     })
 }

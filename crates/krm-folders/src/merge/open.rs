@@ -240,7 +240,10 @@ impl<'m> Open<'m> {
         let mut items = ItemsOfFiles::new();
         for (number, (owner, node)) in self.items.iter().enumerate() {
             let item = written.file_item(number, *node);
-            items.entry(*owner).or_default().push(FileItem { to: item.to.filter(|_| self.dest.is_folder()), ..item });
+            items
+                .entry(*owner)
+                .or_insert_with(|| Vec::with_capacity(1))
+                .push(FileItem { to: item.to.filter(|_| self.dest.is_folder()), ..item });
         }
         items
     }

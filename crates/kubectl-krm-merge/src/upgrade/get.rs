@@ -39,7 +39,7 @@ pub fn get(args: &Get) -> Result<End> {
     let progress = Progress::begin("fetching");
     let store = Store::open(&given.repo, Path::new("."), args.reach.network())?;
     let state = store.state(&given)?;
-    let mut side = release::package(&store, &given, &state, args.source.clone())?;
+    let mut side = release::package(&store, &given, &state, args.source.clone(), &[])?;
     Selection::of_paths(&args.path).context("`--path`")?.part_of_release(&mut side);
     if side.files.is_empty() {
         bail!("{}: it must have a file that `--path` takes", args.source);

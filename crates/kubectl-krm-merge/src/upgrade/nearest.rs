@@ -68,7 +68,7 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
         for state in batch.iter().filter(|state| !missing.contains_key(&state.commit)) {
             // A release that cannot be read is not offered.
             let release = Release { state: state.clone(), source: plan.to.source.clone() };
-            let Ok(side) = release.side(None) else { continue };
+            let Ok(side) = release.side(None, &[&dest.files]) else { continue };
             let likeness = likeness(&side, dest)?;
             if nearest.found.as_ref().is_none_or(|(best, _)| likeness.rank() > best.rank()) {
                 nearest.found = Some((likeness, state.name.clone()));

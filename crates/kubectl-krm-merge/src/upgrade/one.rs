@@ -42,7 +42,7 @@ pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
         drop(progress);
         return checked(args, job, Found::default());
     }
-    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy())?;
+    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy(), &[])?;
     let own = leave_out_own(&mut dest);
     mark::check_resolved(&dest)?;
     plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
@@ -76,10 +76,10 @@ struct Dest<'d> {
 fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progress: Progress) -> Result<Done> {
     let Job { package, plan, .. } = job;
     let Dest { side: dest, own } = dest;
-    let mut updated = plan.to.side(plan.from.as_ref())?;
+    let mut updated = plan.to.side(plan.from.as_ref(), &[&dest.files])?;
     let mut original = match &plan.from {
-        Some(from) => from.side(None)?,
-        None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default())?,
+        Some(from) => from.side(None, &[&dest.files, &updated.files])?,
+        None => Side::of_release("nothing".to_owned(), Vec::new(), Unread::default(), &[])?,
     };
     // The first time, nobody has said yet which part of upstream the package takes.
     let has_lock = package.record.as_ref().is_some_and(|record| record.lock.is_some());

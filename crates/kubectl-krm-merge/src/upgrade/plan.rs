@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
+use krm_files::held::Before;
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::package::Package;
@@ -241,15 +242,15 @@ impl Release {
         Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
     }
 
-    /// The files of the release. `older` is the release that the package has.
+    /// The files of the release. `older` is the release that the package has, and `before` is what was read before.
     ///
     /// # Errors
     /// They cannot be read.
-    pub fn side(&self, older: Option<&Self>) -> Result<Side> {
+    pub fn side(&self, older: Option<&Self>, before: &Before<'_>) -> Result<Side> {
         match &self.source {
             UpstreamSource::Git(DirectoryAt { store, address }) => {
                 let named = named(address, &self.state.name);
-                release::package(store, &named, &self.state, named.to_string())
+                release::package(store, &named, &self.state, named.to_string(), before)
             }
             UpstreamSource::Run(command) => command.side(&self.state, older.map(|older| &older.state)),
         }

@@ -32,7 +32,8 @@ pub fn with_release(folder: &Path, to: Option<&str>) -> Result<[Side; 2]> {
 /// # Errors
 /// A side cannot be read.
 pub fn both(package: &Package, release: &Release) -> Result<[Side; 2]> {
-    let (mut release, mut dest) = (release.side(None)?, given::side("PACKAGE", &package.path.to_string_lossy())?);
+    let mut release = release.side(None, &[])?;
+    let mut dest = given::side("PACKAGE", &package.path.to_string_lossy(), &[&release.files])?;
     package.part_of(&mut release, &mut dest)?;
     Ok([release, dest])
 }
