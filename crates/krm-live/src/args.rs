@@ -1,6 +1,7 @@
 //! The flags of `live`, and those that say which cluster is asked.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use krm_merge_core::policy;
@@ -37,6 +38,15 @@ pub struct Live {
     /// Send the changes, after the server has checked them in a dry run
     #[arg(long)]
     pub apply: bool,
+    /// With `--apply`: wait until the resources of the files are ready, at most as long as `--timeout` says
+    #[arg(long, requires = "apply")]
+    pub wait: bool,
+    /// Show which members of the ApplySet the files dropped, and delete them with `--apply`, as `kubectl apply --prune --applyset`
+    #[arg(long, requires = "applyset", conflicts_with_all = ["adopt", "selector"])]
+    pub prune: bool,
+    /// The object that keeps track of the ApplySet: NAME or secrets/NAME, configmaps/NAME, or RESOURCE.GROUP/NAME
+    #[arg(long, value_name = "PARENT", requires = "prune")]
+    pub applyset: Option<String>,
     /// Write what someone changed in the cluster into the files, which keep their comments and layout. With `-o`, show it and write nothing.
     /// The cluster is updated then, and the files are dest
     #[arg(long, conflicts_with_all = ["apply", "take"])]
@@ -92,19 +102,31 @@ pub struct Connection {
     #[arg(long, value_name = "NAME", requires = "as_user")]
     pub as_group: Vec<String>,
     /// How many seconds the cluster may take for an answer, including the time that it asks to wait if it is too busy; at most 31536000, a
-    /// year. The user's `exec` or `tokenFile` may take as long
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
-    pub timeout: u64,
+    /// year. The user's `exec` or `tokenFile` may take as long, and with `--wait`, the resources to be ready [default: 30; 300 for `--wait`]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    timeout: Option<u64>,
+}
+
+impl Connection {
+    /// How long an answer may take.
+    pub fn answers_within(&self) -> Duration {
+        Duration::from_secs(self.timeout.unwrap_or(30))
+    }
+
+    /// How long it may take until all resources are ready.
+    pub fn ready_within(&self) -> Duration {
+        Duration::from_secs(self.timeout.unwrap_or(300))
+    }
 }
 
 /// Who wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
     /// Updated's value is taken
-    #[value(aliases = ["TakeUpdated", "updated", "Updated"])]
+    #[value(aliases = ["TakeUpdated", "updated", "theirs"])]
     TakeUpdated,
     /// Dest's value stays
-    #[value(aliases = ["KeepDest", "dest", "Dest"])]
+    #[value(aliases = ["KeepDest", "dest", "ours"])]
     KeepDest,
     /// Nothing is merged; exit 1
     #[value(alias = "Fail")]

@@ -142,6 +142,13 @@ impl Claim<'_> {
         matches!(self.answer, Answer::Becomes(_) | Answer::Taken)
     }
 
+    /// An info about the handover of fields to server-side apply, which no dry run shows.
+    pub fn of_handover(&self) -> Option<Outcome> {
+        let is_handed_over = matches!(self.answer, Answer::Taken) && self.local.handover.is_some();
+        let what = "its fields go over from client-side to server-side apply, and the note of kubectl is removed";
+        is_handed_over.then(|| Outcome::new(Severity::Info, format!("{}: {what}", self.local.address)))
+    }
+
     /// The results for what the server refuses: errors if the object is to be sent.
     fn told(&self, severity: Severity) -> Vec<Outcome> {
         let address = &self.local.address;
@@ -153,6 +160,11 @@ impl Claim<'_> {
         match &self.answer {
             Answer::Fields(fields) => fields.iter().map(of_field).collect(),
             Answer::Refused(e) => vec![Outcome::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
+            Answer::Taken if self.local.handover.is_some() => {
+                let what =
+                    "its fields go over from client-side to server-side apply, and the note of kubectl is removed";
+                vec![Outcome::new(Severity::Info, format!("{address}: {what}"))]
+            }
             _ => Vec::new(),
         }
     }
@@ -184,4 +196,106 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) ->
     let all = locals.iter().filter_map(|local| Some((local, sent(local)?))).collect();
     let checked = claims.iter().filter(|claim| claim.is_checked()).map(|claim| claim.local.address.to_string());
     Ok(Sending::new(all, merge)?.without_check(checked.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::GroupVersionKind;
+    use serde_json::json;
+
+    use super::*;
+    use crate::address::Address;
+    use crate::local::Place;
+
+    /// An object of the files that lives.
+    fn local(live: &Value, handover: Option<Value>) -> Local {
+        let written = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "n"}});
+        let object = Object::live(written.clone());
+        let kind = GroupVersionKind::gvk("", "v1", "ConfigMap");
+        let (namespace, name) = (Some("n".to_owned()), "m".to_owned());
+        Local {
+            name: "m.yaml:1:1".to_owned(),
+            place: Place { side: 0, file: 0, namespace: None },
+            applied: object.clone(),
+            written,
+            note: String::new(),
+            updated: object,
+            address: Address { namespace, name, defined_by: None, kind, plural: "configmaps".to_owned() },
+            dest: Some(Object::live(live.clone())),
+            live: Some(live.clone()),
+            noted: None,
+            original: None,
+            owners: Owners::default(),
+            handover,
+            needs: None,
+        }
+    }
+
+    fn live(data: Value, day: u8, owned: Value) -> Value {
+        let entry = json!({"manager": "me", "operation": "Apply", "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": owned});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "n", "resourceVersion": day.to_string(), "managedFields": [entry]}, "data": data})
+    }
+
+    fn claim(local: &Local, answer: Answer) -> Claim<'_> {
+        Claim { local, send: applied(local), answer }
+    }
+
+    #[test]
+    fn an_answer_is_what_changes_of_the_object_and_of_what_is_owned() {
+        let own = json!({"f:data": {"f:a": {}}});
+        let before = live(json!({"b": "1", "a": "1"}), 1, own.clone());
+        let local = local(&before, None);
+        let path = "n/configmap/m".to_owned();
+        let settled = |becomes: &Value| {
+            let answer = answered(&local, &becomes.to_string(), "me").expect("JSON");
+            let is_same = matches!(answer, Answer::Same);
+            let (path, change) = claim(&local, answer).settled().expect("it says what becomes of it");
+            (path, is_same, change.map(|change| String::from_utf8(change.new.expect("a text")).expect("UTF-8")))
+        };
+        // Only the time and the version are others.
+        assert_eq!(settled(&live(json!({"a": "1", "b": "1"}), 2, own.clone())), (path.clone(), true, None));
+        // More is owned, which is sent, and nothing to show.
+        let more = json!({"f:data": {"f:a": {}, "f:b": {}}});
+        assert_eq!(settled(&live(json!({"b": "1", "a": "1"}), 2, more)), (path.clone(), false, None));
+        // What changes stands in the order of the object.
+        let (_, is_same, text) = settled(&live(json!({"a": "2", "b": "1"}), 2, own));
+        assert!(!is_same);
+        assert!(text.expect("a change").ends_with("data:\n  b: \"1\"\n  a: \"2\"\n"));
+    }
+
+    #[test]
+    fn an_answer_after_a_handover_or_of_something_else_says_only_that_it_is_taken() {
+        let before = live(json!({"a": "1"}), 1, json!({}));
+        let with = local(&before, Some(json!([])));
+        let without = local(&before, None);
+        for (local, answer, is_handed_over) in [(&without, &json!({}), false), (&with, &before, true)] {
+            let claim = claim(local, answered(local, &answer.to_string(), "me").expect("JSON"));
+            assert!(claim.settled().is_none() && claim.is_checked() && claim.told(Severity::Error).is_empty());
+            let info = claim.of_handover().map(|info| info.message);
+            assert_eq!(info.is_some_and(|info| info.starts_with("n/configmap/m: its fields go over")), is_handed_over);
+        }
+        assert!(answered(&without, "no JSON", "me").is_err());
+    }
+
+    #[test]
+    fn what_is_refused_is_told_and_not_sent_unchecked() {
+        let local = local(&live(json!({}), 1, json!({})), None);
+        let field = HeldField { place: ".data.a".to_owned(), owner: "\"other\"".to_owned() };
+        for (answer, want) in [
+            (Answer::Fields(vec![field]), "the server will refuse `.data.a` (409), which was set by \"other\""),
+            (Answer::Refused(anyhow::anyhow!("422")), "the server does not take it, and nothing was sent: 422"),
+        ] {
+            let claim = claim(&local, answer);
+            assert!(claim.settled().is_none() && !claim.is_checked());
+            for severity in [Severity::Error, Severity::Warning] {
+                let told = claim.told(severity);
+                assert_eq!((told.len(), told[0].severity), (1, severity));
+                assert!(told[0].message.starts_with("n/configmap/m: ") && told[0].message.contains(want), "{told:?}");
+            }
+        }
+        assert!(
+            !claim(&local, Answer::Unasked).is_checked()
+                && claim(&local, Answer::Unasked).told(Severity::Error).is_empty()
+        );
+    }
 }

@@ -1,14 +1,17 @@
 //! A cluster over HTTP: reads its objects and types, and sends changes to it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
 use krm_merge_function::results::{Outcome, Severity};
-use kube::core::params::{GetParams, Patch, PatchParams, PostParams};
+use krm_schema::immutable::group_of;
+use kube::core::params::{
+    DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy,
+};
 use kube::core::{GroupVersionKind, Request};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
 use crate::address::Address;
@@ -30,19 +33,34 @@ pub struct Cluster {
     asked: Option<String>,
     /// The namespace for resources that have none.
     namespace: String,
-    types: HashMap<String, Vec<Served>>,
-    announced: HashMap<String, Vec<Served>>,
+    types: BTreeMap<String, Vec<Served>>,
+    announced: BTreeMap<String, Vec<Served>>,
     schemas: HashMap<String, Option<Value>>,
 }
 
 /// A type as the cluster serves it.
 #[derive(Clone, Debug)]
-struct Served {
-    kind: String,
-    plural: String,
-    namespaced: bool,
+pub struct Served {
+    pub api_version: String,
+    pub kind: String,
+    pub plural: String,
+    pub namespaced: bool,
     /// The name of the CustomResourceDefinition in the files that defines the type; `None` if the cluster already knows the type.
     defined_by: Option<String>,
+}
+
+impl Served {
+    /// The address of an object of the type.
+    pub fn address(&self, name: &str, namespace: Option<&str>) -> Address {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        Address {
+            namespace: namespace.filter(|_| self.namespaced).map(str::to_owned),
+            name: name.to_owned(),
+            defined_by: self.defined_by.clone(),
+            kind: GroupVersionKind::gvk(group, version, &self.kind),
+            plural: self.plural.clone(),
+        }
+    }
 }
 
 /// A change to send.
@@ -92,8 +110,8 @@ impl Cluster {
     pub async fn connect(args: &Connection, asked: Option<String>) -> Result<Self> {
         let reached = kubeconfig::reached(args)?;
         let namespace = asked.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
-        let http = Http::new(reached, Duration::from_secs(args.timeout))?;
-        Ok(Self { http, asked, namespace, types: HashMap::new(), announced: HashMap::new(), schemas: HashMap::new() })
+        let http = Http::new(reached, args.answers_within())?;
+        Ok(Self { http, asked, namespace, types: BTreeMap::new(), announced: BTreeMap::new(), schemas: HashMap::new() })
     }
 
     /// What the server has warned of since this was asked before, each warning once.
@@ -108,7 +126,8 @@ impl Cluster {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for version in spec["versions"].as_array().into_iter().flatten().filter(|v| v["served"] == true) {
             let of_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
-            self.announced.entry(of_version).or_default().push(Served {
+            self.announced.entry(of_version.clone()).or_default().push(Served {
+                api_version: of_version,
                 kind: text(&spec["names"]["kind"]),
                 plural: text(&spec["names"]["plural"]),
                 namespaced: spec["scope"] == "Namespaced",
@@ -157,16 +176,42 @@ impl Cluster {
             };
             bail!("the cluster must know {what}, but it does not");
         };
-        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
         segment("plural", &found.plural)?;
         let namespace = if found.namespaced { Some(self.namespace_of(object)?) } else { None };
-        Ok(Address {
-            namespace,
-            name: object.name().to_owned(),
-            defined_by: found.defined_by.clone(),
-            kind: GroupVersionKind::gvk(group, version, object.kind()),
-            plural: found.plural.clone(),
-        })
+        Ok(found.address(object.name(), namespace.as_deref()))
+    }
+
+    /// A type of a group, in the version that the cluster prefers among those that have it; `None` if the cluster has no such type.
+    ///
+    /// # Errors
+    /// The group cannot be part of a URL; or the cluster answers with anything but types or 404.
+    pub async fn find(&mut self, group: &str, is_meant: impl Fn(&Served) -> bool) -> Result<Option<Served>> {
+        let is_it = |served: &&Served| group_of(&served.api_version) == group && is_meant(served);
+        if let Some(known) = self.types.values().flatten().find(is_it) {
+            return Ok(Some(known.clone()));
+        }
+        for api_version in self.versions(group).await? {
+            if !self.types.contains_key(&api_version) {
+                let served = self.served(&api_version).await?;
+                self.types.insert(api_version.clone(), served);
+            }
+            if let Some(found) = self.types[&api_version].iter().find(is_it) {
+                return Ok(Some(found.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The apiVersions of a group; the cluster prefers the first.
+    async fn versions(&self, group: &str) -> Result<Vec<String>> {
+        if group.is_empty() {
+            return Ok(vec!["v1".to_owned()]);
+        }
+        segment("group", group)?;
+        let request = Request::new("/apis").get(group, &GetParams::default())?;
+        let Some(text) = found(self.http.ask(request).await)? else { return Ok(Vec::new()) };
+        let found: APIGroup = serde_json::from_str(&text).context("the cluster must answer with an APIGroup")?;
+        Ok(found.versions.into_iter().map(|version| version.group_version).collect())
     }
 
     /// The namespace of an object: its own, or else that of the flags or the kubeconfig. As with kubectl, an object's namespace must not
@@ -191,8 +236,13 @@ impl Cluster {
         let list: APIResourceList =
             serde_json::from_str(&text).context("the cluster must answer with an APIResourceList")?;
         let of_type = list.resources.into_iter().filter(|r| !r.name.contains('/'));
-        let served =
-            |r: APIResource| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced, defined_by: None };
+        let served = |r: APIResource| Served {
+            api_version: api_version.to_owned(),
+            kind: r.kind,
+            plural: r.name,
+            namespaced: r.namespaced,
+            defined_by: None,
+        };
         Ok(of_type.map(served).collect())
     }
 
@@ -227,6 +277,46 @@ impl Cluster {
             Err(e) => Err(anyhow!("the answer of the cluster must be JSON: {e}")),
         })
         .transpose()
+    }
+
+    /// The objects of a type in a namespace whose labels match a selector.
+    ///
+    /// # Errors
+    /// The cluster answers with anything but a list.
+    pub async fn list(&self, of: &Served, namespace: Option<&str>, selector: &str) -> Result<Vec<Value>> {
+        let request = of.address("", namespace).url().list(&ListParams::default().labels(selector))?;
+        let text = self.http.ask(request).await?;
+        let mut list: Value = serde_json::from_str(&text).context("the answer of the cluster must be JSON")?;
+        let Value::Array(items) = list["items"].take() else { bail!("the cluster must answer with a list") };
+        // The elements of a list of a built-in type do not name it.
+        let named = items.into_iter().map(|item| {
+            let mut object = Map::new();
+            object.insert("apiVersion".to_owned(), of.api_version.as_str().into());
+            object.insert("kind".to_owned(), of.kind.as_str().into());
+            object.extend(item.as_object().cloned().unwrap_or_default());
+            Value::Object(object)
+        });
+        Ok(named.collect())
+    }
+
+    /// Deletes an object as it was read, and afterwards what it owns.
+    ///
+    /// # Errors
+    /// The server's refusal; [`is_conflict`] says whether the object changed since it was read.
+    pub async fn delete(&self, address: &Address, live: &Value, run: Run) -> Result<()> {
+        let text = |field: &str| live["metadata"][field].as_str().map(str::to_owned);
+        let params = DeleteParams {
+            dry_run: run == Run::Dry,
+            propagation_policy: Some(PropagationPolicy::Background),
+            preconditions: Some(Preconditions { uid: text("uid"), resource_version: text("resourceVersion") }),
+            ..DeleteParams::default()
+        };
+        let mut request = address.url().delete(&address.name, &params)?;
+        if run == Run::Dry {
+            // The body says it, too, but there are proxies that drop the body of a deletion.
+            *request.uri_mut() = format!("{}dryRun=All", request.uri()).parse()?;
+        }
+        self.http.ask(request).await.map(drop)
     }
 
     /// Asks for the OpenAPI v3 document of each apiVersion, once. The server has one document for each apiVersion.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -61,7 +62,7 @@ impl Http {
         let of_context =
             context.map(|context| format!(" of the context \"{}\"", shown::name(&context))).unwrap_or_default();
         let name = format!("the cluster{of_context} at {address}");
-        let client = Client::try_from(config).map_err(|e| unusable(e.into())).context("the kubeconfig")?;
+        let client = Client::try_from(config).map_err(unusable).context("the kubeconfig")?;
         Ok(Self { client, name, timeout, warnings: RefCell::default() })
     }
 
@@ -263,7 +264,7 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl StdError for Refused {}
 
 /// The longest quoted part of a message that is shown whole, and the longest message, in characters.
 const QUOTE: usize = 200;
@@ -302,41 +303,51 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let was_sent = !never_sent(&error);
-    let why = of_tls(&without_users(error.into()));
+    let refuser = refuser(&error);
+    let why = anyhow!("{refuser}{}", without_users(error.into()));
     if was_sent { why.context(unanswered(name)) } else { why.context(format!("{name} cannot be asked")) }
 }
 
-/// The words of rustls for a certificate that it does not take, whichever end has it, and for an end that refuses.
-const CERTIFICATE: &str = "invalid peer certificate";
-const ALERT: &str = "received fatal alert";
-
-/// The error for a connection, with the end that refused if it is one of TLS.
-fn of_tls(why: &str) -> Error {
-    if why.contains(CERTIFICATE) {
-        anyhow!("the certificate of the cluster is not accepted here: {why}")
-    } else if why.contains(ALERT) {
-        anyhow!("the cluster refused the connection, or the certificate of the user: {why}")
-    } else {
-        anyhow!("{why}")
+/// Which end refused a connection, if it is one of TLS.
+fn refuser(error: &kube::Error) -> &'static str {
+    match of_tls(error) {
+        Some(rustls::Error::InvalidCertificate(_)) => "the certificate of the cluster is not accepted here: ",
+        Some(rustls::Error::AlertReceived(_)) => "the cluster refused the connection, or the certificate of the user: ",
+        _ => "",
     }
 }
 
 /// The error for a configuration that the client does not take. Nothing was asked then, so a certificate in it is the user's.
-fn unusable(error: Error) -> Error {
-    let why = without_users(error);
-    match why.contains(CERTIFICATE) {
-        true => anyhow!(
-            "the client certificate of the user must be one of X.509 version 3, which kubectl does not ask for: {why}"
-        ),
-        false => anyhow!("{why}"),
+fn unusable(error: kube::Error) -> Error {
+    let refused = match of_tls(&error) {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            "the client certificate of the user must be one of X.509 version 3, which kubectl does not ask for: "
+        }
+        _ => "",
+    };
+    anyhow!("{refused}{}", without_users(error.into()))
+}
+
+/// The errors that led to an error, the error first. An error of I/O hides the one that it holds.
+fn reasons(error: &kube::Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    fn below<'e>(error: &&'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
+        let error: &'e (dyn StdError + 'static) = *error;
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(held) => Some(held),
+            None => error.source(),
+        }
     }
+    std::iter::successors(Some(error as &(dyn StdError + 'static)), below)
+}
+
+fn of_tls(error: &kube::Error) -> Option<&rustls::Error> {
+    reasons(error).find_map(|reason| reason.downcast_ref())
 }
 
 /// Whether there was no connection over which a request could be sent.
 fn never_sent(error: &kube::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, NotConnected};
-    let mut reasons = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |e| e.source());
-    reasons.any(|reason| {
+    reasons(error).any(|reason| {
         reason.downcast_ref::<io::Error>().is_some_and(|e| {
             matches!(
                 e.kind(),
@@ -389,7 +400,7 @@ impl fmt::Display for OtherAnswer {
     }
 }
 
-impl std::error::Error for OtherAnswer {}
+impl StdError for OtherAnswer {}
 
 /// Turns a 404 into `None`.
 ///
@@ -409,17 +420,24 @@ mod tests {
 
     #[test]
     fn an_error_of_tls_says_which_end_refused() {
-        let version = "invalid private key: invalid peer certificate: Other(OtherError(UnsupportedCertVersion))";
-        let own = unusable(anyhow!(version)).to_string();
-        assert!(own.starts_with("the client certificate of the user") && own.ends_with(version), "{own}");
-        for (why, want) in [
-            ("invalid peer certificate: UnknownIssuer", "the certificate of the cluster is not accepted here: "),
-            ("received fatal alert: CertificateRequired", "the cluster refused the connection"),
-            ("tcp connect error", "tcp connect error"),
+        use rustls::{AlertDescription, CertificateError};
+        let unknown = || rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        // As the client has it: the error of a connection holds one of I/O, which holds that of TLS.
+        let connecting =
+            |error: rustls::Error| kube::Error::Service(Box::new(io::Error::other(io::Error::other(error))));
+        for (error, want) in [
+            (connecting(unknown()), "the certificate of the cluster is not accepted here: "),
+            (
+                connecting(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)),
+                "the cluster refused the connection, or",
+            ),
+            (kube::Error::Service(Box::new(io::Error::other("tcp connect error"))), ""),
         ] {
-            let told = of_tls(why).to_string();
-            assert!(told.starts_with(want) && told.ends_with(why), "{told}");
+            assert_eq!(refuser(&error).is_empty(), want.is_empty());
+            assert!(refuser(&error).starts_with(want), "{error:?}");
         }
+        let told = unusable(connecting(unknown())).to_string();
+        assert!(told.starts_with("the client certificate of the user") && told.contains("UnknownIssuer"), "{told}");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Reads a cluster and its user from a kubeconfig. No error shows the contents of the file or of its commands, because they may be a token.
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::{HeaderName, HeaderValue};
@@ -56,7 +55,7 @@ pub fn reached(args: &Connection) -> Result<Reached> {
             Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
-    credential::settle(&mut reached.config.auth_info, Duration::from_secs(args.timeout)).context(name.clone())?;
+    credential::settle(&mut reached.config.auth_info, args.answers_within()).context(name.clone())?;
     asked_for(&mut reached.config, args)?;
     let variable = |name: &str| std::env::var(name).ok();
     reached.config.proxy_url = proxy(&reached.config.cluster_url, own_proxy.as_deref(), variable).context(name)?;

@@ -12,7 +12,9 @@ pub mod live;
 
 mod adopt;
 mod adopted;
+mod applyset;
 mod claim;
+mod ready;
 mod retold;
 mod send;
 

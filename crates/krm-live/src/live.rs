@@ -32,6 +32,7 @@ use krm_yaml::Document;
 
 use crate::address::Address;
 use crate::adopt;
+use crate::applyset::ApplySet;
 use crate::args::{Ask, Live, OnConflict};
 use crate::claim::{self, Claim, applying};
 use crate::cluster::Cluster;
@@ -41,7 +42,7 @@ use crate::object::Object;
 use crate::remarks::{being_deleted, of_unknown_origin};
 use crate::send::{Sender, Sending, sending};
 use crate::text::{self, read_back};
-use crate::{openapi, order, refused, secret};
+use crate::{openapi, order, ready, refused, secret};
 
 impl Ask {
     /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
@@ -70,11 +71,18 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = sides(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
-    let (cluster, locals, models) = runtime.block_on(async {
+    let (cluster, locals, models, mut set) = runtime.block_on(async {
         let mut cluster = Cluster::connect(&args.connection, args.namespace.clone()).await?;
-        let (locals, models) =
-            read(&mut cluster, &sides, args, limit.with_input(sides.iter().map(Side::size).sum())).await?;
-        anyhow::Ok((cluster, locals, models))
+        let mut set = match &args.applyset {
+            Some(parent) => Some(ApplySet::read(&mut cluster, parent, args.namespace.as_deref()).await?),
+            None => None,
+        };
+        let limit = limit.with_input(sides.iter().map(Side::size).sum());
+        let (locals, models) = read(&mut cluster, &sides, args, limit, set.as_ref().map(ApplySet::id)).await?;
+        if let Some(set) = &mut set {
+            set.compare(&mut cluster, &locals).await?;
+        }
+        anyhow::Ok((cluster, locals, models, set))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
     if args.adopt {
@@ -93,22 +101,42 @@ pub fn live(args: &Live) -> Result<End> {
         claims = runtime.block_on(claim::claims(&sender, &locals, &merge))?;
         claim::settle(&claims, &mut merge, if args.apply { Severity::Error } else { Severity::Warning });
     }
+    if let Some(set) = set.as_ref().filter(|_| !merge.has_failed()) {
+        merge.changes.extend(set.changes());
+        merge.results.extend(set.told());
+        merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    }
     merge.results.extend(cluster.warnings());
     results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = to_send(args, &locals, &merge, &claims)?;
-    let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
+    let mut infos = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
+    infos.extend(claims.iter().filter_map(Claim::of_handover));
     report(&merge.results, format);
-    for info in &unchecked {
+    for info in &infos {
         screen::tell(&told::line(info));
     }
-    merge.results.extend(unchecked);
+    merge.results.extend(infos);
     if let Some(format) = format {
         page(format, &dest, &merge, told, reader)?.print()?;
     }
-    if let Some(sending) = sending {
-        let sent = runtime.block_on(sending.send(&sender));
+    if let Some(mut sending) = sending {
+        let addresses = sending.addresses();
+        let sent = runtime.block_on(async {
+            sending.check(&sender).await?;
+            if let Some(set) = &mut set {
+                set.begin(&cluster).await?;
+            }
+            sending.send(&sender).await?;
+            if let Some(set) = &mut set {
+                set.end(&cluster).await?;
+            }
+            if args.wait {
+                ready::wait(&cluster, &locals, &addresses, args.connection.ready_within()).await?;
+            }
+            anyhow::Ok(())
+        });
         cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
         sent?;
     }

@@ -91,12 +91,24 @@ impl Local {
 }
 
 /// Reads the state of each resource in the cluster, and the models of the types that are not built in. Independent requests are sent at the
-/// same time.
+/// same time. `set` is the ApplySet whose members the resources are.
 ///
 /// # Errors
 /// A resource is bad, or takes more than the limit; or the cluster does not answer, or refuses.
-pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
-    let given = given(cluster, sides, args, limit)?;
+pub async fn read(
+    cluster: &mut Cluster,
+    sides: &[Side],
+    args: &Live,
+    limit: Limit,
+    set: Option<&str>,
+) -> Result<(Vec<Local>, Models)> {
+    let mut given = given(cluster, sides, args, limit)?;
+    if let Some(set) = set {
+        for Given { name, written, applied, .. } in &mut given {
+            marks::join(written, set).with_context(|| name.clone())?;
+            *applied = Object::live(written.clone());
+        }
+    }
     cluster.discover(given.iter().map(|given| (given.name.as_str(), &given.applied))).await?;
     let given = located(cluster, given)?;
     let answers = given.iter().map(async |(given, address)| {

@@ -3,6 +3,7 @@
 //! Such a mark is no difference, and no apply removes it: without it, the applier would lose the object. Source: the code of Flux, Helm,
 //! Argo CD, kpt, and of the apply sets of kubectl. Marks by which a user steers an applier, such as `prune: disabled`, are not among them.
 
+use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
 
 /// The fields of `metadata` that hold marks.
@@ -10,7 +11,7 @@ const FIELDS: [&str; 2] = ["annotations", "labels"];
 
 /// Marks that no one else sets.
 const NAMES: [&str; 13] = [
-    "applyset.kubernetes.io/part-of",
+    PART_OF,
     "argocd.argoproj.io/installation-id",
     "argocd.argoproj.io/instance",
     "argocd.argoproj.io/tracking-id",
@@ -27,6 +28,28 @@ const NAMES: [&str; 13] = [
 
 /// The annotation that names the release of Helm.
 const HELM: &str = "meta.helm.sh/release-name";
+
+/// The label of a member of an ApplySet, with the id of the set.
+pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
+
+/// Makes a resource of the files a member of an ApplySet.
+///
+/// # Errors
+/// It says already which set it is in.
+pub fn join(resource: &mut Value, set: &str) -> Result<()> {
+    let Some(metadata) = resource["metadata"].as_object_mut() else { return Ok(()) };
+    let labels = metadata.entry("labels").or_insert(Value::Null);
+    if labels.is_null() {
+        *labels = json!({});
+    }
+    // If the labels are not a map, the server refuses the object.
+    if let Some(labels) = labels.as_object_mut()
+        && labels.insert(PART_OF.to_owned(), set.into()).is_some()
+    {
+        bail!("ApplySet label {PART_OF:?} already set in input data");
+    }
+    Ok(())
+}
 
 /// The marks of a live object that the files do not have, as a part of its `metadata`.
 pub fn of(live: &Value, files: &Value) -> Value {

@@ -67,6 +67,11 @@ impl<'l> Sending<'l> {
         Self { checked, ..self }
     }
 
+    /// The addresses of what is sent.
+    pub fn addresses(&self) -> BTreeSet<String> {
+        self.all.iter().map(|(local, _)| local.address.to_string()).collect()
+    }
+
     /// What this run sends before an object, because the server cannot take the object without it.
     fn needs(&self, local: &'l Local) -> Option<&'l Address> {
         local.needs.as_ref().filter(|needs| self.new.contains(&needs.to_string()))
@@ -163,22 +168,28 @@ impl Sending<'_> {
         self.all.iter().any(|(local, _)| local.address == *address && local.live.is_none())
     }
 
-    /// Sends everything, first as a dry run, which the server checks but does not keep. Prints a line for each object as soon as the server
-    /// took it, because the run may be interrupted.
+    /// Has the server check everything by dry runs, which it does not keep.
     ///
     /// # Errors
-    /// Not everything was sent, or stdout cannot be written.
-    pub async fn send(mut self, sender: &Sender<'_>) -> Result<()> {
-        let progress = Progress::begin("checking");
-        let needs: Vec<Option<&Address>> = self.all.iter().map(|(local, _)| self.needs(local)).collect();
+    /// The server refuses something.
+    pub async fn check(&mut self, sender: &Sender<'_>) -> Result<()> {
+        let _progress = Progress::begin("checking");
+        let needs: Vec<bool> = self.all.iter().map(|(local, _)| self.needs(local).is_some()).collect();
         let is_left = |local: &Local| !self.checked.contains(&local.address.to_string());
-        let left = self.all.iter_mut().zip(&needs).filter(|((local, _), needs)| needs.is_none() && is_left(local));
+        let left = self.all.iter_mut().zip(needs).filter(|((local, _), needs)| !needs && is_left(local));
         let left = left.map(async |((local, send), _)| {
             let refused = || format!("{}: {NOT_TAKEN}", local.address);
             sender.one(local, send, Run::Dry).await.with_context(refused)
         });
-        all(left).await?;
-        drop(progress);
+        all(left).await.map(drop)
+    }
+
+    /// Sends everything. Prints a line for each object as soon as the server took it, because the run may be interrupted.
+    ///
+    /// # Errors
+    /// Not everything was sent, or stdout cannot be written.
+    pub async fn send(mut self, sender: &Sender<'_>) -> Result<()> {
+        let needs: Vec<Option<&Address>> = self.all.iter().map(|(local, _)| self.needs(local)).collect();
         let count = self.all.len();
         let mut sent = 0;
         let mut begin = 0;

@@ -2,8 +2,9 @@
 //!
 //! Such a refusal comes late: after the upgrade of a package is reviewed, or during a rollout. So the fields are a table here, and one
 //! function compares them in an object before and after a merge. Sources: the functions `Validate…Update` of Kubernetes
-//! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and the API reference of Kubernetes 1.36 where it calls a
-//! field immutable. For a custom resource, the source is a rule of its definition, such as `self == oldSelf`.
+//! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and the API reference where it calls a field immutable. Each row
+//! names its function, and all are as in Kubernetes 1.36. For a custom resource, the source is a rule of its definition, such as
+//! `self == oldSelf`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -169,14 +170,16 @@ const RULES: &[Rule] = &[
         when: &[When::Neither(&["spec", "completionMode"], "Indexed")],
         ..RULE
     },
+    // validateCompletions.
     Rule {
         of: JOB,
         fields: FrozenFields::Only(&["completions"]),
         when: &[INDEXED, When::Apart(&["spec", "completions"], &["spec", "parallelism"])],
         ..RULE
     },
+    // validatePodTemplateUpdate. While a Job is suspended, it may be told where its pods run and what they use.
     Rule { of: JOB, fields: FrozenFields::Only(&["template"]), when: &[When::NotBefore(SUSPENDED, "true")], ..RULE },
-    // While a Job is suspended, it may be told where its pods run and what they use.
+    // validatePodTemplateUpdate.
     Rule {
         of: JOB,
         at: &["spec", "template", "spec"],
@@ -191,6 +194,7 @@ const RULES: &[Rule] = &[
         when: &[When::Before(SUSPENDED, "true")],
         ..RULE
     },
+    // validatePodTemplateUpdate.
     Rule {
         of: JOB,
         at: &["spec", "template", "spec", "containers", "[]"],
@@ -198,6 +202,7 @@ const RULES: &[Rule] = &[
         when: &[When::Before(SUSPENDED, "true")],
         ..RULE
     },
+    // validatePodTemplateUpdate.
     Rule {
         of: JOB,
         at: &["spec", "template", "spec", "initContainers", "[]"],
@@ -214,6 +219,7 @@ const RULES: &[Rule] = &[
         defaults: &[("clusterIP", "")],
         ..RULE
     },
+    // validateUpgradeDowngradeClusterIPs, validateUpgradeDowngradeIPFamilies.
     Rule {
         of: SERVICE,
         fields: FrozenFields::FirstOf(&["clusterIPs", "ipFamilies"]),
@@ -221,6 +227,7 @@ const RULES: &[Rule] = &[
         unset: Unset::MayGo,
         ..RULE
     },
+    // ValidateServiceUpdate.
     Rule {
         of: SERVICE,
         fields: FrozenFields::Only(&["healthCheckNodePort"]),
@@ -229,6 +236,7 @@ const RULES: &[Rule] = &[
         defaults: &[("healthCheckNodePort", "0")],
         ..RULE
     },
+    // validateLoadBalancerClassField.
     Rule {
         of: SERVICE,
         fields: FrozenFields::Only(&["loadBalancerClass"]),
@@ -242,10 +250,14 @@ const RULES: &[Rule] = &[
         defaults: &[("volumeMode", "Filesystem")],
         ..RULE
     },
+    // ValidatePersistentVolumeClaimUpdate.
     Rule { of: CLAIM, at: &["spec", "resources"], fields: FrozenFields::AllBut(&["requests"]), ..RULE },
-    // Only a claim that is bound may grow, or get another class of attributes. A file does not say whether it is; a live object does.
+    // ValidatePersistentVolumeClaimUpdate. Only a claim that is bound may grow, or get another class of attributes. A file does not say whether
+    // it is; a live object does.
     Rule { of: CLAIM, at: &["spec", "resources"], fields: FrozenFields::Only(&["requests"]), when: &[UNBOUND], ..RULE },
+    // ValidatePersistentVolumeClaimUpdate.
     Rule { of: CLAIM, fields: FrozenFields::Only(&["volumeAttributesClassName"]), when: &[UNBOUND], ..RULE },
+    // ValidatePersistentVolumeClaimUpdate.
     Rule { of: CLAIM, fields: FrozenFields::Only(&["storageClassName", "volumeName"]), unset: Unset::MayCome, ..RULE },
     // ValidatePersistentVolumeUpdate.
     Rule {
@@ -264,7 +276,9 @@ const RULES: &[Rule] = &[
         defaults: &[("volumeMode", "Filesystem")],
         ..RULE
     },
+    // ValidatePersistentVolumeUpdate.
     Rule { of: VOLUME, at: &["spec", "csi"], fields: FrozenFields::AllBut(&["controllerExpandSecretRef"]), ..RULE },
+    // ValidatePersistentVolumeUpdate.
     Rule {
         of: VOLUME,
         at: &["spec", "csi"],
@@ -272,6 +286,7 @@ const RULES: &[Rule] = &[
         unset: Unset::MayCome,
         ..RULE
     },
+    // ValidatePersistentVolumeUpdate, validatePvNodeAffinity.
     Rule { of: VOLUME, fields: FrozenFields::Only(&["nodeAffinity"]), unset: Unset::MayCome, ..RULE },
     // ValidatePodUpdate. Pods that wait at a gate may be told where they run.
     Rule {
@@ -288,24 +303,29 @@ const RULES: &[Rule] = &[
         ]),
         ..RULE
     },
+    // ValidatePodUpdate.
     Rule {
         of: POD,
         fields: FrozenFields::Only(&["affinity", "nodeSelector"]),
         when: &[When::UnsetBefore(&["spec", "schedulingGates"])],
         ..RULE
     },
+    // ValidatePodUpdate.
     Rule {
         of: POD,
         fields: FrozenFields::Only(&["terminationGracePeriodSeconds"]),
         defaults: &[("terminationGracePeriodSeconds", "30")],
         ..RULE
     },
-    // validateOnlyAddedTolerations, validateOnlyDeletedSchedulingGates.
+    // validateOnlyAddedTolerations.
     Rule { of: POD, fields: FrozenFields::List("tolerations", ListChange::More), ..RULE },
+    // validateOnlyDeletedSchedulingGates.
     Rule { of: POD, fields: FrozenFields::List("schedulingGates", ListChange::Fewer), ..RULE },
+    // ValidatePodUpdate.
     Rule { of: POD, at: &["spec", "containers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
+    // ValidatePodUpdate.
     Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: FrozenFields::AllBut(&["image"]), ..RULE },
-    // ValidateSecretUpdate, ValidateConfigMapUpdate.
+    // ValidateSecretUpdate.
     Rule {
         of: &[("", "Secret")],
         at: &[],
@@ -314,6 +334,7 @@ const RULES: &[Rule] = &[
         defaults: &[("type", "Opaque")],
         ..RULE
     },
+    // ValidateConfigMapUpdate, ValidateSecretUpdate.
     Rule {
         of: CONFIG,
         at: &[],
@@ -337,12 +358,14 @@ const RULES: &[Rule] = &[
         defaults: &[("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate")],
         ..RULE
     },
+    // ValidateVolumeAttributesClassUpdate.
     Rule {
         of: &[(STORAGE, "VolumeAttributesClass")],
         at: &[],
         fields: FrozenFields::Only(&["driverName", "parameters"]),
         ..RULE
     },
+    // ValidateCSIStorageCapacityUpdate.
     Rule {
         of: &[(STORAGE, "CSIStorageCapacity")],
         at: &[],
@@ -399,12 +422,15 @@ const RULES: &[Rule] = &[
         fields: FrozenFields::Only(&["addressType"]),
         ..RULE
     },
+    // ValidateResourceClaimUpdate, ValidateResourceClaimTemplateUpdate.
     Rule {
         of: &[(RESOURCE, "ResourceClaim"), (RESOURCE, "ResourceClaimTemplate")],
         fields: FrozenFields::AllBut(&[]),
         ..RULE
     },
+    // ValidateResourceSliceUpdate.
     Rule { of: &[(RESOURCE, "ResourceSlice")], fields: FrozenFields::Only(&["driver", "nodeName"]), ..RULE },
+    // ValidateResourceSliceUpdate.
     Rule { of: &[(RESOURCE, "ResourceSlice")], at: &["spec", "pool"], fields: FrozenFields::Only(&["name"]), ..RULE },
     // ValidateCustomResourceDefinitionUpdate.
     Rule {
@@ -412,6 +438,7 @@ const RULES: &[Rule] = &[
         fields: FrozenFields::Only(&["group", "scope"]),
         ..RULE
     },
+    // ValidateCustomResourceDefinitionUpdate.
     Rule {
         of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
         at: &["spec", "names"],

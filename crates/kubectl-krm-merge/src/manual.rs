@@ -268,7 +268,7 @@ const EXIT_OF_LIVE: Section = Section {
     title: EXIT_STATUS,
     text: "\
 0 done; 1 conflicts under `--on-conflict fail`, conflicts of any kind with `--conflicts-exit-code`, differences with `--exit-code`; \
-2 bad usage or input, or the server refuses something.",
+2 bad usage or input, the server refuses something, or something is not ready in time (`--wait`).",
 };
 
 const EXTRACT: Section = Section {

@@ -6,15 +6,19 @@ mod kept;
 mod laws;
 mod nulls;
 mod order;
+mod ready;
 mod recorded;
 #[cfg(unix)]
 mod refused;
 mod replay;
 mod requests;
 mod sent;
+mod sets;
 mod shown;
 mod spelling;
+mod stand_in;
 mod steps;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

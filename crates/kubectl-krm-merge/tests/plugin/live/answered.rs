@@ -179,7 +179,7 @@ fn what_was_applied_after_the_note_goes_if_the_files_drop_it() {
     }
 }
 
-/// Flux owns the whole list of claims, in which the server set defaults. A claim that differs is told.
+/// The list of claims was applied as a whole, by Flux or by kubectl, and the server set defaults in it. A claim that differs is told.
 #[test]
 fn a_claim_that_gained_defaults_is_no_change() {
     let claim = |size: &str| json!([{"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}}]);
@@ -190,15 +190,18 @@ fn a_claim_that_gained_defaults_is_no_change() {
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "volumeMode": "Filesystem"},
     }]);
     let fields = json!({"f:spec": {"f:serviceName": {}, "f:volumeClaimTemplates": {}}});
-    live["metadata"]["managedFields"] = json!([entry("kustomize-controller", "Apply", 1, fields)]);
-    let kept = Kept::new(Answers::new(), &[live]);
-    let folder = folder(&kept.server, &[("s.yaml", &file("1Gi").to_string())]);
-    let ran = run(&folder, &["-f", "s.yaml", "--exit-code"]);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", Some(0)));
-    folder.write("s.yaml", file("2Gi").to_string());
-    let ran = run(&folder, &["-f", "s.yaml"]);
-    assert!(ran.stderr.contains("volumeClaimTemplates") && ran.stderr.contains("refuses"), "{ran:?}");
-    assert_eq!(changed(&ran), ["-          storage: 1Gi", "+          storage: 2Gi"]);
+    let mut by_flux = live.clone();
+    by_flux["metadata"]["managedFields"] = json!([entry("kustomize-controller", "Apply", 1, fields)]);
+    for live in [by_flux, noted(live, &file("1Gi"))] {
+        let kept = Kept::new(Answers::new(), &[live]);
+        let folder = folder(&kept.server, &[("s.yaml", &file("1Gi").to_string())]);
+        let ran = run(&folder, &["-f", "s.yaml", "--exit-code"]);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", Some(0)));
+        folder.write("s.yaml", file("2Gi").to_string());
+        let ran = run(&folder, &["-f", "s.yaml"]);
+        assert!(ran.stderr.contains("volumeClaimTemplates") && ran.stderr.contains("refuses"), "{ran:?}");
+        assert_eq!(changed(&ran), ["-          storage: 1Gi", "+          storage: 2Gi"]);
+    }
 }
 
 /// A static volume asks for no class, and the server leaves that out.
