@@ -400,6 +400,15 @@ fn the_readme_is_read_in_five_minutes() {
     assert!(lines < 120, "{lines} lines: move what a newcomer does not need to docs/");
 }
 
+/// What is new takes the place of what nobody needs: nobody reads a book that only grows.
+#[test]
+fn the_pages_do_not_grow() {
+    const MOST_WORDS: usize = 29_227;
+    let pages = book().into_iter().chain(["README.md".to_owned()]);
+    let words: usize = pages.map(|page| read(page).split_whitespace().count()).sum();
+    assert!(words <= MOST_WORDS, "{words} words");
+}
+
 /// What the README tells someone to do in a fresh clone is what CI does, and it merges what the README shows.
 #[test]
 fn the_readme_builds_and_tests_as_it_is_done_here() {
