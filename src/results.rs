@@ -2,6 +2,7 @@
 //!
 //! A run makes a [`Report`] of each event. Only `words.rs` turns a report into English.
 
+mod tags;
 mod words;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use serde_yaml::Value;
 
 use crate::name::Name;
 use crate::report::{Counts, Report};
+use tags::Tags;
 use words::of_settled;
 pub use words::{Did, at_comment, changed_by, contradicting, counted, followed, how_of, listed, next_step};
 
@@ -68,8 +70,8 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<File>,
     /// Tags for programs.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Tags::is_empty")]
+    pub tags: Tags,
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
@@ -199,7 +201,7 @@ impl Outcome {
             resource_ref: None,
             field: None,
             file: None,
-            tags: BTreeMap::new(),
+            tags: Tags::default(),
             excerpt: None,
             clash: None,
             counts: None,
@@ -286,7 +288,7 @@ impl Outcome {
     /// The same result with a tag that says its kind.
     #[must_use]
     pub fn because(mut self, reason: &str) -> Self {
-        self.tags.insert(REASON.to_owned(), reason.to_owned());
+        self.tags.insert(REASON, reason.to_owned());
         self
     }
 
@@ -336,7 +338,7 @@ impl Outcome {
     }
 
     fn with_original(mut self, json: Option<String>) -> Self {
-        self.tags.extend(json.map(|json| (ORIGINAL.to_owned(), json)));
+        json.into_iter().for_each(|json| self.tags.insert(ORIGINAL, json));
         self
     }
 

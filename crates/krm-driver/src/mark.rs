@@ -55,19 +55,23 @@ fn marked(
     given: &[(Role, Vec<Side>)],
     style: &dyn Fn() -> Option<Style>,
 ) -> Result<Merge, Stop> {
-    let ours = open.draw(Some(Pick::Dest))?;
+    let mut ours = open.draw(Some(Pick::Dest))?;
     if ours.has_failed() || !ours.results.iter().any(Outcome::is_open) {
         return Ok(ours);
     }
-    let theirs = open.draw(Some(Pick::Updated))?;
+    let mut theirs = open.draw(Some(Pick::Updated))?;
     if theirs.has_failed() {
         return Ok(theirs);
     }
+    // All drafts have the same conflicts, and thousands of results take more memory than their texts.
+    theirs.results = Vec::new();
     // The original is only shown, so a failure of its draft does not matter.
     let original = match open.draw(Some(Pick::Original)) {
         Err(again @ Stop::Again(_)) => return Err(again),
         drawn => drawn.ok().filter(|merge| !merge.has_failed()),
     };
+    let original = original.map(|merge| Merge { results: Vec::new(), ..merge });
+    let mut results = std::mem::take(&mut ours.results);
     let style = original.as_ref().map_or(Style::Merge, |_| style().unwrap_or(Style::Diff3));
     let drafts = Sides {
         original: Draft::of(original.as_ref()),
@@ -78,7 +82,6 @@ fn marked(
     let secrets = ours.secrets.iter().map(ResourceRef::identity).collect();
     let drawn = Drawn { dest, drafts, labels: labels(dest, given), style, secrets };
     let mut changes = Vec::new();
-    let mut results = ours.results.clone();
     for path in paths {
         changes.extend(drawn.file(path)?);
         if let Some(beside) = drawn.beside(path)? {

@@ -165,7 +165,6 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use krm_merge_function::results::{Field, Severity};
 
@@ -174,9 +173,10 @@ mod tests {
     fn of(original: Option<&str>, dest: Option<&str>, updated: Option<&str>) -> Values {
         let value = |text: Option<&str>| text.map(|t| Value::String(t.to_owned()));
         let field = Field { path: "data.x".into(), current_value: value(dest), proposed_value: value(updated) };
-        let json = |text: &str| (ORIGINAL.to_owned(), serde_json::to_string(text).expect("JSON"));
-        let tags: BTreeMap<_, _> = original.map(json).into_iter().collect();
-        values(&Outcome { field: Some(field), tags, ..Outcome::new(Severity::Warning, "") }).expect("values")
+        let mut outcome = Outcome { field: Some(field), ..Outcome::new(Severity::Warning, "") };
+        let json = original.map(|text| serde_json::to_string(text).expect("JSON"));
+        json.into_iter().for_each(|json| outcome.tags.insert(ORIGINAL, json));
+        values(&outcome).expect("values")
     }
 
     fn marked(shown: &Shown) -> Vec<String> {

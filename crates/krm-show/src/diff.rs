@@ -508,7 +508,7 @@ diff --git a/c.yaml b/c.yaml
         let value = |text: &str| Some(serde_yaml::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
         let mut result = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
-        result.tags.insert(ORIGINAL.to_owned(), "\"a\"".to_owned());
+        result.tags.insert(ORIGINAL, "\"a\"".to_owned());
         let shown = |result: &Outcome| picture(result, Reader::Bare).map(Page::text);
         let want = "conflict: : spec.x\n  original: \"a\"\n  dest:     \"b\"\n  updated:  \"c\"\n";
         assert_eq!(shown(&result).as_deref(), Some(want));

@@ -215,7 +215,7 @@ pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String>
     let with_line = |result: &Outcome| {
         let mut result = result.clone();
         let at = place::of(dest, &result).filter(|_| result.is_conflict());
-        result.tags.extend(at.map(|at| (LINE.to_owned(), at.position.line.to_string())));
+        at.iter().for_each(|at| result.tags.insert(LINE, at.position.line.to_string()));
         result
     };
     let results: Vec<Outcome> = results.iter().map(with_line).collect();
