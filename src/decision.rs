@@ -95,8 +95,7 @@ impl<'a> Decision<'a> {
     fn values(&self) -> Vec<Cow<'a, str>> {
         let mut found = Vec::new();
         for (_, wanted) in self.wanted().filter(|(_, wanted)| !wanted.is_null()) {
-            // Such a value may name a part of an image.
-            if wanted.is_map() || wanted.string().contains('*') {
+            if !is_plain(wanted) {
                 return Vec::new();
             }
             found.extend(texts(View::Node(wanted)));
@@ -104,9 +103,36 @@ impl<'a> Decision<'a> {
         found
     }
 
+    /// What a conflict must have for the rule to decide it: of each entry at least one.
+    fn clues(&self) -> Vec<Vec<Clue<'_>>> {
+        let name = self.target.as_ref().and_then(Target::selected_name);
+        let words = self.path.iter().flat_map(PathPattern::words);
+        let values = self.wanted().filter(|(_, wanted)| is_plain(*wanted));
+        let values = values.map(|(_, wanted)| texts(View::Node(wanted)).into_iter().map(Clue::Value).collect());
+        let clues = words.map(|(number, word)| Clue::Step(number, word)).chain(name.map(Clue::Name));
+        let clues = clues.map(|clue| vec![clue]).chain(values);
+        clues.filter(|alternatives: &Vec<_>| !alternatives.is_empty()).collect()
+    }
+
     fn is_of_values(&self) -> bool {
         self.wanted().next().is_some()
     }
+}
+
+/// Whether `when` names a value, and no part of an image.
+fn is_plain(wanted: NodeRef<'_>) -> bool {
+    !wanted.is_null() && !wanted.is_map() && !wanted.string().contains('*')
+}
+
+/// What a rule may need of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Clue<'c> {
+    /// The name of the resource.
+    Name(&'c str),
+    /// A name or a value in the step with this number of its path.
+    Step(usize, &'c str),
+    /// The value of a side.
+    Value(Cow<'c, str>),
 }
 
 /// Why a rule decided nothing; the better a conflict fits it, the greater.
@@ -182,6 +208,18 @@ impl<'c, 'a> ConflictView<'c, 'a> {
     /// A conflict of a resource as a whole.
     fn of_whole(resource: &'c Resource<'a>, path: FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
         Self { resource, path, values: sides.clone(), sides, taken: None, taking: None }
+    }
+
+    /// The scalar values of the sides.
+    fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let values = self.values.iter().filter_map(|(_, value)| value.as_ref()).chain(&self.taken);
+        values.filter_map(Tree::view).flat_map(texts)
+    }
+
+    /// Whatever a rule may need of it.
+    fn clues(&self) -> impl Iterator<Item = Clue<'_>> {
+        let words = self.path.words().map(|(number, word)| Clue::Step(number, word));
+        words.chain([Clue::Name(Target::name_of(self.resource))]).chain(self.texts().map(Clue::Value))
     }
 
     /// The side whose version is newer, if the values are versions with an order.
@@ -295,15 +333,19 @@ pub struct Idle<'d, 'a> {
 
 /// The rules of a run, and how far they fitted.
 ///
-/// A record of decisions may have a rule for each of many conflicts, so no conflict looks at all rules: a rule for a scalar value is found by
-/// this value.
+/// A record of decisions may have a rule for each of many conflicts, so no conflict looks at all rules: a rule is found by what it needs of a
+/// conflict and the fewest other rules need.
 #[derive(Debug)]
 pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
     /// Why each rule decided nothing yet; `None` if it decided a conflict.
     misses: Vec<Option<Miss>>,
     otherwise: Treatment,
-    /// The rules that each conflict looks at.
+    /// The rules that need nothing in particular.
+    needless: Vec<usize>,
+    /// The other rules, each by one thing that it needs.
+    by_clue: HashMap<Clue<'a>, Vec<usize>>,
+    /// The rules without a scalar value in `when`.
     general: Vec<usize>,
     /// The other rules, by the values of their `when`.
     by_value: HashMap<Cow<'a, str>, Vec<usize>>,
@@ -318,10 +360,24 @@ impl<'a> Decisions<'a> {
             rules,
             misses: vec![Some(Miss::All); rules.len()],
             otherwise,
+            needless: Vec::new(),
+            by_clue: HashMap::new(),
             general: Vec::new(),
             by_value: HashMap::new(),
             unseen: Vec::new(),
         };
+        let clues: Vec<Vec<Vec<Clue<'a>>>> = rules.iter().map(Decision::clues).collect();
+        let mut counts: HashMap<&Clue<'a>, usize> = HashMap::new();
+        clues.iter().flatten().flatten().for_each(|clue| *counts.entry(clue).or_default() += 1);
+        let count = |any: &&Vec<Clue<'a>>| any.iter().filter_map(|clue| counts.get(clue)).sum::<usize>();
+        for (number, clues) in clues.iter().enumerate() {
+            match clues.iter().min_by_key(count) {
+                Some(rarest) => {
+                    rarest.iter().for_each(|clue| new.by_clue.entry(clue.clone()).or_default().push(number))
+                }
+                None => new.needless.push(number),
+            }
+        }
         let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
         for (number, rule) in rules.iter().enumerate() {
             let values = rule.values();
@@ -343,12 +399,19 @@ impl<'a> Decisions<'a> {
         new
     }
 
-    /// The rules that may decide a conflict, or have one of its values, in order.
+    /// The rules that may decide a conflict, in order.
     fn candidates(&self, clash: &ConflictView<'_, '_>) -> Vec<usize> {
-        let values = clash.values.iter().filter_map(|(_, value)| value.as_ref()).chain(&clash.taken);
-        let texts = values.filter_map(Tree::view).flat_map(texts);
+        let mut all = self.needless.clone();
+        all.extend(clash.clues().flat_map(|clue| self.by_clue.get(&clue).into_iter().flatten().copied()));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The rules for which a conflict that none of them decides may be a miss.
+    fn missed(&self, clash: &ConflictView<'_, '_>) -> Vec<usize> {
         let mut all = self.general.clone();
-        all.extend(texts.flat_map(|text| self.by_value.get(&*text).into_iter().flatten().copied()));
+        all.extend(clash.texts().flat_map(|text| self.by_value.get(&*text).into_iter().flatten().copied()));
         all.sort_unstable();
         all.dedup();
         all
@@ -356,11 +419,10 @@ impl<'a> Decisions<'a> {
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &ConflictView<'_, '_>) -> Ruling<'a> {
-        let candidates = self.candidates(clash);
-        for number in &candidates {
-            let rule = &self.rules[*number];
+        for number in self.candidates(clash) {
+            let rule = &self.rules[number];
             if let Some(winner) = rule.winner(clash) {
-                self.misses[*number] = None;
+                self.misses[number] = None;
                 let treatment = match (winner, self.otherwise) {
                     // Such a conflict stays open, as those do that no rule decides.
                     (OnConflict::Fail, Treatment::Open(_)) => self.open(clash),
@@ -370,11 +432,12 @@ impl<'a> Decisions<'a> {
             }
         }
         // A miss counts only if no other rule decides the conflict.
+        let missed = self.missed(clash);
         let mut miss = |number: usize| {
             let (rule, known) = (&self.rules[number], &mut self.misses[number]);
             *known = known.take().map(|known| known.max(rule.miss(clash)));
         };
-        candidates.into_iter().for_each(&mut miss);
+        missed.into_iter().for_each(&mut miss);
         for rules in &mut self.unseen {
             if rules.first().is_some_and(|first| self.rules[*first].named(clash).is_some()) {
                 std::mem::take(rules).into_iter().for_each(&mut miss);

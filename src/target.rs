@@ -113,6 +113,17 @@ fn unquoted(pattern: &str) -> String {
     out + rest
 }
 
+/// The identity of a resource; of one without an identity, what it has of it.
+fn identity<'a>(resource: &Resource<'a>) -> Identity<'a> {
+    let text = |path: &[&str]| resource.node().at(path).and_then(NodeRef::as_str).unwrap_or_default();
+    resource.identity.unwrap_or_else(|| Identity {
+        api_version: text(&["apiVersion"]),
+        kind: text(&["kind"]),
+        namespace: text(&["metadata", "namespace"]),
+        name: text(&["metadata", "name"]),
+    })
+}
+
 impl Target {
     /// A target that selects everything; `written` is what the user wrote, for messages.
     pub fn new(name: Name, written: impl Into<String>) -> Self {
@@ -162,14 +173,20 @@ impl Target {
 
     /// Whether it selects a resource.
     pub fn selects(&self, resource: &Resource<'_>) -> bool {
-        let text = |path: &[&str]| resource.node().at(path).and_then(NodeRef::as_str).unwrap_or_default();
-        let identity = resource.identity.unwrap_or_else(|| Identity {
-            api_version: text(&["apiVersion"]),
-            kind: text(&["kind"]),
-            namespace: text(&["metadata", "namespace"]),
-            name: text(&["metadata", "name"]),
-        });
-        self.fits(identity, resource)
+        self.fits(identity(resource), resource)
+    }
+
+    /// The name that it selects, if it selects no other name.
+    pub fn selected_name(&self) -> Option<&str> {
+        self.fields.iter().find_map(|(field, pattern)| match (field, pattern) {
+            (TargetField::Name, Pattern::Word(word)) => Some(word.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The name of a resource, as a target looks at it.
+    pub fn name_of<'a>(resource: &Resource<'a>) -> &'a str {
+        identity(resource).name
     }
 
     /// The items that each of these targets selects, by their numbers. A target does not select items that are not resources, for example a

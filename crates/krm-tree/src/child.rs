@@ -4,6 +4,7 @@
 //! its value.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::hash::{BuildHasher, Hash};
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -245,6 +246,65 @@ pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
 /// The node of this resource at a path that comes from another resource.
 pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
     path.steps().try_fold(root, down)
+}
+
+/// A resource in which many places are found: the elements of a list are looked through once, however many of them are asked for.
+#[derive(Debug)]
+pub struct Searched<'a> {
+    root: NodeRef<'a>,
+    /// The elements of lists, by the offset of the list.
+    elements: RefCell<HashMap<usize, Vec<NodeRef<'a>>>>,
+    /// The first element of lists with each values of merge keys, by the offset of the list, and the keys and their defaults.
+    keyed: RefCell<HashMap<(usize, Vec<KeyAndDefault>), FirstByKey<'a>>>,
+}
+
+/// The name of a merge key, and its default.
+type KeyAndDefault = (String, Option<String>);
+
+/// The first element with each values of the merge keys of a list.
+type FirstByKey<'a> = HashMap<Vec<Cow<'a, str>>, NodeRef<'a>>;
+
+impl<'a> Searched<'a> {
+    /// A resource in which nothing was found yet.
+    pub fn new(root: NodeRef<'a>) -> Self {
+        Self { root, elements: RefCell::default(), keyed: RefCell::default() }
+    }
+
+    /// What [`find`] finds.
+    pub fn find(&self, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
+        path.steps().try_fold(self.root, |node, step| match step {
+            Step::Index(index) => self.elements(node, |elements| elements.get(*index).copied()),
+            Step::Element(keys) => self.element(node, keys),
+            Step::Field(_) | Step::Value(_) => down(node, step),
+        })
+    }
+
+    /// How many elements the list at a path has; `None` if nothing is there.
+    pub fn count(&self, path: &FieldPath<'_>) -> Option<usize> {
+        let list = self.find(path).filter(|list| !list.is_null())?;
+        Some(self.elements(list, <[_]>::len))
+    }
+
+    fn elements<T>(&self, list: NodeRef<'a>, of: impl FnOnce(&[NodeRef<'a>]) -> T) -> T {
+        of(self.elements.borrow_mut().entry(list.start()).or_insert_with(|| list.elements().collect()))
+    }
+
+    fn element(&self, list: NodeRef<'a>, keys: &[KeyStep<'_>]) -> Option<NodeRef<'a>> {
+        let by = keys.iter().map(|key| (key.name.to_string(), key.default.as_deref().map(str::to_owned))).collect();
+        let mut keyed = self.keyed.borrow_mut();
+        let first = keyed.entry((list.start(), by)).or_insert_with(|| {
+            let mut first = FirstByKey::default();
+            for element in list.elements() {
+                let default = |key: &KeyStep<'_>| key.default.as_deref().map(|text| Cow::Owned(text.to_owned()));
+                let value = |key: &KeyStep<'_>| element.get(&key.name).and_then(key_text).or_else(|| default(key));
+                if let Some(values) = keys.iter().map(value).collect() {
+                    first.entry(values).or_insert(element);
+                }
+            }
+            first
+        });
+        first.get(&keys.iter().map(|key| Cow::Borrowed(&*key.value)).collect::<Vec<_>>()).copied()
+    }
 }
 
 /// The node at a path, or the last existing node on the way to it.

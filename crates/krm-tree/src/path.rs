@@ -109,6 +109,18 @@ impl<'a> FieldPath<'a> {
         self.strides().into_iter().map(|stride| &stride.step)
     }
 
+    /// The names and values of its steps, each with the number of its step.
+    pub fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.steps().enumerate().flat_map(|(number, step)| {
+            let (word, keys): (_, &[KeyStep<'_>]) = match step {
+                Step::Field(word) | Step::Value(word) => (Some(&**word), &[]),
+                Step::Element(keys) => (None, keys),
+                Step::Index(_) => (None, &[]),
+            };
+            word.into_iter().chain(keys.iter().map(|key| &*key.value)).map(move |word| (number, word))
+        })
+    }
+
     /// The number of steps.
     pub fn len(&self) -> usize {
         self.upwards().count()

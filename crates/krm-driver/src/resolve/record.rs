@@ -17,7 +17,7 @@ use krm_merge_core::refine::has_twins;
 use krm_merge_function::recorded::{Case, Rule, Take};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
-use krm_tree::child::find;
+use krm_tree::child::Searched;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::Sides;
@@ -282,15 +282,20 @@ fn leave_out_contradictions(places: &mut [DecidedPlace]) {
     }
 }
 
-/// The first resource of each identity in a text, with its number.
-type ByIdentity<'t> = HashMap<Identity<'t>, (usize, NodeRef<'t>)>;
+/// The resources of a text.
+struct ByIdentity<'t> {
+    /// The number of the first resource of each identity.
+    numbers: HashMap<Identity<'t>, usize>,
+    all: Vec<Searched<'t>>,
+}
 
 fn by_identity(held: &Held) -> ByIdentity<'_> {
-    let mut found = HashMap::new();
+    let mut found = ByIdentity { numbers: HashMap::new(), all: Vec::new() };
     for (number, resource) in held.resources().enumerate() {
         if let Some(identity) = resource.identity {
-            found.entry(identity).or_insert((number, resource.node()));
+            found.numbers.entry(identity).or_insert(number);
         }
+        found.all.push(Searched::new(resource.node()));
     }
     found
 }
@@ -304,9 +309,9 @@ struct PossibleResults<'t> {
 }
 
 /// Finds the decisions for the places of one resource.
-struct Judge<'t, 'r, 'a> {
+struct Judge<'t, 'h, 'r, 'a> {
     texts: &'t AnsweredTexts<'t>,
-    found: &'t PossibleResults<'t>,
+    found: &'t PossibleResults<'h>,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     /// The namespaces and names of all Secrets. The text has what came without a conflict on each side, so it does not tell whether a resource
@@ -317,7 +322,7 @@ struct Judge<'t, 'r, 'a> {
     is_exact: bool,
 }
 
-impl<'a> Judge<'_, '_, 'a> {
+impl<'a> Judge<'_, '_, '_, 'a> {
     fn places(&self, becomes: Becomes<'a>) -> Vec<DecidedPlace> {
         let Sides { original, updated, dest } = self.member.sides;
         let is_whole = match becomes {
@@ -425,7 +430,7 @@ impl<'a> Judge<'_, '_, 'a> {
         let mut whole = FieldPath::default();
         for step in path.steps() {
             if matches!(step, Step::Index(_)) {
-                let count = |text: &ByIdentity<'_>| self.at(text, &whole).map(|list| list.elements().count());
+                let count = |text: &ByIdentity<'_>| self.resource(text)?.count(&whole);
                 if texts.into_iter().any(|text| count(text) != count(&self.found.ours)) {
                     return false;
                 }
@@ -435,11 +440,15 @@ impl<'a> Judge<'_, '_, 'a> {
         true
     }
 
+    /// The resource in a text.
+    fn resource<'t, 'h>(&self, text: &'t ByIdentity<'h>) -> Option<&'t Searched<'h>> {
+        let own = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity);
+        text.all.get(own.filter_map(|identity| text.numbers.get(&identity).copied()).min()?)
+    }
+
     /// The value at a place of the resource in a text.
     fn at<'h>(&self, text: &ByIdentity<'h>, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
-        let own = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity);
-        let (_, resource) = own.filter_map(|identity| text.get(&identity)).min_by_key(|(number, _)| *number)?;
-        find(*resource, path).filter(|node| !node.is_null())
+        self.resource(text)?.find(path).filter(|node| !node.is_null())
     }
 }
 

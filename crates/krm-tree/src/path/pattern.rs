@@ -85,6 +85,11 @@ impl PathPattern {
         trail
     }
 
+    /// The names and values that the steps of a matching place have, each with the number of its step.
+    pub fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.parts.iter().enumerate().filter_map(|(number, part)| Some((number, part.word()?)))
+    }
+
     /// Whether a place matches, or is below a place that matches.
     pub fn fits(&self, path: &FieldPath<'_>) -> bool {
         self.place(path).is_some()
@@ -108,6 +113,15 @@ impl fmt::Display for PathPattern {
 }
 
 impl PatternStep {
+    /// A name or a value that each step has that fits.
+    fn word(&self) -> Option<&str> {
+        match self {
+            Self::Any | Self::Index(_) => None,
+            Self::Field(word) | Self::Value(word) => Some(word),
+            Self::Element(keys) => keys.first().map(|(_, value)| value.as_str()),
+        }
+    }
+
     fn fits(&self, stride: &Stride<'_>) -> bool {
         let has = |keys: &[KeyStep<'_>], (name, value): &(String, String)| {
             keys.iter().any(|key| key.name == *name && key.value == *value)

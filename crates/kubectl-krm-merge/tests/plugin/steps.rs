@@ -90,7 +90,8 @@ fn documents_in_conflict_in_one_file_of_git() {
 fn conflicts_between_markers() {
     let many = |n: usize| documents(n, "X").replace("  x: X\n", &conflict("x"));
     let wide = |n: usize| map(0, "") + &each(n, |i| conflict(&format!("k{i}")) + &format!("  m{i}: x\n"));
-    for text in [&many as &dyn Fn(usize) -> String, &wide] {
+    let keyed = |n: usize| pod(n, "X").replace("    image: X\n", &conflict("  image"));
+    for text in [&many as &dyn Fn(usize) -> String, &wide, &keyed] {
         let files = |n| vec![("m.yaml", text(n))];
         check(150, &["resolve", "m.yaml"], 2, files);
         check(100, &["resolve", "--take", "ours", "--record", "r.yaml", "m.yaml"], 0, files);
@@ -125,6 +126,30 @@ fn recorded_decisions() {
     check(800, &args, 0, |n| {
         vec![("o/a.yaml", list(n, "o")), ("u/a.yaml", list(n, "u")), ("d/a.yaml", list(n, "d")), ("r.yaml", rules(n))]
     });
+}
+
+/// The same where all conflicts have the same values: in the fields of a map, in the elements of a list, and in many resources.
+#[test]
+fn recorded_decisions_of_the_same_values() {
+    const WHEN: &str = "take: Dest, when: {original: o, updated: u}}\n";
+    let field = |i: usize| format!("  - {{path: data.k{i:03}, {WHEN}");
+    let element = |i: usize| format!("  - {{path: 'spec.containers[name=c{i}].image', {WHEN}");
+    let resource = |i: usize| format!("  - {{path: data.x, target: {{kind: ConfigMap, name: c{i}}}, {WHEN}");
+    type Text = dyn Fn(usize, &str) -> String;
+    type Rule = dyn Fn(usize) -> String;
+    let shapes: [(&Text, &Rule); 3] = [(&map, &field), (&pod, &element), (&documents, &resource)];
+    let head = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay\n  rules:\n";
+    let args = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "-o", "name", "--config", "r.yaml"];
+    for (text, rule) in shapes {
+        check(200, &args, 0, |n| {
+            vec![
+                ("o", text(n, "o")),
+                ("u", text(n, "u")),
+                ("d", text(n, "d")),
+                ("r.yaml", format!("{head}{}", each(n, rule))),
+            ]
+        });
+    }
 }
 
 #[test]
