@@ -327,8 +327,14 @@ impl<'a> Config<'a> {
             ("v1", "ConfigMap") => data::read(node),
             (version, kind) => {
                 let at = if kind == KIND || kind == "ConfigMap" { node.get("apiVersion") } else { node.get("kind") };
+                let but = match (version, kind) {
+                    ("", "") => ", but has neither".to_owned(),
+                    ("", _) => ", but has no apiVersion".to_owned(),
+                    (_, "") => ", but has no kind".to_owned(),
+                    _ => format!(", not \"{kind}\" of \"{version}\""),
+                };
                 Err(at.unwrap_or(node).error(format!(
-                    "`functionConfig` must be of kind `{KIND}` and apiVersion `{API_VERSION}`, or of kind `ConfigMap` and apiVersion `v1`, not \"{kind}\" of \"{version}\""
+                    "`functionConfig` must be of kind `{KIND}` and apiVersion `{API_VERSION}`, or of kind `ConfigMap` and apiVersion `v1`{but}"
                 )))
             }
         }

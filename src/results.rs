@@ -344,24 +344,29 @@ impl Outcome {
 
     /// One line for stderr, with the resource and the file, which are in other fields than the message.
     pub fn line(&self) -> String {
-        // A line that begins with a place in the resource's own file does not repeat the file.
-        let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
-        self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
-    }
-
-    /// The line for an error in a text. It begins with the place.
-    pub fn line_at(&self, At { text, position, told }: &At) -> String {
-        Self { file: None, ..self.clone() }.line_with(&format!("{text}:{position}: "), told)
-    }
-
-    fn line_with(&self, place: &str, message: &str) -> String {
-        let severity = match self.severity {
+        let word = match self.severity {
             Severity::Error => "error",
             // All else is merged, and the conflict waits for someone in its file. That is no fault.
             Severity::Warning if self.is_open() => "conflict",
             Severity::Warning => "warning",
             Severity::Info => "info",
         };
+        format!("{word}: {}", self.said())
+    }
+
+    /// The line without its first word.
+    pub fn said(&self) -> String {
+        // A line that begins with a place in the resource's own file does not repeat the file.
+        let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
+        self.at.as_ref().filter(is_there).map_or_else(|| self.said_with("", &self.message), |at| self.said_at(at))
+    }
+
+    /// The same for an error in a text. It begins with the place.
+    pub fn said_at(&self, At { text, position, told }: &At) -> String {
+        Self { file: None, ..self.clone() }.said_with(&format!("{text}:{position}: "), told)
+    }
+
+    fn said_with(&self, place: &str, message: &str) -> String {
         let mut about = String::new();
         if let Some(r) = &self.resource_ref {
             about.push_str(&r.identity().called());
@@ -374,7 +379,7 @@ impl Outcome {
         if !about.is_empty() {
             about = cut(about, MESSAGE) + ": ";
         }
-        format!("{severity}: {place}{about}{}", shown::line(message))
+        format!("{place}{about}{}", shown::line(message))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 /// The files that git merges by field, as patterns of `.gitattributes`.
@@ -15,7 +15,7 @@ pub struct GitInstall {
     #[arg(long)]
     pub global: bool,
     /// Which files git merges by field; may be given several times
-    #[arg(long, value_name = "PATTERN", default_values = PATTERNS)]
+    #[arg(long, value_name = "PATTERN", default_values = PATTERNS, value_parser = NonEmptyStringValueParser::new())]
     pub pattern: Vec<String>,
     /// Let the newer version win where both sides set another one: write this rule into `.krm-merge.yaml` of the repository, which you commit
     #[arg(long, conflicts_with_all = ["global", "uninstall"])]

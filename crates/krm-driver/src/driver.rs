@@ -22,7 +22,7 @@ use krm_files::disk;
 use krm_files::held::parse;
 use krm_files::line_end::LineEnd;
 use krm_files::temporary::TemporaryFolder;
-use krm_files::told;
+use krm_files::told::{self, Message, Word};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::program::{In, git};
@@ -56,7 +56,7 @@ use crate::repository::{Repository, config_of, without_rules};
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.
 pub fn drive(args: &GitDriver) -> End {
     merge(&Versions::of(args)).unwrap_or_else(|e| {
-        screen::tell(&format!("error: {}", told::chain(&e)));
+        screen::tell(Word::Error, &told::chain(&e));
         End::StopsGit
     })
 }
@@ -242,14 +242,17 @@ fn name(versions: &Versions) -> String {
 /// Merges files of resources, or of a document without a name.
 fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Resource<'a>>>) -> Result<End> {
     let repository = Repository::here();
-    let own = repository.as_ref().and_then(|repository| repository.rules(|message| tell(versions, message)));
+    let own =
+        repository.as_ref().and_then(|repository| repository.rules(|warning| tell(versions, Word::Warning, warning)));
     let Config { types, task, new_elements, limit, .. } = match &own {
         Some(own) => config_of(own)?,
         None => without_rules()?,
     };
     // The user is told this once, also if git merges common ancestors first.
-    let found =
-        repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side), screen::tell));
+    let found = repository.map(|repository| {
+        repository
+            .definitions(resources.iter().flat_map(|(_, side)| side), |warning| screen::tell(Word::Warning, warning))
+    });
     let found = found.unwrap_or_default();
     let types = types.with_definitions(found.iter().flat_map(nodes)).with_definitions(definitions(resources));
     let input = file.documents.iter().map(|(_, document)| document.source().len()).sum();
@@ -268,7 +271,7 @@ fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Re
         None => ByGit::Asked(Asked::of(versions, || is_open)?),
     };
     if let Some(lines) = by_git.clean().filter(|lines| means_the_same(lines, file, &merge, resources)) {
-        merge.decided().iter().for_each(|decided| tell(versions, &format!("info: {decided}")));
+        merge.decided().iter().for_each(|decided| tell(versions, Word::Info, decided));
         write(versions, lines.as_bytes())?;
         return Ok(End::Done);
     }
@@ -312,7 +315,7 @@ fn by_field<'a>(
     let Some(told) = merge.told(name, names) else {
         let end = by_line(versions)?;
         let Some(fault) = merge.fault() else { return Ok(end) };
-        tell_open(versions, &format!("conflict: {name}: {fault}; someone must decide"));
+        tell_open(versions, Word::Conflict, &format!("{name}: {fault}; someone must decide"));
         return Ok(End::Differs);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
@@ -339,31 +342,35 @@ fn by_field<'a>(
         by_line(versions)?;
         tell_open(
             versions,
-            &format!("error: {name}: the merged text must have each resource once: someone must decide"),
+            Word::Error,
+            &format!("{name}: the merged text must have each resource once: someone must decide"),
         );
         return Ok(End::Differs);
     }
     let followed = merge.followed(names.updated).into_iter();
-    followed.chain(merge.decided()).for_each(|told| tell(versions, &format!("info: {told}")));
-    told.conflicts.iter().for_each(|conflict| tell_open(versions, &told::line(conflict)));
+    followed.chain(merge.decided()).for_each(|told| tell(versions, Word::Info, &told));
+    told.conflicts.iter().for_each(|conflict| {
+        let Message { word, text } = Message::of(conflict);
+        tell_open(versions, word, &text);
+    });
     for (of, what) in &told.asked {
-        tell_open(versions, &format!("conflict: {of}: {what}; someone must decide"));
+        tell_open(versions, Word::Conflict, &format!("{of}: {what}; someone must decide"));
     }
     write(versions, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })
 }
 
 /// Tells the user what was decided, or what a merge lacks.
-fn tell(versions: &Versions, message: &str) {
+fn tell(versions: &Versions, word: Word, text: &str) {
     if versions.purpose != Purpose::Ancestors {
-        screen::tell(message);
+        screen::tell(word, text);
     }
 }
 
 /// Tells the user what someone must decide.
-fn tell_open(versions: &Versions, message: &str) {
+fn tell_open(versions: &Versions, word: Word, text: &str) {
     if versions.purpose == Purpose::Merge {
-        screen::tell(message);
+        screen::tell(word, text);
     }
 }
 
@@ -498,22 +505,22 @@ fn by_line(versions: &Versions) -> Result<End> {
     let merged = Asked::of(versions, || true)?.output;
     let (word, what) = match merged.status.code() {
         Some(0) if breaks(versions, &merged.stdout)? => (
-            "conflict",
+            Word::Conflict,
             "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers",
         ),
         Some(0) => return write(versions, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
         Some(1..=127) => {
             write(versions, &merged.stdout)?;
-            ("conflict", "git has merged its lines, and left conflicts between markers")
+            (Word::Conflict, "git has merged its lines, and left conflicts between markers")
         }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
         _ if versions.purpose == Purpose::Ancestors => {
             return write(versions, &read(&versions.original)?).map(|()| End::Done);
         }
-        _ => ("error", "git cannot merge its lines, and leaves our version without markers"),
+        _ => (Word::Error, "git cannot merge its lines, and leaves our version without markers"),
     };
-    tell_open(versions, &format!("{word}: {}: {what}: someone must decide", name(versions)));
+    tell_open(versions, word, &format!("{}: {what}: someone must decide", name(versions)));
     Ok(End::Differs)
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use krm_files::signals::Signals;
-use krm_files::told;
+use krm_files::told::{self, Word};
 use krm_folders::end::End;
 use krm_git::objects::Objects;
 use krm_show::args::Color;
@@ -20,6 +20,7 @@ use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
 
 use crate::args::{GitHistory, HistoryOutput};
+use crate::install::check_repository;
 use commits::{Replay, Replays};
 use counts::{Counts, Outcome, ReplayedFile};
 use scratch::{GitMerged, Merger, Scratch, lines_in_conflict};
@@ -33,6 +34,7 @@ const MOST_TOLD: usize = 3;
 /// There is no repository here; git is too old, or does not know the range; or a signal came.
 pub fn history(args: &GitHistory) -> Result<End> {
     let signals = Signals::hold()?;
+    check_repository("go to the folder of one")?;
     let replays = Replays::of(args)?;
     let scratch = Scratch::new()?;
     let mut objects = scratch.objects()?;
@@ -48,7 +50,7 @@ pub fn history(args: &GitHistory) -> Result<End> {
             Ok(merged) => merged,
             Err(e) => {
                 if counts.left_out < MOST_TOLD {
-                    screen::tell(&format!("warning: {} is left out: {}", replay.commit, told::chain(&e)));
+                    screen::tell(Word::Warning, &format!("{} is left out: {}", replay.commit, told::chain(&e)));
                 }
                 counts.left_out += 1;
                 continue;

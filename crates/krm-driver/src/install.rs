@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_files::credentials;
-use krm_files::disk::{self, Replacement};
+use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::walk::{c_quoted, path_of, shown};
@@ -28,16 +28,15 @@ const DRIVER: &str = "krm-merge";
 /// tell a driver by labels that it merges ancestors.
 const ANCESTORS: &str = "krm-merge-ancestors";
 
-/// What a user does who stands in no repository.
-const NO_REPOSITORY: &str = "git must find a repository here: go to the folder of one, begin one with `git init`, or add `--global` for all repositories of this user";
-
 /// Writes the missing configuration and attributes, and reports them.
 ///
 /// # Errors
 /// There is no repository here; or git or the disk refuses a change.
 pub fn install(args: &GitInstall) -> Result<End> {
     if !args.global {
-        git_bytes(&["rev-parse", "--git-dir"]).context(NO_REPOSITORY)?;
+        check_repository(
+            "go to the folder of one, begin one with `git init`, or add `--global` for all repositories of this user",
+        )?;
     }
     if args.uninstall {
         return uninstall(args);
@@ -263,7 +262,7 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
-    screen::tell_each(&disk::repair_beside(folder)?);
+    screen::tell_each(disk::repair_beside(folder)?.iter().map(Repaired::message));
     let signals = Signals::hold()?;
     disk::write(folder, &[replacement], || signals.check())
 }
@@ -340,6 +339,16 @@ fn named_attributes() -> Result<PathBuf> {
 
 fn git(args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&git_bytes(args)?).into_owned())
+}
+
+/// Checks that the current folder is in a repository. `to_do` is what a user does who stands in none.
+///
+/// # Errors
+/// It is in none.
+pub fn check_repository(to_do: &str) -> Result<()> {
+    git_bytes(&["rev-parse", "--git-dir"])
+        .map(drop)
+        .with_context(|| format!("git must find a repository here: {to_do}"))
 }
 
 /// git's output, without the line break at its end.

@@ -74,7 +74,7 @@ impl Repository {
         match self.read(&file) {
             Ok(rules) => Some(rules),
             Err(e) => {
-                tell(&format!("warning: {}: this file is merged without these rules", told::chain(&e)));
+                tell(&format!("{}: this file is merged without these rules", told::chain(&e)));
                 None
             }
         }
@@ -109,7 +109,7 @@ impl Repository {
         if missing > 0 {
             let files = told::counted(missing, "YAML or JSON file");
             tell(&format!(
-                "warning: {files} of git's index cannot be read, as in a partial clone: a CustomResourceDefinition there does not say how lists merge; to fetch the content, run `git grep --cached CustomResourceDefinition -- ':(top)*.yaml' ':(top)*.yml' ':(top)*.json'`, and merge again"
+                "{files} of git's index cannot be read, as in a partial clone: a CustomResourceDefinition there does not say how lists merge; to fetch the content, run `git grep --cached CustomResourceDefinition -- ':(top)*.yaml' ':(top)*.yml' ':(top)*.json'`, and merge again"
             ));
         }
         documents

@@ -21,12 +21,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::disk::{self, Replacement};
+use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::terminal::is_someone_there;
-use krm_files::told::{chain, counted};
-use krm_files::walk::{shown, there};
+use krm_files::told::{Word, chain, counted};
+use krm_files::walk::{file_there, shown};
 use krm_folders::end::End;
 use krm_git::program::{In, git, run};
 use krm_git::unmerged;
@@ -114,7 +114,7 @@ fn resolved(args: &Resolve) -> Result<End> {
             Ok(ByField::NoOriginal) => NO_ORIGINAL.to_owned(),
             Err(e) => chain(&e),
         };
-        screen::tell(&format!("warning: {}: not merged by field, because {why}", held.name()));
+        screen::tell(Word::Warning, &format!("{}: not merged by field, because {why}", held.name()));
     }
     loop {
         if let Some(end) = decided(args, &found, &held, book.as_ref())? {
@@ -128,12 +128,14 @@ fn resolved(args: &Resolve) -> Result<End> {
 fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option<&Book>) -> Result<Option<End>> {
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(held.text())).collect();
     for (held, marked) in held.iter().zip(&marked) {
-        marked.faults.iter().for_each(|fault| screen::tell(&told(held, *fault)));
+        marked.faults.iter().for_each(|fault| screen::tell(Word::Error, &told(held, *fault)));
     }
     let spots: Vec<ConflictNumber> = (0..held.len())
         .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| ConflictNumber { file, conflict }))
         .collect();
-    found.unmarked.iter().for_each(|unmarked| screen::tell(&told_of(unmarked)));
+    found.unmarked.iter().for_each(|unmarked| screen::tell(Word::Error, &told_of(unmarked)));
+    // A pipe may have no end, so signals end the program while it is read.
+    let given = args.answers.as_deref().map(read_answers).transpose()?;
     let is_any_left = !found.unmarked.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
     if spots.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         if is_any_left {
@@ -145,8 +147,6 @@ fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option
         return Ok(Some(End::Done));
     }
     let run = OpenConflicts { held, marked: &marked, spots: &spots };
-    // A pipe may have no end, so signals end the program while it is read.
-    let given = args.answers.as_deref().map(read_answers).transpose()?;
     let signals = Signals::hold()?;
     let Walked::Answered(answers) = signals.asking(|| run.answers(args.take, given.as_ref(), &signals))? else {
         return Ok(None);
@@ -164,7 +164,7 @@ fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option
         run.git_add()?;
     }
     let more: Vec<String> = broken.into_iter().chain(run.nested(&answers)).collect();
-    more.iter().for_each(|told| screen::tell(&format!("error: {told}")));
+    more.iter().for_each(|told| screen::tell(Word::Error, told));
     let is_all = answers.iter().all(Option::is_some) && !is_any_left && more.is_empty();
     Ok(Some(if is_all { End::Done } else { End::Differs }))
 }
@@ -174,14 +174,14 @@ fn whole_files(named: &[PathBuf]) -> Result<NamedFiles> {
     let found = files(named)?;
     let folders: BTreeSet<&Path> = found.files.iter().filter_map(|file| file.disk.parent()).collect();
     let repaired = folders.into_iter().map(disk::repair_beside).collect::<Result<Vec<_>>>()?.concat();
-    screen::tell_each(&repaired);
+    screen::tell_each(repaired.iter().map(Repaired::message));
     // They may be others now.
     if repaired.is_empty() { Ok(found) } else { files(named) }
 }
 
 /// The name and the text of the file with answers.
 fn read_answers(file: &Path) -> Result<(String, String)> {
-    there("--answers", "a file", file)?;
+    file_there("--answers", file)?;
     let text = regular::read(file).and_then(|bytes| Ok(String::from_utf8(bytes)?)).with_context(|| shown(file))?;
     Ok((shown(file), text))
 }
@@ -213,7 +213,7 @@ fn told(held: &MarkedFile, fault: MarkerFault) -> String {
             "exactly one line between the markers must separate the sides, but several lines may be that one"
         }
     };
-    format!("error: {}:{}: {what}: resolve it in an editor", held.name(), fault.line)
+    format!("{}:{}: {what}: resolve it in an editor", held.name(), fault.line)
 }
 
 /// The message about a conflict that markers cannot show.
@@ -226,7 +226,7 @@ fn told_of(unmarked: &Unmarked) -> String {
             "it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`"
         }
     };
-    format!("error: {}: {what}", shown(&unmarked.name))
+    format!("{}: {what}", shown(&unmarked.name))
 }
 
 /// The decisions that a run records.
@@ -419,7 +419,7 @@ impl OpenConflicts<'_> {
                 "recorded for this value, which is neither side's: a rule cannot write it, so only a dest that has it is not asked again"
             }
         };
-        format!("warning: {}: {what}", self.place(spot))
+        format!("{}: {what}", self.place(spot))
     }
 
     /// Writes the files with their answers, and reports for each file how many conflicts are resolved.
@@ -449,7 +449,7 @@ impl OpenConflicts<'_> {
         let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
         disk::write(&common(&folders), &replacements, || signals.check())?;
         if let Some((line, told)) = told {
-            told.iter().for_each(|told| screen::tell(told));
+            told.iter().for_each(|told| screen::tell(Word::Warning, told));
             page.line(&line);
         }
         page.print()
@@ -479,7 +479,7 @@ impl OpenConflicts<'_> {
 pub fn tell_git(folder: &Path) {
     let is_open = |file: &Path| fs::read(file).is_ok_and(|text| marked::has_markers(&text));
     if let Err(e) = unmerged::settle(folder, is_open) {
-        screen::tell(&format!("warning: git does not know that conflicts are resolved: {}", chain(&e)));
+        screen::tell(Word::Warning, &format!("git does not know that conflicts are resolved: {}", chain(&e)));
     }
 }
 

@@ -17,7 +17,7 @@ use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
 use crate::regular;
-use crate::walk::{shown, there};
+use crate::walk::{file_there, shown};
 
 /// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
@@ -55,7 +55,7 @@ impl ConfigFile {
     /// # Errors
     /// The errors of [`ConfigFile::read`].
     pub fn of_flag(file: &Path) -> Result<Self> {
-        there("--config", "a file", file)?;
+        file_there("--config", file)?;
         Self::read(shown(file), file)
     }
 

@@ -22,7 +22,6 @@ mod journal;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -34,6 +33,7 @@ use krm_merge::file_path::{self, JOURNAL, RULES};
 use crate::cores;
 use crate::folder::root::{FolderRoot, parts};
 use crate::folder::{Folder, fill, most_open, sync};
+use crate::told::{Message, Word};
 use crate::walk::{Tree, is_leftover, shown};
 use journal::{Ended, Entry, Journal};
 
@@ -64,9 +64,10 @@ pub struct Repaired {
     ended: Ended,
 }
 
-impl fmt::Display for Repaired {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "info: {}: a run that was killed while it wrote is now {}", shown(&self.folder), self.ended)
+impl Repaired {
+    /// What to tell the user.
+    pub fn message(&self) -> Message {
+        Word::Info.says(format!("{}: a run that was killed while it wrote is now {}", shown(&self.folder), self.ended))
     }
 }
 

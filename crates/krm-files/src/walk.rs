@@ -244,6 +244,17 @@ pub fn there(of: &str, what: &str, path: &Path) -> Result<fs::Metadata> {
     fs::metadata(path).map_err(|e| absent(of, what, path, e))
 }
 
+/// Checks that a path of the command line leads to what is read as one text: a file or a pipe.
+///
+/// # Errors
+/// The errors of [`there`]; or a folder is there.
+pub fn file_there(of: &str, path: &Path) -> Result<()> {
+    if there(of, "a file", path)?.is_dir() {
+        bail!("`{of}` \"{}\": there must be a file, but a folder is there; name a file in it", shown(path));
+    }
+    Ok(())
+}
+
 /// The error for a path of the command line at which nothing can be read: see [`there`].
 pub fn absent(of: &str, what: &str, path: &Path, why: io::Error) -> Error {
     let name = shown(path);

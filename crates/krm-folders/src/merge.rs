@@ -158,7 +158,7 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
 fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[NewResource]) -> Result<()> {
     let mut sources = given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
     if let Some(itself) = sources.find(|side| side.place().is_some() && side.place() == dest.place()) {
-        bail!("{}: the source must not be dest itself", itself.name);
+        bail!("{}: the source must not be dest itself: name what has the new values", itself.name);
     }
     let Root::Folder(tree) = &dest.root else { return Ok(()) };
     for side in given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides) {

@@ -63,7 +63,7 @@ impl Package {
         there("PACKAGE", "the folder of a package", folder)?;
         let root = fs::canonicalize(folder).with_context(|| name.clone())?;
         if !root.is_dir() {
-            bail!("{name}: a package must be a folder");
+            bail!("`PACKAGE` \"{name}\": there must be the folder of a package, but a file is there; name its folder");
         }
         let text = |file: &str| text(&root, file).with_context(|| shown(&folder.join(file)));
         let [kptfile, rules] = [text(KPTFILE)?, text(RULES)?];

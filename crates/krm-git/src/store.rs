@@ -426,8 +426,16 @@ impl Store {
 
     /// How many bytes were fetched into the cache until now.
     pub fn packed(&self) -> u64 {
-        let packs = fs::read_dir(self.folder.join("objects/pack")).into_iter().flatten().filter_map(Result::ok);
-        packs.filter_map(|pack| Some(pack.metadata().ok()?.len())).sum()
+        self.meter()()
+    }
+
+    /// The same for who watches a fetch: the bytes that git has received of a pack count, too.
+    pub fn meter(&self) -> impl Fn() -> u64 + Clone + Send + Sync + 'static {
+        let folder = self.folder.join("objects/pack");
+        move || {
+            let packs = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+            packs.filter_map(|pack| Some(pack.metadata().ok()?.len())).sum()
+        }
     }
 
     /// Makes the cache, unless it is there and names objects as the remote repository does.

@@ -22,7 +22,7 @@ use krm_merge_function::config::{Config, Given, Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 use krm_show::args::Output;
 use krm_show::output::Printed;
-use krm_show::page::{self, report};
+use krm_show::page::{self, Told, report};
 use krm_show::screen::{Page, Reader};
 use krm_tree::limit::Limit;
 use krm_yaml::{Document, NodeRef};
@@ -79,7 +79,7 @@ pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], m
     if writes {
         write(&merges)?;
     }
-    report(&results, args.output);
+    report(&results, args.output, &mut Told::default());
     print(args, &merges, has_failed)?.print()?;
     if let Some(end) = merges.iter().filter_map(|(_, merge)| merge.failure()).max_by_key(|end| *end == End::Bad) {
         return Ok(end);

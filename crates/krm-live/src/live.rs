@@ -10,9 +10,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_files::credentials;
-use krm_files::disk;
+use krm_files::disk::{self, Repaired};
 use krm_files::side::Side;
-use krm_files::told;
+use krm_files::told::{self, Message};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Merge, drawn, merge};
@@ -24,7 +24,7 @@ use krm_schema::schema::Types;
 use krm_show::args::Output;
 use krm_show::diff;
 use krm_show::output::Printed;
-use krm_show::page::{self, report};
+use krm_show::page::{self, Told, report};
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::tree::Pick;
@@ -88,7 +88,7 @@ pub fn live(args: &Live) -> Result<End> {
     if args.adopt {
         drop(progress);
         let end = adopt::adopt(args, &sides, &cluster, &locals, &models);
-        cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
+        screen::tell_each(cluster.warnings().iter().map(Message::of));
         return end;
     }
     let reader = args.reader();
@@ -113,9 +113,9 @@ pub fn live(args: &Live) -> Result<End> {
     let sending = to_send(args, &locals, &merge, &claims)?;
     let mut infos = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     infos.extend(claims.iter().filter_map(Claim::of_handover));
-    report(&merge.results, format);
+    report(&merge.results, format, &mut Told::default());
     for info in &infos {
-        screen::tell(&told::line(info));
+        screen::tell_each([Message::of(info)]);
     }
     merge.results.extend(infos);
     if let Some(format) = format {
@@ -137,7 +137,7 @@ pub fn live(args: &Live) -> Result<End> {
             }
             anyhow::Ok(())
         });
-        cluster.warnings().iter().for_each(|warning| screen::tell(&told::line(warning)));
+        screen::tell_each(cluster.warnings().iter().map(Message::of));
         sent?;
     }
     if let Some(end) = merge.failure() {
@@ -177,7 +177,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         None => {
             if args.adopt && args.output.is_none() {
                 for path in args.filename.iter().filter(|path| *path != "-") {
-                    screen::tell_each(&disk::repair(Path::new(path))?);
+                    screen::tell_each(disk::repair(Path::new(path))?.iter().map(Repaired::message));
                 }
             }
             args.filename

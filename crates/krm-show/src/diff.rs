@@ -6,7 +6,7 @@ use std::ops::Range;
 use krm_files::change::Change;
 use krm_files::held::text;
 use krm_files::side::Side;
-use krm_files::told::counted;
+use krm_files::told::{Word, counted};
 use krm_files::walk::c_quoted;
 use krm_folders::merge::Merge;
 use krm_merge_function::results::{ORIGINAL, Outcome};
@@ -354,7 +354,7 @@ pub fn picture(result: &Outcome, reader: Reader) -> Option<Page> {
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     about.extend(result.file.as_ref().map(|file| format!("({})", shown::name(&file.path))));
     let mut page = Page::new(reader);
-    page.message(&format!("conflict: {}: {}", about.join(" "), clash.place));
+    page.message(Word::Conflict, &format!("{}: {}", about.join(" "), clash.place));
     of_values(values, &mut page);
     Some(page)
 }

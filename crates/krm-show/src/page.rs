@@ -1,11 +1,11 @@
 //! What a merge prints, in each format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use krm_files::change::Change;
 use krm_files::side::Side;
-use krm_files::told::{self, counted};
+use krm_files::told::{self, Message, Word, counted};
 use krm_folders::merge::Merge;
 use krm_merge_function::results::{Outcome, Severity};
 use krm_yaml::shown;
@@ -108,7 +108,7 @@ fn total(merge: &Merge) -> String {
 
 /// Prints errors, conflicts and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff,
 /// and all in the commands for GitHub.
-pub fn report(results: &[Outcome], format: Option<Output>) {
+pub fn report(results: &[Outcome], format: Option<Output>, told_so_far: &mut Told) {
     let is_there = |r: &Outcome| match format {
         Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict() && !r.is_open(),
         Some(Output::Github) => true,
@@ -118,16 +118,55 @@ pub fn report(results: &[Outcome], format: Option<Output>) {
     let is_seen = screen::is_told_to_someone() && format != Some(Output::Diff);
     let (pictures, told): (Vec<_>, Vec<_>) =
         told.map(|r| (r, diff::picture(r, Reader::of_stderr()).filter(|_| is_seen))).partition(|(_, p)| p.is_some());
-    lines(told.into_iter().map(|(result, _)| result)).iter().for_each(|line| screen::tell(line));
+    screen::tell_each(lines(told.into_iter().map(|(result, _)| result), told_so_far));
     pictures.into_iter().filter_map(|(_, picture)| picture).for_each(|picture| picture.tell());
 }
 
 /// How many results with one message are told one by one.
 const ALIKE: usize = 3;
 
-/// The lines of results. Of many that say the same of many resources, the first is told, and how many more there are. What is said of a file
+/// What the merges of a run have told, so that a warning of many packages is not told of each.
+#[derive(Debug, Default)]
+pub struct Told(BTreeMap<String, Warned>);
+
+/// How often a warning came.
+#[derive(Debug, Default)]
+struct Warned {
+    /// The merges that have it.
+    merges: usize,
+    /// How many results were not told.
+    left_out: usize,
+}
+
+impl Told {
+    /// Whether results with one message are told, and not only counted.
+    fn wants(&mut self, group: &[&Outcome]) -> bool {
+        let [first, ..] = group else { return false };
+        // Each conflict is told, and each file of which nothing else is told.
+        let is_of_file = first.resource_ref.is_none() && first.file.is_some();
+        if first.severity != Severity::Warning || first.is_conflict() || is_of_file {
+            return true;
+        }
+        let warned = self.0.entry(first.message.clone()).or_default();
+        warned.merges += 1;
+        let is_told = warned.merges <= ALIKE;
+        warned.left_out += if is_told { 0 } else { group.len() };
+        is_told
+    }
+
+    /// How many results were not told of the last merges.
+    pub fn rest(&self) -> Vec<Message> {
+        let left_out = self.0.iter().filter(|(_, warned)| warned.left_out > 0);
+        let told = |(message, warned): (&String, &Warned)| {
+            Word::Warning.says(format!("{message} (and {} more like this, in other packages)", warned.left_out))
+        };
+        left_out.map(told).collect()
+    }
+}
+
+/// The messages of results. Of many that say the same of many resources, the first is told, and how many more there are. What is said of a file
 /// alone is told of each: nobody else names it.
-fn lines<'r>(results: impl Iterator<Item = &'r Outcome>) -> Vec<String> {
+fn lines<'r>(results: impl Iterator<Item = &'r Outcome>, told_so_far: &mut Told) -> Vec<Message> {
     let mut groups: Vec<Vec<&Outcome>> = Vec::new();
     let mut known: HashMap<(&str, Option<&str>), usize> = HashMap::new();
     for result in results {
@@ -139,11 +178,13 @@ fn lines<'r>(results: impl Iterator<Item = &'r Outcome>) -> Vec<String> {
             _ => groups.push(vec![result]),
         }
     }
+    groups.retain(|group| told_so_far.wants(group));
     let told = groups.iter().flat_map(|group| match group.as_slice() {
         [first, rest @ ..] if rest.len() >= ALIKE => {
-            vec![format!("{} (and {} more like this; `-o results` has all)", told::line(first), rest.len())]
+            let Message { word, text } = Message::of(first);
+            vec![word.says(format!("{text} (and {} more like this; `-o results` has all)", rest.len()))]
         }
-        few => few.iter().map(|result| told::line(result)).collect(),
+        few => few.iter().map(|result| Message::of(result)).collect(),
     });
     told.collect()
 }
@@ -160,9 +201,30 @@ mod tests {
             Outcome { file: Some(file), ..warning("obeyed") }
         };
         let files = ["a", "b", "c", "d", "e"].map(of_file);
-        assert_eq!(lines(files.iter()).len(), 5, "each file is named");
+        let lines = |results: &[Outcome]| {
+            super::lines(results.iter(), &mut Told::default()).iter().map(Message::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&files).len(), 5, "each file is named");
         let all = [vec![warning("one")], vec![warning("many"); 15], vec![warning("few"); 3]].concat();
         let many = "warning: many (and 14 more like this; `-o results` has all)";
-        assert_eq!(lines(all.iter()), ["warning: one", many, "warning: few", "warning: few", "warning: few"]);
+        assert_eq!(lines(&all), ["warning: one", many, "warning: few", "warning: few", "warning: few"]);
+    }
+
+    #[test]
+    fn a_warning_of_many_packages_is_told_of_the_first_and_counted() {
+        let warning = |message: &str| Outcome::new(Severity::Warning, message);
+        let mut told = Told::default();
+        let counts: Vec<usize> = (0..5)
+            .map(|package| {
+                let results = [warning("many"), warning("many"), warning(&format!("of {package}"))];
+                super::lines(results.iter(), &mut told).len()
+            })
+            .collect();
+        assert_eq!(counts, [3, 3, 3, 1, 1]);
+        let rest: Vec<String> = told.rest().iter().map(Message::to_string).collect();
+        assert_eq!(rest, ["warning: many (and 4 more like this, in other packages)"]);
+        let errors = [Outcome::new(Severity::Error, "bad"), Outcome::new(Severity::Error, "bad")];
+        let told_of = |told: &mut Told| super::lines(errors.iter().take(1), told).len();
+        assert_eq!((0..5).map(|_| told_of(&mut told)).sum::<usize>(), 5);
     }
 }

@@ -1,10 +1,11 @@
 //! Shows progress on a terminal's stderr if a run takes more than a second.
 
+use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::screen::is_told_to_someone;
 
@@ -32,6 +33,19 @@ impl Progress {
             }
         });
         Self(Some((bar, done, thread)))
+    }
+
+    /// Shows beside the message how many bytes have come from now on. `count` counts all that are there.
+    pub fn measure(&self, count: impl Fn() -> u64 + Clone + Send + Sync + 'static) {
+        let Self(Some((bar, ..))) = self else { return };
+        let before = count();
+        let come = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+            let come = count().saturating_sub(before);
+            let _ = if come == 0 { Ok(()) } else { write!(out, "{} ", HumanBytes(come)) };
+        };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {come}{elapsed}") {
+            bar.set_style(style.with_key("come", come));
+        }
     }
 
     /// Changes the message. It is built only if the display exists.

@@ -11,9 +11,10 @@ use anyhow::{Context, Result, bail};
 use crossterm::Command;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
-    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, size,
 };
 use krm_files::terminal::is_someone_there;
+use krm_files::told::{Message, Word};
 use krm_yaml::shown;
 
 use crate::args::Color;
@@ -115,17 +116,64 @@ pub enum Paint {
     Cyan = 36,
 }
 
-/// The text to print on stdout.
+/// The colour of the first word of a message.
+fn colour(word: Word) -> Paint {
+    match word {
+        Word::Error => Paint::Red,
+        Word::Conflict | Word::Warning => Paint::Yellow,
+        Word::Next => Paint::Cyan,
+        Word::Upgraded => Paint::Green,
+        Word::Info | Word::Plain => Paint::Plain,
+    }
+}
+
+/// What stands before the second line of a message, and before each one after it.
+const INDENT: &str = "  ";
+
+/// A text in lines of some columns, broken at blanks. The first line begins in column `used`. What is between back-quotes stays together, because
+/// someone may copy it. What is longer than a line stays whole, too.
+fn wrapped(used: usize, text: &str, columns: usize) -> Vec<&str> {
+    let (mut lines, mut begin, mut end, mut used) = (Vec::new(), 0, 0, used);
+    let mut is_quoted = false;
+    let mut breaks: Vec<usize> = Vec::new();
+    for (at, c) in text.char_indices() {
+        is_quoted ^= c == '`';
+        if c == ' ' && !is_quoted {
+            breaks.push(at);
+        }
+    }
+    for next in breaks.into_iter().chain([text.len()]) {
+        if end > begin && used + text[begin..next].chars().count() > columns {
+            lines.push(&text[begin..end]);
+            (begin, used) = (end + 1, INDENT.len());
+        }
+        end = next;
+    }
+    lines.push(&text[begin..]);
+    lines
+}
+
+/// The text to print.
 #[derive(Debug)]
 pub struct Page {
     reader: Reader,
+    /// How wide the terminal is, if messages are broken into lines.
+    columns: Option<usize>,
     text: String,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(reader: Reader) -> Self {
-        Self { reader, text: String::new() }
+        Self { reader, columns: None, text: String::new() }
+    }
+
+    /// An empty page for stderr. At a terminal, its messages are broken into lines.
+    pub fn of_messages() -> Self {
+        let columns = is_told_to_someone().then(|| size().ok()).flatten();
+        // So narrow a terminal can do that itself.
+        let columns = columns.map(|(columns, _)| usize::from(columns)).filter(|columns| *columns >= 40);
+        Self { columns, ..Self::new(Reader::of_stderr()) }
     }
 
     /// The text of the page.
@@ -158,18 +206,23 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Adds a line of a message, with its first word in the colour that says what it is.
-    pub fn message(&mut self, text: &str) {
-        const WORDS: [(&str, Paint); 5] = [
-            ("error:", Paint::Red),
-            ("conflict:", Paint::Yellow),
-            ("warning:", Paint::Yellow),
-            ("next:", Paint::Cyan),
-            ("upgraded", Paint::Green),
-        ];
-        match WORDS.iter().find_map(|(word, paint)| Some((*paint, *word, text.strip_prefix(word)?))) {
-            Some((paint, word, rest)) => self.pieces(&[(paint, word), (Paint::Plain, rest)]),
-            None => self.line(text),
+    /// Adds a message, with its first word in the colour that says what it is.
+    pub fn message(&mut self, word: Word, text: &str) {
+        let text = shown::line(text);
+        let lines = match self.columns {
+            Some(columns) => wrapped(word.text().chars().count(), &text, columns),
+            None => vec![&*text],
+        };
+        for (at, line) in lines.into_iter().enumerate() {
+            match at {
+                0 => {
+                    let word_alone = word.text().trim_end();
+                    self.paint(colour(word), word_alone);
+                    self.text.push_str(&word.text()[word_alone.len()..]);
+                }
+                _ => self.text.push_str(INDENT),
+            }
+            self.text.extend([line, "\n"]);
         }
     }
 
@@ -245,16 +298,16 @@ pub fn say(line: &str) -> Result<()> {
     page.print()
 }
 
-/// Writes a line to stderr.
-pub fn tell(line: &str) {
-    let mut page = Page::new(Reader::of_stderr());
-    page.message(line);
+/// Writes a message to stderr.
+pub fn tell(word: Word, text: &str) {
+    let mut page = Page::of_messages();
+    page.message(word, text);
     page.tell();
 }
 
-/// Prints messages to stderr, each on a line.
-pub fn tell_each(messages: &[impl fmt::Display]) {
-    messages.iter().for_each(|message| tell(&message.to_string()));
+/// Writes messages to stderr.
+pub fn tell_each(messages: impl IntoIterator<Item = Message>) {
+    messages.into_iter().for_each(|Message { word, text }| tell(word, &text));
 }
 
 /// Writes several lines to stderr. The line breaks must be those of this program, because they are not escaped.
@@ -343,14 +396,34 @@ mod tests {
 
     #[test]
     fn the_first_word_of_a_message_has_a_colour() {
-        let page = |reader, text| {
+        let page = |reader, word, text| {
             let mut page = Page::new(reader);
-            page.message(text);
+            page.message(word, text);
             page.text
         };
-        assert_eq!(page(Reader::Colour, "warning: a"), "\x1b[33mwarning:\x1b[0m a\n");
-        assert_eq!(page(Reader::Colour, "a warning: b"), "a warning: b\n");
-        assert_eq!(page(Reader::Bare, "error: a"), "error: a\n");
+        assert_eq!(page(Reader::Colour, Word::Warning, "a"), "\x1b[33mwarning:\x1b[0m a\n");
+        assert_eq!(page(Reader::Colour, Word::Plain, "warning: b"), "warning: b\n");
+        assert_eq!(page(Reader::Bare, Word::Error, ODD), format!("error: {SHOWN}\n"));
+    }
+
+    #[test]
+    fn a_message_is_broken_at_blanks_and_not_in_a_command() {
+        let page = |text| {
+            let mut page = Page { columns: Some(20), ..Page::new(Reader::Bare) };
+            page.message(Word::Next, text);
+            page.text
+        };
+        for (text, want) in [
+            ("a", "next: a\n"),
+            ("exactly twenty", "next: exactly twenty\n"),
+            ("exactly twenty one", "next: exactly twenty\n  one\n"),
+            ("run `a b c d e f` now", "next: run\n  `a b c d e f` now\n"),
+            ("run `a command that is longer` now", "next: run\n  `a command that is longer`\n  now\n"),
+            ("it is `open", "next: it is `open\n"),
+            ("", "next: \n"),
+        ] {
+            assert_eq!(page(text), want);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use anyhow::Result;
-use krm_files::told::counted;
+use krm_files::told::{Word, counted};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::cache::{self, Removed};
@@ -22,7 +22,7 @@ pub fn cache(args: &Cache) -> Result<End> {
     for entry in cache::entries()? {
         let name = shown::name(&entry.name);
         if args.clear && entry.remove()? == Removed::InUse {
-            screen::tell(&format!("info: {name}: another run uses it, so it stays"));
+            screen::tell(Word::Info, &format!("{name}: another run uses it, so it stays"));
             continue;
         }
         (size, count) = (size + entry.size, count + 1);

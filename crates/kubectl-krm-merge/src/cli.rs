@@ -282,6 +282,7 @@ impl Upgrade {
 #[derive(Debug, Args)]
 pub struct List {
     /// The folder below which packages are looked for [default: the current folder]
+    #[arg(value_name = "FOLDER")]
     pub root: Option<PathBuf>,
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Listed::Table)]

@@ -12,6 +12,7 @@ use anyhow::{Result, anyhow};
 use krm_files::change::Change;
 use krm_files::held::{Held, parse};
 use krm_files::side::{Side, SidePart, paths};
+use krm_files::told::Word;
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::resource::{Located, Origin, Resource};
@@ -214,7 +215,7 @@ fn tell_moved(pairs: &[Pair<'_>]) {
         {
             let called = identity.called();
             let (from, to) = (escaped::name(from), escaped::name(to));
-            screen::tell(&format!("info: {called} is in another file: {from} -> {to}"));
+            screen::tell(Word::Info, &format!("{called} is in another file: {from} -> {to}"));
         }
     }
 }
@@ -231,6 +232,6 @@ fn tell_text_alone([a, b]: [&Side; 2], changes: &[Change], found: &[Differing<'_
         names.extend(held.map(|held| held.name.as_str()));
     }
     if !names.is_empty() {
-        screen::tell(&format!("info: only comments, layout or order differ in {}", names.join(", ")));
+        screen::tell(Word::Info, &format!("only comments, layout or order differ in {}", names.join(", ")));
     }
 }

@@ -74,7 +74,9 @@ pub fn explain(args: &Explain) -> Result<End> {
         types.explain(&api_version, &kind, Mode::ThreeWay, &values).into_iter().filter(below).collect();
     if lists.is_empty() {
         let path = args.path.as_deref().unwrap_or_default();
-        bail!("PATH must be that of a list of `{api_version} {kind}`, or of what holds one, not \"{path}\"");
+        bail!(
+            "`PATH` must be that of a list of `{api_version} {kind}`, or of what holds one, not \"{path}\": without it, all lists are printed"
+        );
     }
     let of_patch = types.explain(&api_version, &kind, Mode::Strategic, &values);
     let of_patch: BTreeMap<String, Explained> = of_patch.into_iter().map(|list| (list.path.clone(), list)).collect();

@@ -8,7 +8,7 @@ mod patch;
 
 use anyhow::{Result, bail};
 use krm_files::side::Side;
-use krm_files::told::counted;
+use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::extract::Extent;
@@ -48,8 +48,8 @@ pub fn extract(args: &Extract) -> Result<End> {
         screen::print(&patch.text)?;
         return Ok(End::Done);
     }
-    all.iter().for_each(|left| screen::tell(&format!("error: {left}")));
+    all.iter().for_each(|left| screen::tell(Word::Error, &left.to_string()));
     let more = if args.values { "" } else { "; `--values` makes one of the values alone" };
-    screen::tell(&format!("a patch cannot express {}{more}", counted(all.len(), "difference")));
+    screen::tell(Word::Plain, &format!("a patch cannot express {}{more}", counted(all.len(), "difference")));
     Ok(End::Differs)
 }

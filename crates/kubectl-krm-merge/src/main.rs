@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::FromArgMatches;
 use krm_driver::{driver, history, install, resolve};
+use krm_files::told::Word;
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
 use krm_show::args::Color;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         // If the reader of our output has closed it, nobody needs the rest, so this is no error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
-            krm_show::screen::tell(&format!("error: {}", krm_files::told::chain(&e)));
+            krm_show::screen::tell(Word::Error, &krm_files::told::chain(&e));
             End::of(&e)
         }
     };

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
 use krm_driver::mark;
 use krm_driver::resolve::marked::{Marked, has_markers};
-use krm_files::disk::{self, Replacement};
+use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
-use krm_files::told;
+use krm_files::told::{self, Message, Word};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::given::STDIN_ONCE;
@@ -25,7 +25,7 @@ use krm_merge_function::results::{Outcome, Severity};
 use krm_show::args::{Color, Output};
 use krm_show::diff;
 use krm_show::output::Printed;
-use krm_show::page::{self, report};
+use krm_show::page::{self, Told, report};
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::sides::Sides;
@@ -41,7 +41,7 @@ use crate::setting::Setting;
 /// The input is bad, or the output cannot be written.
 pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     if common.in_place && !common.dry_run && dest != "-" {
-        screen::tell_each(&disk::repair(Path::new(dest))?);
+        screen::tell_each(disk::repair(Path::new(dest))?.iter().map(Repaired::message));
     }
     let progress = Progress::begin("reading");
     let mut setting = setting()?;
@@ -66,34 +66,35 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
     setting.use_rules_of(&dest)?;
     let merge = merged(&mut dest, &mut setting, &progress)?;
     let hint = hint(&dest, &setting, &merge)?;
-    let end = end(&dest, &setting, &merge, common, progress)?;
-    hint.iter().for_each(|hint| screen::tell(hint));
+    let end = end(&dest, &setting, &merge, common, progress, &mut Told::default())?;
+    screen::tell_each(hint);
     if let Some((open, marked)) = end.open
         && let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), open, marked)
     {
-        screen::tell(&next);
+        screen::tell(Word::Next, &next);
     }
     Ok(end.end)
 }
 
 /// What a user may have mixed up: sides that are in each other's place, or the wrong folder.
-fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<String>> {
+fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<Message>> {
     let [(_, original), (_, updated)] = setting.given.as_slice() else { return Ok(None) };
     let ([original], [updated]) = (original.as_slice(), updated.as_slice()) else { return Ok(None) };
     let Some(counts) = merge.results.iter().find_map(|result| result.counts) else { return Ok(None) };
     if dest.is_empty() && !original.is_empty() {
-        return Ok(Some(format!(
-            "warning: {}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
+        return Ok(Some(Word::Warning.says(format!(
+            "{}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
             dest.name
-        )));
+        ))));
     }
     // A merge with changes of upstream is not the wrong way round, so nothing is compared.
     let is_still = !original.is_empty() && counts.added + counts.deleted == 0 && counts.merged <= counts.conflicts;
     if !is_still || !likeness(updated, dest)?.is_nearer(likeness(original, dest)?) {
         return Ok(None);
     }
-    let told = "info: dest is nearer to updated than to original: this upgrade is done, or `--original` and `--updated` are swapped";
-    Ok(Some(told.to_owned()))
+    let told =
+        "dest is nearer to updated than to original: this upgrade is done, or `--original` and `--updated` are swapped";
+    Ok(Some(Word::Info.says(told)))
 }
 
 /// How a merge of a package ended.
@@ -131,11 +132,18 @@ pub fn merged(dest: &mut Side, setting: &mut Setting, progress: &Progress) -> Re
     }
 }
 
-/// Writes and prints the result of a merge.
+/// Writes and prints the result of a merge. `told_so_far` is what the run told of others.
 ///
 /// # Errors
 /// A file or the output cannot be written.
-pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progress: Progress) -> Result<Ended> {
+pub fn end(
+    dest: &Side,
+    setting: &Setting,
+    merge: &Merge,
+    common: &Common,
+    progress: Progress,
+    told_so_far: &mut Told,
+) -> Result<Ended> {
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         let (signals, written) = (Signals::hold()?, Cell::new(0));
@@ -148,18 +156,18 @@ pub fn end(dest: &Side, setting: &Setting, merge: &Merge, common: &Common, progr
         if setting.conflicts == Conflicts::Marked
             && let Err(e) = tell_git(dest, &setting.given, merge)
         {
-            screen::tell(&format!("warning: git does not know which files are in conflict: {}", told::chain(&e)));
+            screen::tell(Word::Warning, &format!("git does not know which files are in conflict: {}", told::chain(&e)));
         }
     } else if common.in_place && !merge.has_failed() {
         in_place(dest, merge, disk::look)?;
     }
     drop(progress);
-    report(&merge.results, format(common));
+    report(&merge.results, format(common), told_so_far);
     let printed = print(dest, merge, common);
     if writes { printed.context("the files are written, but not the output") } else { printed }?;
-    infos(merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
+    screen::tell_each(infos(merge, format(common)).map(Message::of));
     if format(common) == Some(Output::Diff) {
-        page::own_total(merge).iter().for_each(|total| screen::tell(total));
+        page::own_total(merge).iter().for_each(|total| screen::tell(Word::Plain, total));
     }
     if let Some(end) = merge.failure() {
         let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
@@ -222,7 +230,7 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
     match conflicts {
         Conflicts::Marked => (marked > 0).then(|| {
             format!(
-                "next: decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
+                "decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
                 shown::name(&dest.name)
             )
         }),
@@ -235,7 +243,7 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
                 None => "run it again with another `--on-conflict`".to_owned(),
             };
             Some(format!(
-                "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
+                "run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
             ))
         }
     }

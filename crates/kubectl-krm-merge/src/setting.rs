@@ -8,7 +8,7 @@ use krm_files::config_file::ConfigFile;
 use krm_files::held::{Held, parse};
 use krm_files::regular;
 use krm_files::side::{Root, Side};
-use krm_files::walk::{shown, there};
+use krm_files::walk::{file_there, shown};
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
 use krm_merge_core::policy;
@@ -223,7 +223,7 @@ pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
 /// # Errors
 /// The file cannot be read, or is not YAML.
 pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
-    there("--openapi", "a file", file)?;
+    file_there("--openapi", file)?;
     let name = shown(file);
     let document = parse(&name, regular::read(file).with_context(|| name.clone())?)?;
     Ok((name, document))

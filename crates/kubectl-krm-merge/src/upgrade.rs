@@ -25,12 +25,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use krm_driver::{mark, resolve};
-use krm_files::{disk, signals, told, walk};
+use krm_files::disk::{self, Repaired};
+use krm_files::told::Word;
+use krm_files::{signals, told, walk};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::package::Package;
 use krm_show::args::Output;
 use krm_show::output::indented;
+use krm_show::page::Told;
 use krm_show::progress::Progress;
 use krm_show::screen;
 
@@ -55,7 +58,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     check(args)?;
     let progress = Progress::begin("fetching");
     let named = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
-    let names = if args.all { below(&named)? } else { each_once(&named) };
+    let names = if args.all { below("PACKAGE", &named)? } else { each_once(&named) };
     let is_data = args.check && args.common.output == Some(Output::Json);
     if !is_data {
         // A program that reads a list can do with an empty one.
@@ -63,23 +66,30 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     }
     let mut stores = Stores::new(args.reach.network());
     let mut repositories = Repositories::default();
-    let packages: Vec<Result<Planned>> =
-        names.iter().map(|name| planned(name, args, &mut stores, &mut repositories)).collect();
+    let packages: Vec<Result<Planned>> = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| {
+            progress.set(|| format!("looking for the release of package {} of {}", number + 1, names.len()));
+            planned(name, args, &mut stores, &mut repositories)
+        })
+        .collect();
     let plans: Vec<&Plan> = packages.iter().filter_map(|package| Some(&package.as_ref().ok()?.plan)).collect();
-    let mut fetched = plan::fetch(&plans).into_iter();
+    let mut fetched = plan::fetch(&plans, &progress).into_iter();
     drop(progress);
     let (mut ends, mut became, mut checked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut told_so_far = Told::default();
     for (name, planned) in names.iter().zip(&packages) {
         let done = match planned {
             Ok(planned) => match fetched.next() {
-                Some(Ok(gone)) => one(args, &common, Job::of(planned, &gone)),
+                Some(Ok(gone)) => one(args, &common, Job::of(planned, &gone), &mut told_so_far),
                 Some(Err(why)) => Err(anyhow!(why)),
                 None => Err(anyhow!("the package must have been fetched")),
             },
             Err(e) => Err(anyhow!("{}", told::chain(e))),
         };
         let Done { end, became: what, checked: of_package } = done.unwrap_or_else(|e| {
-            screen::tell(&format!("error: {}", in_package(name, &e)));
+            screen::tell(Word::Error, &in_package(name, &e));
             let stopped = e.downcast_ref::<signals::Stopped>();
             let end = stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()));
             let record = Package::open(name).ok().and_then(|package| package.record);
@@ -97,6 +107,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
     if is_data {
         screen::print(&indented(&serde_json::to_string(&checked)?))?;
     }
+    screen::tell_each(told_so_far.rest());
     if names.len() > 1 {
         summary(names.len(), &became)?;
     }
@@ -159,7 +170,7 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores, repositories: &mut Repositories) -> Result<Planned> {
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
-        screen::tell_each(&disk::repair(name)?);
+        screen::tell_each(disk::repair(name)?.iter().map(Repaired::message));
     }
     let package = Package::open(name)?;
     // One package may be a small part of its repository.

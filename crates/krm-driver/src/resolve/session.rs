@@ -115,10 +115,11 @@ pub enum Start {
     Merged,
 }
 
-/// The key for conflicts between versions.
-const NEWEST_KEY: &str = "n newest · ";
-const KEYS: &str = "o ours · t theirs · b both · e edit · s skip · u undo · q write and quit · ↑ ↓ PgUp PgDn scroll · Ctrl-C quit, write nothing";
-const KEYS_AT_END: &str = "Enter or q write and quit · u undo · Ctrl-C quit, write nothing";
+/// The keys, in a row of 80 columns.
+const KEYS: &str = "o ours  t theirs  b both  e edit  s skip  u undo  q write  ^C cancel  ↑↓ more";
+/// Those for conflicts between versions, which are short.
+const KEYS_OF_VERSIONS: &str = "o ours  t theirs  b both  n newest  e edit  s skip  u undo  q write  ^C cancel";
+const KEYS_AT_END: &str = "Enter or q writes the files and quits  u undo  ^C cancel, write nothing";
 
 /// The row that says how a conflict was decided.
 fn decided((case, answer): (&Case, &Option<Answer>)) -> ChangedRow {
@@ -270,8 +271,11 @@ impl<'c> Session<'c> {
     fn foot(&self) -> Vec<ChangedRow> {
         let mut rows = Vec::new();
         rows.extend(self.told.as_ref().map(|told| ChangedRow::new(Paint::Yellow, told.clone())));
-        let newest = if self.cases.get(self.at).is_some_and(|case| case.newest.is_some()) { NEWEST_KEY } else { "" };
-        let keys = if self.is_at_end() { KEYS_AT_END.to_owned() } else { format!("{newest}{KEYS}") };
+        let keys = match self.cases.get(self.at) {
+            None => KEYS_AT_END,
+            Some(Case { newest: Some(_), .. }) => KEYS_OF_VERSIONS,
+            Some(_) => KEYS,
+        };
         rows.push(ChangedRow::new(Paint::Bold, keys));
         self.wrapped(&rows)
     }
@@ -317,6 +321,13 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::resolve::marked::Newer;
+
+    #[test]
+    fn the_keys_fit_in_a_row_of_a_usual_terminal() {
+        for keys in [KEYS, KEYS_OF_VERSIONS, KEYS_AT_END] {
+            assert_eq!(pieces(keys, 80).len(), 1, "{keys}");
+        }
+    }
 
     const SIZE: Size = Size { columns: 200, rows: 10 };
 

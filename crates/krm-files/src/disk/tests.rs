@@ -316,7 +316,7 @@ fn what_is_half_undone_is_undone_by_the_next_run() {
             entry.carry_out(&run.folder(path).expect("a folder")).expect("put back");
         }
         std::mem::forget(run);
-        let told = repair(&root).expect("repaired").iter().map(ToString::to_string).collect::<Vec<_>>();
+        let told = repair(&root).expect("repaired").iter().map(|one| one.message().to_string()).collect::<Vec<_>>();
         let info = format!("info: {}: a run that was killed while it wrote is now taken back", root.display());
         assert_eq!(told, [info]);
         assert_eq!(names(&root), ["a", "gone", "z"], "{done}");

@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use krm_files::walk::{Tree, shown};
+use krm_files::walk::{Tree, shown, there};
 use krm_folders::package::{KPTFILE, Package};
 use krm_merge::file_path::RULES;
 
 /// The folders of the packages below some folders, each with its name as the user would type it. A package in another one comes before it. One
-/// with a record that cannot be read is one, too: whoever opens it gets the error.
+/// with a record that cannot be read is one, too: whoever opens it gets the error. `of` is the argument that names the folders.
 ///
 /// # Errors
-/// A folder cannot be read.
-pub fn below(roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// A folder is not there, or cannot be read.
+pub fn below(of: &str, roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for root in roots {
+        there(of, "a folder with packages", root)?;
         let tree = Tree::read(root)?;
         let folders = tree.files.iter().filter_map(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -43,7 +44,10 @@ pub fn below(roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
 pub fn check_some(found: &[PathBuf], roots: &[PathBuf]) -> Result<()> {
     if found.is_empty() {
         let roots: Vec<String> = roots.iter().map(|root| shown(root)).collect();
-        bail!("{}: there must be a package that records its upstream", roots.join(", "));
+        bail!(
+            "{}: there must be a package that records its upstream; `kubectl krm-merge upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
+            roots.join(", ")
+        );
     }
     Ok(())
 }

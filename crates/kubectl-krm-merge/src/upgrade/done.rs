@@ -1,7 +1,7 @@
 //! What became of packages, and what the user is told of it.
 
 use anyhow::Result;
-use krm_files::told::counted;
+use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
 use krm_show::args::Color;
@@ -113,30 +113,36 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
     let Some((open, marked)) = ended.open else {
         if writes && common.output.is_none() {
             let mut page = Page::new(Reader::of_stdout(Color::Auto));
-            page.line(&format!("upgraded {} {has}to {to}", package.name));
+            page.message(Word::Upgraded, &format!("{} {has}to {to}", package.name));
             page.print()?;
         }
         return Ok(Done::of(ended.end, if writes { Became::Upgraded } else { Became::Looked }));
     };
     let is_written = writes && !merge.has_failed();
     if is_written && marked == 0 {
-        screen::tell(&format!(
-            "upgraded {} {has}to {to}, with conflicts that have no markers: see above",
-            package.name
-        ));
+        screen::tell(
+            Word::Upgraded,
+            &format!("{} {has}to {to}, with conflicts that have no markers: see above", package.name),
+        );
         return Ok(Done::of(open, Became::Marked));
     }
     if is_written {
-        screen::tell(&format!("upgraded {} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")));
-        screen::tell(&format!(
-            "next: decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
-            package.name
-        ));
+        screen::tell(
+            Word::Upgraded,
+            &format!("{} {has}to {to}, with conflicts in {}", package.name, counted(marked, "file")),
+        );
+        screen::tell(
+            Word::Next,
+            &format!(
+                "decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
+                package.name
+            ),
+        );
         return Ok(Done::of(open, Became::Marked));
     }
     if writes {
         let more = if args.deciding.on_conflict.is_some() { ": run it again without `--on-conflict`" } else { "" };
-        screen::tell(&format!("{}: nothing was written{more}", package.name));
+        screen::tell(Word::Plain, &format!("{}: nothing was written{more}", package.name));
     }
     Ok(Done::of(open, if open == End::Bad { Became::Failed } else { Became::Open }))
 }
@@ -200,6 +206,6 @@ pub fn summary(all: usize, became: &[Became]) -> Result<()> {
     if all > became.len() {
         parts.push(format!("{} not begun", all - became.len()));
     }
-    screen::tell(&format!("{}: {}", counted(all, "package"), parts.join(", ")));
+    screen::tell(Word::Plain, &format!("{}: {}", counted(all, "package"), parts.join(", ")));
     Ok(())
 }

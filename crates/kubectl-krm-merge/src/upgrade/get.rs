@@ -11,7 +11,7 @@ use krm_files::disk::{self, Replacement};
 use krm_files::held::Held;
 use krm_files::side::Side;
 use krm_files::signals::Signals;
-use krm_files::told::counted;
+use krm_files::told::{Word, counted};
 use krm_files::walk::shown;
 use krm_folders::end::End;
 use krm_folders::package::KPTFILE;
@@ -39,6 +39,7 @@ pub fn get(args: &Get) -> Result<End> {
     let progress = Progress::begin("fetching");
     let store = Store::open(&given.repo, Path::new("."), args.reach.network())?;
     let state = store.state(&given)?;
+    progress.measure(store.meter());
     let mut side = release::package(&store, &given, &state, args.source.clone(), &[])?;
     Selection::of_paths(&args.path).context("`--path`")?.part_of_release(&mut side);
     if side.files.is_empty() {
@@ -51,12 +52,15 @@ pub fn get(args: &Get) -> Result<End> {
     write(&folder, &files)?;
     drop(progress);
     side.links().for_each(|link| {
-        screen::tell(&format!("warning: {link}: not copied, because links and submodules are not followed"))
+        screen::tell(Word::Warning, &format!("{link}: not copied, because links and submodules are not followed"))
     });
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let (name, files) = (shown(&folder), counted(files.len(), "file"));
     page.line(&format!("got {} with {files}, at commit {}", name, state.commit));
-    page.line(&format!("next: commit it, edit it, and run `kubectl krm-merge upgrade {name}` for each new release"));
+    page.message(
+        Word::Next,
+        &format!("commit it, edit it, and run `kubectl krm-merge upgrade {name}` for each new release"),
+    );
     page.print()?;
     Ok(End::Done)
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use krm_files::told;
+use krm_files::told::{self, Word};
 use krm_files::walk::shown;
 use krm_folders::end::End;
 use krm_folders::package::Package;
@@ -57,7 +57,7 @@ struct Row {
 pub fn list(args: &List) -> Result<End> {
     let progress = Progress::begin("listing");
     let roots = [args.root.clone().unwrap_or_else(|| PathBuf::from("."))];
-    let folders = below(&roots)?;
+    let folders = below("FOLDER", &roots)?;
     if matches!(args.output, Listed::Table | Listed::Wide) {
         check_some(&folders, &roots)?;
     }
@@ -79,8 +79,8 @@ pub fn list(args: &List) -> Result<End> {
     }
     page.print()?;
     let errors = rows.iter().filter_map(|row| Some((row, row.error.as_ref()?)));
-    let errors: Vec<String> = errors.map(|(row, error)| format!("error: {}: {error}", row.package)).collect();
-    errors.iter().for_each(|error| screen::tell(error));
+    let errors: Vec<String> = errors.map(|(row, error)| format!("{}: {error}", row.package)).collect();
+    errors.iter().for_each(|error| screen::tell(Word::Error, error));
     Ok(if errors.is_empty() { End::Done } else { End::Bad })
 }
 

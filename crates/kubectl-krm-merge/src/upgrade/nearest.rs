@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Error, Result, anyhow};
 use krm_files::side::Side;
 use krm_files::terminal::is_someone_there;
+use krm_files::told::Word;
 use krm_git::refs::State;
 use krm_git::store::Gone;
 use krm_show::progress::Progress;
@@ -61,7 +62,7 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
         }
         if nearest.compared > 0 {
             let told = format!("comparing {} of {} releases", nearest.compared, nearest.all);
-            if screen::is_told_to_someone() { progress.set(|| told) } else { screen::tell(&told) }
+            if screen::is_told_to_someone() { progress.set(|| told) } else { screen::tell(Word::Plain, &told) }
         }
         let folders = batch.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
         let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
@@ -85,12 +86,10 @@ fn goes_on(nearest: &Nearest) -> Result<bool> {
         return Ok(false);
     }
     let so_far = nearest.found.as_ref().map_or_else(String::new, |(_, name)| format!("; so far, {name} is nearest"));
-    screen::tell(&format!(
-        "compared {} of {} releases{}: go on? [y/N]",
-        nearest.compared,
-        nearest.all,
-        shown::line(&so_far)
-    ));
+    screen::tell(
+        Word::Plain,
+        &format!("compared {} of {} releases{}: go on? [y/N]", nearest.compared, nearest.all, shown::line(&so_far)),
+    );
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(answer.trim().eq_ignore_ascii_case("y"))

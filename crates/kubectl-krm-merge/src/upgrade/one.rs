@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use krm_driver::mark;
 use krm_files::change::Change;
 use krm_files::side::Side;
+use krm_files::told::{Message, Word};
 use krm_files::walk::Unread;
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
@@ -14,6 +15,7 @@ use krm_folders::selection::{MovedOut, Selection, lacks, taken_out};
 use krm_merge::file_path::RULES;
 use krm_merge_function::config::Role;
 use krm_show::args::Output;
+use krm_show::page::Told;
 use krm_show::progress::Progress;
 use krm_show::screen;
 use krm_yaml::shown;
@@ -26,26 +28,27 @@ use crate::cli::{Common, InConflict, Upgrade};
 use crate::likeness::likeness;
 use crate::{run, setting};
 
-/// Upgrades one package, or looks at it.
+/// Upgrades one package, or looks at it. `told_so_far` is what the run told of others.
 ///
 /// # Errors
 /// The package or a release is not in order, or cannot be read or written.
-pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
+pub fn one(args: &Upgrade, common: &Common, job: Job<'_>, told_so_far: &mut Told) -> Result<Done> {
     let Job { package, plan, gone, from } = job;
     let progress = Progress::begin("reading");
+    progress.set(|| format!("reading {}", package.name));
     if args.check
         && !plan.is_done()
         && let Some(bare) = untouched(job)?
     {
         setting::of_upgrade(&args.deciding, common)?.use_rules_of(&bare)?;
-        plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
+        plan.warnings.iter().for_each(|warning| screen::tell(Word::Warning, &format!("{}: {warning}", package.name)));
         drop(progress);
         return checked(args, job, Found::default());
     }
     let mut dest = given::side("PACKAGE", &package.path.to_string_lossy(), &[])?;
     let own = leave_out_own(&mut dest);
     mark::check_resolved(&dest)?;
-    plan.warnings.iter().for_each(|warning| screen::tell(&format!("warning: {}: {warning}", package.name)));
+    plan.warnings.iter().for_each(|warning| screen::tell(Word::Warning, &format!("{}: {warning}", package.name)));
     let is_known = from.map_or_else(|| package.is_bare(&dest), |from| !gone.contains_key(&from.commit));
     if !is_known {
         drop(progress);
@@ -63,7 +66,7 @@ pub fn one(args: &Upgrade, common: &Common, job: Job<'_>) -> Result<Done> {
         drop(progress);
         return same(args, job);
     }
-    merged(args, common, job, Dest { side: &mut dest, own }, progress)
+    merged(args, common, job, Dest { side: &mut dest, own }, progress, told_so_far)
 }
 
 /// The package, and the folders in it that have an upstream of their own.
@@ -73,7 +76,14 @@ struct Dest<'d> {
 }
 
 /// Merges the change between two releases into a package, and writes or shows the result.
-fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progress: Progress) -> Result<Done> {
+fn merged(
+    args: &Upgrade,
+    common: &Common,
+    job: Job<'_>,
+    dest: Dest<'_>,
+    progress: Progress,
+    told_so_far: &mut Told,
+) -> Result<Done> {
     let Job { package, plan, .. } = job;
     let Dest { side: dest, own } = dest;
     let mut updated = plan.to.side(plan.from.as_ref(), &[&dest.files])?;
@@ -118,9 +128,9 @@ fn merged(args: &Upgrade, common: &Common, job: Job<'_>, dest: Dest<'_>, progres
         return checked(args, job, Found::of(changes, &merge));
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
-    let ended = run::end(dest, &setting, &merge, common, progress)?;
+    let ended = run::end(dest, &setting, &merge, common, progress, told_so_far)?;
     let apart = Apart { missing, moved, own, new: new.unwrap_or_default() };
-    apart.told(package, plan).iter().for_each(|line| screen::tell(line));
+    screen::tell_each(apart.told(package, plan));
     ended_as(args, common, job, &merge, ended)
 }
 
@@ -138,34 +148,36 @@ struct Apart {
 
 impl Apart {
     /// What the user should know of it, and of the values that the package keeps because its command makes them anew.
-    fn told(&self, package: &Package, plan: &Plan) -> Vec<String> {
+    fn told(&self, package: &Package, plan: &Plan) -> Vec<Message> {
         let name = &package.name;
         let more = |rest: &[String]| if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let mut told = Vec::new();
         if let Some((first, rest)) = plan.kept_places().split_first() {
             let more = more(rest);
-            told.push(format!(
-                "info: {name}: its command makes {first}{more} anew at each rendering, so the package keeps its own"
-            ));
+            told.push(Word::Info.says(format!(
+                "{name}: its command makes {first}{more} anew at each rendering, so the package keeps its own"
+            )));
         }
         if let (Some((first, rest)), Some(from)) = (self.missing.split_first(), &plan.from) {
             let (first, more, from) = (shown::name(first), more(rest), shown::name(&from.state.name));
-            told.push(format!(
-                "info: {name}: it does not have {first}{more} of {from}, so that stays away: `paths` in its {RULES} says what it takes"
-            ));
+            told.push(Word::Info.says(format!(
+                "{name}: it does not have {first}{more} of {from}, so that stays away: `paths` in its {RULES} says what it takes"
+            )));
         }
         told.extend(self.moved.iter().map(|MovedOut { from, to }| {
             let [from, to] = [from, to].map(|path| shown::name(path));
-            format!(
-                "warning: {name}: upstream moved {from} to {to}, which `paths` in its {RULES} does not take, so yours stays as it is"
-            )
+            Word::Warning.says(format!(
+                "{name}: upstream moved {from} to {to}, which `paths` in its {RULES} does not take, so yours stays as it is"
+            ))
         }));
         let own = self.own.iter();
-        told.extend(
-            own.map(|folder| format!("info: {name}/{folder} has an upstream of its own, so it is upgraded on its own")),
-        );
+        told.extend(own.map(|folder| {
+            Word::Info.says(format!("{name}/{folder} has an upstream of its own, so it is upgraded on its own"))
+        }));
         told.extend(self.new.iter().map(|folder| {
-            format!("info: {name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on")
+            Word::Info.says(format!(
+                "{name}/{folder} comes with an upstream of its own, and is upgraded on its own from now on"
+            ))
         }));
         told
     }

@@ -18,6 +18,7 @@ use krm_git::release;
 use krm_git::store::{Gone, Network, Store};
 use krm_git::tree;
 use krm_merge::file_path::RULES;
+use krm_show::progress::Progress;
 use krm_yaml::shown;
 
 use super::aim::{Aim, Came, DirectoryAt, Next, newest, next};
@@ -272,7 +273,10 @@ fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
         Some(Record { upstream: Upstream::Run { .. }, .. }) => {
             bail!("{}: its upstream is a command, whose releases nobody knows", package.name)
         }
-        None => bail!("{}: a package must record where it comes from, in its Kptfile or {RULES}", package.name),
+        None => bail!(
+            "{}: a package must record where it comes from, in its Kptfile or {RULES}; `kubectl krm-merge upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
+            package.name
+        ),
     }
 }
 
@@ -333,15 +337,21 @@ fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
 }
 
 /// Fetches what the plans need, once for each repository. Returns the commits that each plan misses, or why nothing could be fetched.
-pub fn fetch(plans: &[&Plan]) -> Vec<Result<Gone, String>> {
+pub fn fetch(plans: &[&Plan], progress: &Progress) -> Vec<Result<Gone, String>> {
     let mut stores: BTreeMap<*const Store, (Rc<Store>, BTreeSet<PackageFolder<'_>>)> = BTreeMap::new();
     for (store, folder) in plans.iter().flat_map(|plan| plan.folders()) {
         let (_, folders) = stores.entry(Rc::as_ptr(store)).or_insert_with(|| (Rc::clone(store), BTreeSet::new()));
         folders.insert(folder);
     }
+    let count = stores.len();
     let fetched: BTreeMap<_, _> = stores
         .into_iter()
-        .map(|(at, (store, folders))| (at, fetched(&store, &folders).map_err(|e| told::chain(&e))))
+        .enumerate()
+        .map(|(number, (at, (store, folders)))| {
+            progress.set(|| format!("fetching from repository {} of {count}", number + 1));
+            progress.measure(store.meter());
+            (at, fetched(&store, &folders).map_err(|e| told::chain(&e)))
+        })
         .collect();
     let of_plan = |plan: &&Plan| {
         let mut gone = Gone::new();
