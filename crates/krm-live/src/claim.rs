@@ -160,11 +160,6 @@ impl Claim<'_> {
         match &self.answer {
             Answer::Fields(fields) => fields.iter().map(of_field).collect(),
             Answer::Refused(e) => vec![Outcome::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
-            Answer::Taken if self.local.handover.is_some() => {
-                let what =
-                    "its fields go over from client-side to server-side apply, and the note of kubectl is removed";
-                vec![Outcome::new(Severity::Info, format!("{address}: {what}"))]
-            }
             _ => Vec::new(),
         }
     }

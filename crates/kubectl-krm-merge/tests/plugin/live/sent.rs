@@ -233,9 +233,10 @@ fn the_move_to_server_side_apply_is_in_nobody_s_way() {
     });
     let folder = folder(&server, &[("m.yaml", &map(json!({"a": "2"})).to_string())]);
     let args = ["-f", "m.yaml", "--server-side"];
-    // What the files drop goes, as with client-side apply, and is shown.
+    // What the files drop goes, as with client-side apply, and is shown. The handover is told.
     let shown = run(&folder, &args);
-    assert!(shown.stderr.is_empty() && shown.stdout.contains("\n-  b: \"2\"\n"), "{shown:?}");
+    let told = "info: prod/configmap/m: its fields go over from client-side to server-side apply, and the note of kubectl is removed\n";
+    assert!(shown.stderr == told && shown.stdout.contains("\n-  b: \"2\"\n"), "{shown:?}");
     let before = server.asked().len();
     let ran = run(&folder, &[&args[..], &["--apply"]].concat());
     assert_eq!(ran.passed(), "prod/configmap/m applied on the server's side\n");
