@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use k8s_openapi::jiff::Timestamp;
-use krm_files::told;
+use krm_files::told::{self, Message};
 use krm_merge_function::results::{Outcome, Severity};
 use krm_show::progress::Progress;
 use krm_show::screen;
@@ -117,7 +117,7 @@ pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, 
     }
     drop(progress);
     let end = Outcome::new(Severity::Info, format!("ready: {}", told::counted(locals.len(), "resource")));
-    screen::tell(&told::line(&end));
+    screen::tell_each([Message::of(&end)]);
     Ok(())
 }
 
