@@ -572,3 +572,51 @@ impl Hashed {
         self.places.add(place, &*id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use krm_yaml::Document;
+
+    use super::*;
+
+    #[test]
+    fn a_searched_resource_finds_what_a_walk_finds() {
+        let text = "l: [{n: a, p: 1}, {n: a, p: 2}, {n: b}, {p: 3}, x]\nm: {l: [[1, 2], [3]]}\ns: [v, w]\ne: null\n";
+        let document = Document::parse(text).expect("valid");
+        let root = document.roots().next().expect("a root");
+        let searched = Searched::new(root);
+        let field = |name: &'static str| Step::Field(name.into());
+        let element = |keys: &[(&'static str, &'static str)]| {
+            let key = |(name, value): &(&'static str, &'static str)| {
+                let default = (*name == "p").then_some("9".into());
+                KeyStep { name: (*name).into(), value: (*value).into(), default }
+            };
+            Step::Element(keys.iter().map(key).collect())
+        };
+        for (steps, want) in [
+            (vec![field("l"), element(&[("n", "a")])], Some("{n: a, p: 1}")),
+            (vec![field("l"), element(&[("n", "a"), ("p", "2")])], Some("{n: a, p: 2}")),
+            (vec![field("l"), element(&[("n", "b"), ("p", "9")]), field("n")], Some("b")),
+            (vec![field("l"), element(&[("n", "c")])], None),
+            (vec![field("l"), Step::Index(4)], Some("x")),
+            (vec![field("l"), Step::Index(5)], None),
+            (vec![field("m"), field("l"), Step::Index(1), Step::Index(0)], Some("3")),
+            (vec![field("s"), Step::Value("w".into())], Some("w")),
+            (vec![field("s"), field("v")], None),
+        ] {
+            let mut path = FieldPath::default();
+            steps.into_iter().for_each(|step| path.push(step, None));
+            let text = |node: Option<NodeRef<'_>>| node.map(|node| node.text().to_owned());
+            assert_eq!(text(find(root, &path)).as_deref(), want, "{path:?}");
+            for _ in 0..2 {
+                assert_eq!(text(searched.find(&path)).as_deref(), want, "{path:?}");
+            }
+        }
+        let count = |name: &'static str| {
+            let mut path = FieldPath::default();
+            path.push(field(name), None);
+            searched.count(&path)
+        };
+        assert_eq!([count("l"), count("s"), count("e"), count("x")], [Some(5), Some(2), None, None]);
+    }
+}
