@@ -85,7 +85,7 @@ impl ApplySet {
         if served.namespaced && namespace.is_none() {
             bail!("namespace is required to use namespace-scoped ApplySet: name it with `-n`");
         }
-        let parent = served.address(name, namespace);
+        let parent = served.address(name, namespace)?;
         let is_built_in = matches!(parent.group_kind(), ("", "Secret" | "ConfigMap"));
         if !is_built_in && !is_parent_type(cluster, &parent).await? {
             let type_of = format!("{}, Resource={}", served.api_version, served.plural);
@@ -139,10 +139,11 @@ impl ApplySet {
         let lists = places.iter().map(async |(served, namespace)| {
             let found = cluster.list(served, *namespace, &selector).await;
             let found = found.with_context(|| format!("listing {} objects for pruning", served.kind))?;
-            anyhow::Ok(found.into_iter().filter_map(|live| {
-                let name = live["metadata"]["name"].as_str()?;
-                Some(Member { address: served.address(name, *namespace), live })
-            }))
+            let member = |live: Value| {
+                let address = served.address(live["metadata"]["name"].as_str().unwrap_or_default(), *namespace)?;
+                anyhow::Ok(Member { address, live })
+            };
+            found.into_iter().map(member).collect::<Result<Vec<_>>>()
         });
         // Two groups may serve the same object.
         let of_files: BTreeSet<String> = locals.iter().map(|local| local.address.to_string()).collect();

@@ -51,15 +51,21 @@ pub struct Served {
 
 impl Served {
     /// The address of an object of the type.
-    pub fn address(&self, name: &str, namespace: Option<&str>) -> Address {
+    ///
+    /// # Errors
+    /// A part of it cannot be part of a URL.
+    pub fn address(&self, name: &str, namespace: Option<&str>) -> Result<Address> {
+        segment("metadata.name", name)?;
+        segment("plural", &self.plural)?;
+        namespace.map_or(Ok(()), |namespace| segment("metadata.namespace", namespace))?;
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
-        Address {
+        Ok(Address {
             namespace: namespace.filter(|_| self.namespaced).map(str::to_owned),
             name: name.to_owned(),
             defined_by: self.defined_by.clone(),
             kind: GroupVersionKind::gvk(group, version, &self.kind),
             plural: self.plural.clone(),
-        }
+        })
     }
 }
 
@@ -176,9 +182,8 @@ impl Cluster {
             };
             bail!("the cluster must know {what}, but it does not");
         };
-        segment("plural", &found.plural)?;
         let namespace = if found.namespaced { Some(self.namespace_of(object)?) } else { None };
-        Ok(found.address(object.name(), namespace.as_deref()))
+        found.address(object.name(), namespace.as_deref())
     }
 
     /// A type of a group, in the version that the cluster prefers among those that have it; `None` if the cluster has no such type.
@@ -223,9 +228,7 @@ impl Cluster {
         {
             bail!("`metadata.namespace` must be the one that `-n` says, \"{asked}\", not \"{said}\"");
         }
-        let namespace = said.unwrap_or(&self.namespace);
-        segment("metadata.namespace", namespace)?;
-        Ok(namespace.to_owned())
+        Ok(said.unwrap_or(&self.namespace).to_owned())
     }
 
     /// The types of an apiVersion; empty if the cluster does not have it.
@@ -284,7 +287,9 @@ impl Cluster {
     /// # Errors
     /// The cluster answers with anything but a list.
     pub async fn list(&self, of: &Served, namespace: Option<&str>, selector: &str) -> Result<Vec<Value>> {
-        let request = of.address("", namespace).url().list(&ListParams::default().labels(selector))?;
+        // The address of a list is that of its objects, without a name.
+        let of_objects = of.address("all", namespace)?.url();
+        let request = of_objects.list(&ListParams::default().labels(selector))?;
         let text = self.http.ask(request).await?;
         let mut list: Value = serde_json::from_str(&text).context("the answer of the cluster must be JSON")?;
         let Value::Array(items) = list["items"].take() else { bail!("the cluster must answer with a list") };

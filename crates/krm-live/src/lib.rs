@@ -3,8 +3,8 @@
 //! [`live::live`] reads the objects of the cluster, shows what applying the files would change, and sends it with `--apply`. A `Local` is one
 //! object with its three states. [`Ask`](args::Ask) gets the definition of a type.
 //!
-//! It is the only crate with a client, TLS and an executor. It never sends a change without `--apply`, and then only after a dry run by the server.
-//! It never shows a value of a Secret to a person.
+//! It is the only crate with a client, TLS and an executor. It never sends a change without `--apply`, and then only after a dry run by the
+//! server. It deletes only members of an ApplySet, with `--prune`. It never shows a value of a Secret to a person.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

@@ -278,6 +278,10 @@ fn flags_that_make_no_sense_together_are_refused() {
             &["--prune", "--applyset=secrets/", "-n", "prod"],
             "invalid parent reference \"secrets/\": name cannot be blank",
         ),
+        (
+            &["--prune", "--applyset=secrets/../a", "-n", "prod"],
+            "`metadata.name` must be a name that can stand in a URL",
+        ),
         (&["--prune", "--applyset=nothing/a", "-n", "prod"], "the cluster must have a resource \"nothing\""),
     ] {
         let err = run(&folder, &[&["-f", "all.yaml"], args].concat()).failed(2);
