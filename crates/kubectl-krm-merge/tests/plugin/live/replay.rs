@@ -131,7 +131,8 @@ fn lines(file: &Path) -> Option<Vec<Value>> {
 /// Scenarios, and what the server says of its types, by path.
 pub struct Recording {
     pub scenarios: Vec<Scenario>,
-    said: BTreeMap<String, Answer>,
+    /// All servers share it, because each lives as long as the tests.
+    said: Arc<BTreeMap<String, Answer>>,
 }
 
 impl Recording {
@@ -144,7 +145,7 @@ impl Recording {
             let status = u16::try_from(line["status"].as_u64().expect("a status")).expect("a status");
             (format!("GET {path}"), Answer::Json(status, line["body"].take()))
         };
-        Some(Self { scenarios, said: server.into_iter().map(of).collect() })
+        Some(Self { scenarios, said: Arc::new(server.into_iter().map(of).collect()) })
     }
 
     /// A server with the objects of a scenario.
@@ -152,13 +153,14 @@ impl Recording {
         let plural = |object: &Value| self.plural(object);
         let objects = scenario.live().iter().map(|o| (path(o, &plural(o)), o.clone())).collect();
         let objects = Arc::new(Mutex::new(objects));
-        let (mut said, keeps) = (self.said.clone(), objects.clone());
+        let (said, keeps) = (self.said.clone(), objects.clone());
+        let mut more = BTreeMap::new();
         for object in scenario.live() {
             // Discovery of the custom resources was not recorded.
             let (version, kind) =
                 (object["apiVersion"].as_str().expect("a text"), object["kind"].as_str().expect("a text"));
             if version.contains('/') {
-                said.entry(format!("GET /apis/{version}")).or_insert_with(|| types(&[(kind, &plural(object), true)]));
+                more.entry(format!("GET /apis/{version}")).or_insert_with(|| types(&[(kind, &plural(object), true)]));
             }
         }
         let of = |objects: &[Value]| objects.iter().map(|o| (path(o, &plural(o)), o.clone())).collect();
@@ -175,7 +177,9 @@ impl Recording {
         let creator = scenario.creator().to_owned();
         let server = Server::answering(move |asked, _| {
             let is_owner = asked.line.contains(&format!("fieldManager={creator}&"));
-            answer(asked, &said, &keeps, &known).or_else(|| applied[usize::from(is_owner)].answer(asked, &keeps))
+            let own = answer(asked, &said, &keeps, &known);
+            own.or_else(|| more.get(asked.path()).cloned())
+                .or_else(|| applied[usize::from(is_owner)].answer(asked, &keeps))
         });
         Replay { server, objects }
     }
