@@ -32,7 +32,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask dist [build] [TARGET]...
        cargo xtask dist pack
        cargo xtask wasm
-       cargo xtask pictures
+       cargo xtask pictures [--check]
        cargo xtask test [ARGUMENTS]
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-schema/src/schema where not given) from documents of Kubernetes' types, newest version last.
@@ -54,7 +54,8 @@ npm packages, packages for Debian and RPM, the manifests, and their checksums. b
 
 wasm makes the package for JavaScript in target/wasm, which dist packs if it is there.
 
-pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH, as kubectl.
+pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH. --check compares those of tmux with what
+is there.
 
 test runs all tests, and says at the end what they skipped. `cargo test` gets the ARGUMENTS, too.";
 
