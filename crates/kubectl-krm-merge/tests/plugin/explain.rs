@@ -97,7 +97,7 @@ fn what_is_not_known_is_said() {
     for (args, want) in [
         (&["nothing"][..], "\"nothing\" must be a type that is known"),
         (&["event"], "must name one type, and there are `event`, `event.events.k8s.io`"),
-        (&["rollout", "spec.nowhere"], "PATH must be that of a list of `argoproj.io/v1alpha1 rollout`"),
+        (&["rollout", "spec.nowhere"], "`PATH` must be that of a list of `argoproj.io/v1alpha1 rollout`"),
     ] {
         let error = folder.run(&[&["explain"], args].concat()).failed(2);
         assert!(error.contains(want), "{error}");

@@ -773,7 +773,7 @@ fn a_side_in_which_nothing_is_found_is_an_error() {
     assert_eq!(err, "error: g: there must be at least one resource\n");
     for (source, dest) in [("d", "d"), ("d/d.yaml", "d/d.yaml")] {
         let err = folder.run(&["two-way", "-s", source, "-d", dest, "-i"]).failed(2);
-        assert_eq!(err, format!("error: {source}: the source must not be dest itself\n"));
+        assert_eq!(err, format!("error: {source}: the source must not be dest itself: name what has the new values\n"));
     }
     // A package may hold no resources at all.
     folder.write("v1/a.txt", "1");
