@@ -141,7 +141,8 @@ fn recorded_decisions_of_the_same_values() {
     let head = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay\n  rules:\n";
     let args = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "-o", "name", "--config", "r.yaml"];
     for (text, rule) in shapes {
-        check(200, &args, 0, |n| {
+        // So many rules fill half of a table. In a full one, the steps of a look-up depend on the seed of the hash.
+        check(130, &args, 0, |n| {
             vec![
                 ("o", text(n, "o")),
                 ("u", text(n, "u")),
