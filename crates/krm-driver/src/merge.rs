@@ -245,7 +245,12 @@ impl<'r, 'a> Merge<'r, 'a> {
         for side in Side::ALL {
             match asked.as_ref().unwrap_or(merged).settle(&mut |_| Treatment::Open(side.into())) {
                 Settled::Kept | Settled::Absent | Settled::Merged(_) => {}
-                Settled::Added(tree) => added[side] = Some(self.document(here.updated?, &tree)?),
+                // What is new has no conflict, so it is the same for each side.
+                Settled::Added(tree) => {
+                    let text = self.document(here.updated?, &tree)?;
+                    added = Sides::of(|_| Some(text.clone()));
+                    break;
+                }
                 Settled::BroughtBack(_) => added[side] = whole(side),
                 Settled::Deleted => draft.fates[side][item?] = Item::Goes,
                 Settled::Restored(_) => {
