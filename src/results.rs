@@ -2,6 +2,7 @@
 //!
 //! A run makes a [`Report`] of each event. Only `words.rs` turns a report into English.
 
+mod message;
 mod tags;
 mod words;
 
@@ -24,6 +25,7 @@ use serde_yaml::Value;
 
 use crate::name::Name;
 use crate::report::{Counts, Report};
+pub use message::{Message, Word};
 use tags::Tags;
 use words::of_settled;
 pub use words::{Did, at_comment, changed_by, contradicting, counted, followed, how_of, listed, next_step};
@@ -344,25 +346,29 @@ impl Outcome {
 
     /// One line for stderr, with the resource and the file, which are in other fields than the message.
     pub fn line(&self) -> String {
-        let word = match self.severity {
-            Severity::Error => "error",
+        self.word().says(self.said()).to_string()
+    }
+
+    /// What it is to people.
+    fn word(&self) -> Word {
+        match self.severity {
+            Severity::Error => Word::Error,
             // All else is merged, and the conflict waits for someone in its file. That is no fault.
-            Severity::Warning if self.is_open() => "conflict",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        };
-        format!("{word}: {}", self.said())
+            Severity::Warning if self.is_open() => Word::Conflict,
+            Severity::Warning => Word::Warning,
+            Severity::Info => Word::Info,
+        }
     }
 
     /// The line without its first word.
-    pub fn said(&self) -> String {
+    fn said(&self) -> String {
         // A line that begins with a place in the resource's own file does not repeat the file.
         let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
         self.at.as_ref().filter(is_there).map_or_else(|| self.said_with("", &self.message), |at| self.said_at(at))
     }
 
     /// The same for an error in a text. It begins with the place.
-    pub fn said_at(&self, At { text, position, told }: &At) -> String {
+    fn said_at(&self, At { text, position, told }: &At) -> String {
         Self { file: None, ..self.clone() }.said_with(&format!("{text}:{position}: "), told)
     }
 

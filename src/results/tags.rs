@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 pub struct Tags(Vec<(&'static str, String)>);
 
 impl Tags {
-    /// Whether there is none.
+    /// Whether it has no tags.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -119,7 +119,7 @@ fn held(sender: &Sender<'_>, local: &Local, refused: &Error) -> Vec<HeldField> {
 }
 
 impl Claim<'_> {
-    /// The path of the object, with its change if there is one; `None` if the answer does not say what becomes of it.
+    /// The path of the object, with its change if there is one; `None` if the answer does not say how it changes.
     fn settled(&self) -> Option<(String, Option<Change>)> {
         let becomes = match &self.answer {
             Answer::Same => None,
@@ -244,7 +244,7 @@ mod tests {
         let settled = |becomes: &Value| {
             let answer = answered(&local, &becomes.to_string(), "me").expect("JSON");
             let is_same = matches!(answer, Answer::Same);
-            let (path, change) = claim(&local, answer).settled().expect("it says what becomes of it");
+            let (path, change) = claim(&local, answer).settled().expect("it says how it changes");
             (path, is_same, change.map(|change| String::from_utf8(change.new.expect("a text")).expect("UTF-8")))
         };
         // Only the time and the version are others.

@@ -114,9 +114,7 @@ pub fn live(args: &Live) -> Result<End> {
     let mut infos = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     infos.extend(claims.iter().filter_map(Claim::of_handover));
     report(&merge.results, format, &mut Told::default());
-    for info in &infos {
-        screen::tell_each([Message::of(info)]);
-    }
+    screen::tell_each(infos.iter().map(Message::of));
     merge.results.extend(infos);
     if let Some(format) = format {
         page(format, &dest, &merge, told, reader)?.print()?;

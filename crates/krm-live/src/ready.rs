@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use k8s_openapi::jiff::Timestamp;
-use krm_files::told::{self, Message};
-use krm_merge_function::results::{Outcome, Severity};
+use krm_files::told::{self, Word};
 use krm_show::progress::Progress;
 use krm_show::screen;
 use serde_json::Value;
@@ -116,8 +115,7 @@ pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, 
         pause = (2 * pause).min(MOST);
     }
     drop(progress);
-    let end = Outcome::new(Severity::Info, format!("ready: {}", told::counted(locals.len(), "resource")));
-    screen::tell_each([Message::of(&end)]);
+    screen::tell(Word::Info, &format!("ready: {}", told::counted(locals.len(), "resource")));
     Ok(())
 }
 
