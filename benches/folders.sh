@@ -9,11 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- 10000
-time=$(env which time 2>/dev/null) || time=
-if [ -z "$time" ] || ! "$time" -f '%M' true >/dev/null 2>&1; then
-    echo "folders.sh: GNU time is absent (package \`time\`); there are no figures without it" >&2
-    exit 1
-fi
+. benches/time.sh
 . benches/plugin.sh
 export XDG_CACHE_HOME="$dir/cache"
 

@@ -14,16 +14,7 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- 100 1000 10000 50000
 runs=${RUNS:-3}
 
-if [ -x /usr/bin/time ]; then
-    time=/usr/bin/time
-else
-    # A shell's own `time` knows no memory; `command -p` and `env` find only programs.
-    time=$(env which time 2>/dev/null) || time=
-fi
-if [ -z "$time" ] || ! "$time" -f '%e %M' true >/dev/null 2>&1; then
-    echo "measure.sh: GNU time is absent (package \`time\`); there are no figures without it" >&2
-    exit 1
-fi
+. benches/time.sh
 
 cargo build --quiet --release --package krm-merge-function
 cargo build --quiet --release --package kubectl-krm-merge

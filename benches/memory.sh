@@ -8,11 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 n=${1:-100000}
-time=$(env which time 2>/dev/null) || time=
-if [ -z "$time" ] || ! "$time" -f '%M' true >/dev/null 2>&1; then
-    echo "memory.sh: GNU time is absent (package \`time\`); there are no figures without it" >&2
-    exit 1
-fi
+. benches/time.sh
 
 cargo build --quiet --release --locked --package kubectl-krm-merge
 target=${CARGO_TARGET_DIR:-target}
