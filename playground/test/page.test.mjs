@@ -34,6 +34,15 @@ const startEmpty = async (page) => {
   await merged(page, /^Waiting for/);
 };
 
+/**
+ * Shows the result as a diff. The worker makes the diff, and until it comes the page keeps the text.
+ * @param {import("playwright-core").Page} page
+ */
+const showDiff = async (page) => {
+  await page.getByLabel("Diff").check();
+  await page.waitForFunction(() => document.querySelector("#result")?.textContent?.includes("@@"));
+};
+
 for (const way of /** @type {const} */ (["http", "file"])) {
   test(`it loads, and merges what someone types (${way})`, async () => {
     const { page, context, wrong } = await host.open(host[way]);
@@ -51,7 +60,7 @@ for (const way of /** @type {const} */ (["http", "file"])) {
     await page.getByRole("textbox", { name: "dest", exact: true }).press("Control+End");
     await page.keyboard.type("  shape: round");
     await page.waitForFunction(() => document.querySelector("#result")?.textContent?.includes("shape: round"));
-    await page.getByLabel("Diff").check();
+    await showDiff(page);
     assert.match(await textOf(page, "Result"), /^-  color: red # ours\n\+  color: blue # ours$/m);
     assert.deepEqual(wrong, []);
     await context.close();
@@ -438,7 +447,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await page.getByText("functionConfig", { exact: false }).first().click();
     await page.getByRole("button", { name: "Take updated (theirs)" }).click();
     await merged(page, /^0 of 1/);
-    await page.getByLabel("Diff").check();
+    await showDiff(page);
     assert.deepEqual(await look(), []);
     await page.getByLabel("Example").selectOption("crd");
     await merged(page, /^No conflicts/);
