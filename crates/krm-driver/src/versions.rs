@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use krm_merge_core::diff::renamed;
+use krm_merge_core::matched::{Matched, Row};
 use krm_merge_core::policy::Renames;
 use krm_schema::schema::{Cursor, list_kind};
-use krm_tree::child::{By, ChildId, ChildIndex};
+use krm_tree::child::{By, ChildId};
 use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::{Comments, Entry, Key, Layout, Tree};
@@ -45,28 +45,32 @@ pub struct Here<'a> {
     bottom: usize,
 }
 
-/// A child of a map or list as each version that has it writes it.
-pub type WrittenInVersions<'a> = Sides<Option<WrittenChild<'a>>>;
-
 /// The children of a place in all versions. There may be many, so each is worked out when it is asked for.
 #[derive(Debug)]
 pub struct ChildrenAt<'c, 'a> {
-    /// How they are matched.
-    pub by: By<'a>,
-    /// Dest's children come first, then children that only other versions have.
-    pub written: Vec<WrittenInVersions<'a>>,
+    matched: Matched<'a>,
     container: &'c VersionsAt<'a>,
 }
 
 impl<'a> ChildrenAt<'_, 'a> {
+    /// How they are matched.
+    pub fn by(&self) -> &By<'a> {
+        &self.matched.by
+    }
+
+    /// Each child as the versions write it. Dest's children come first, in their order.
+    pub fn rows(&self) -> &[Row<'a>] {
+        &self.matched.rows
+    }
+
     /// The child with this number.
     pub fn get(&self, number: usize) -> Option<VersionsAt<'a>> {
-        let written = self.written.get(number)?;
-        let here = Sides::of(|side| self.here(side, written[side]?));
-        let id = Side::DEST_FIRST.into_iter().find_map(|side| id_of(&self.by, written[side]?))?;
+        let row = self.rows().get(number)?;
+        let here = Sides::of(|side| self.here(side, row.on[side]?));
+        let id = self.matched.id(row)?;
         let VersionsAt { path, cursor, renames, .. } = self.container;
         let mut path = path.clone();
-        path.push(id.step(&self.by), None);
+        path.push(id.step(self.by()), None);
         let cursor = match id {
             ChildId::Field(name) => cursor.child(name, here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value))),
             _ => *cursor,
@@ -76,30 +80,17 @@ impl<'a> ChildrenAt<'_, 'a> {
 
     /// The children that a version has.
     pub fn of(&self, side: Side) -> impl Iterator<Item = Here<'a>> {
-        self.written.iter().filter_map(move |written| self.here(side, written[side]?))
+        self.rows().iter().filter_map(move |row| self.here(side, row.on[side]?))
     }
 
     /// The place of a child of a version.
     pub fn place(&self, side: Side, child: WrittenChild<'a>) -> Option<Place> {
-        Some(Place::of_child(self.container.here[side]?.value, (child.key(), child.value())))
+        self.matched.place(side, child)
     }
 
     fn here(&self, side: Side, child: WrittenChild<'a>) -> Option<Here<'a>> {
         Some(Here::of_child(child.place(), child.key(), child.value(), self.place(side, child)?))
     }
-}
-
-/// The children of a map or list in their order, each with its identity, if it has one.
-fn children_of<'a>(
-    container: NodeRef<'a>,
-    by: &By<'a>,
-) -> impl Iterator<Item = (Option<ChildId<'a>>, WrittenChild<'a>)> {
-    let written = container.written().enumerate().map(|(place, (key, value))| WrittenChild::new(place, key, value));
-    written.map(|child| (id_of(by, child), child))
-}
-
-fn id_of<'a>(by: &By<'a>, child: WrittenChild<'a>) -> Option<ChildId<'a>> {
-    child.key().map_or_else(|| by.id_of(child.value()), |key| Some(ChildId::Field(key.string())))
 }
 
 impl<'a> VersionsAt<'a> {
@@ -124,21 +115,11 @@ impl<'a> VersionsAt<'a> {
             _ => return None,
         };
         let containers = Sides::of(|side| self.here[side].map(|here| here.value));
-        let written = matched(containers, &by, &[])?;
-        let named = || {
-            let is_other = |child: &WrittenInVersions<'a>| {
-                let is_in_original = child.original.is_some();
-                child.updated.is_some() != is_in_original || child.dest.is_some() != is_in_original
-            };
-            let named = |side: Side| {
-                let all = containers[side].into_iter().flat_map(|container| children_of(container, &by));
-                all.filter_map(|(id, child)| Some((id?, child.value()))).collect()
-            };
-            written.iter().any(is_other).then(|| Sides::of(named))
+        let written = |container: NodeRef<'a>| {
+            container.written().enumerate().map(|(place, (key, value))| WrittenChild::new(place, key, value))
         };
-        let renamed = renamed(containers, self.renames, named);
-        let written = if renamed.is_empty() { written } else { matched(containers, &by, &renamed)? };
-        Some(ChildrenAt { by, written, container: self })
+        let matched = Matched::of(containers, by, self.renames, written);
+        (!matched.has_others).then_some(ChildrenAt { matched, container: self })
     }
 
     /// The child as one version has it, unchanged, as an entry in the place of a child of dest. The entry carries the comments of that version.
@@ -189,37 +170,6 @@ impl<'a> VersionsAt<'a> {
         };
         way(Side::Dest).is_some_and(|own| Side::ALL.iter().all(|side| way(*side) == Some(own)))
     }
-}
-
-/// The children of the versions of a map or list, matched by their names in dest; `None` if one has no identity, or if a version has two of
-/// one identity.
-fn matched<'a>(
-    containers: Sides<Option<NodeRef<'a>>>,
-    by: &By<'a>,
-    renamed: &[Sides<ChildId<'a>>],
-) -> Option<Vec<WrittenInVersions<'a>>> {
-    let mut all: Vec<WrittenInVersions<'a>> = Vec::new();
-    let mut index = ChildIndex::of(by, std::iter::empty());
-    for side in Side::DEST_FIRST {
-        let Some(container) = containers[side] else { continue };
-        let count = container.written().size_hint().0;
-        index.expect(count);
-        all.reserve(if all.is_empty() { count } else { 0 });
-        for (id, child) in children_of(container, by) {
-            let id = id?;
-            let id = renamed.iter().find(|names| names[side] == id).map_or(id, |names| names.dest.clone());
-            let known = index.find(&id).next();
-            let at = known.unwrap_or(all.len());
-            if known.is_none() {
-                index.push(Some(id));
-                all.push(Sides::default());
-            }
-            if all[at][side].replace(child).is_some() {
-                return None;
-            }
-        }
-    }
-    Some(all)
 }
 
 impl<'a> Here<'a> {

@@ -4,36 +4,28 @@
 //! unknown list merges, because inference looks at all sides. A null is a value like any other here.
 
 mod anchors;
-mod fields;
+mod children;
 mod gap;
 mod lists;
 mod moved;
 mod notes;
 mod placed;
-mod renamed;
-
-use std::cell::OnceCell;
-use std::hash::Hash;
 
 use krm_schema::schema::Cursor;
 use krm_tree::child::{By, ChildId};
 use krm_tree::path::{FieldPath, Trail};
-use krm_tree::sides::{self, Side};
+use krm_tree::sides;
 use krm_tree::tree::View;
-use krm_yaml::hashed::{Empty, HashSet};
-use krm_yaml::{Error, Kind, NodeRef, Place, Style, is_item, same};
+use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, same};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Wants};
-use crate::host::{check_kept, holds_protected, is_all_protected, is_protected, may_hold_protected};
+use crate::host::{check_kept, holds_protected, is_all_protected, may_hold_protected};
+use crate::matched::Row;
 use crate::policy::Renames;
-use crate::warning::{Notice, Warning};
+use crate::warning::Warning;
 use anchors::Anchors;
-use fields::FieldsByName;
 pub use lists::kind_of_list;
-use moved::Moved;
-use notes::{notes_of, of_gap};
-use placed::{LinesFit, Placed, is_left_alone, lines_of_same};
-use renamed::{NamedChild, RenamedChild};
+use placed::LinesFit;
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -70,28 +62,6 @@ pub fn diff<'a>(
     let mut differ = Differ { anchors: Anchors::of(roots.by_side()), ..Differ::at(FieldPath::default(), renames, fit) };
     let change = differ.node(roots, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
-}
-
-/// The names of each child of a map or keyed list that has another name on a side: one name for each side. `children` are those of each side,
-/// by name. Without all three sides, nothing is known to be renamed.
-pub fn renamed<'a, K: Clone + Eq + Hash>(
-    containers: sides::Sides<Option<NodeRef<'a>>>,
-    renames: Renames,
-    children: impl FnOnce() -> Option<sides::Sides<Vec<(K, NodeRef<'a>)>>>,
-) -> Vec<sides::Sides<K>> {
-    followed(containers, renames, children).into_names()
-}
-
-fn followed<'a, K: Clone + Eq + Hash>(
-    containers: sides::Sides<Option<NodeRef<'a>>>,
-    renames: Renames,
-    children: impl FnOnce() -> Option<NamedChild<'a, K>>,
-) -> RenamedChild<K> {
-    let has_merges = |side: Side| containers[side].is_none_or(|container| container.resolve().has_merge_entry());
-    if renames == Renames::Ignore || Side::ALL.into_iter().any(has_merges) {
-        return RenamedChild::default();
-    }
-    children().map(|children| RenamedChild::of(&children)).unwrap_or_default()
 }
 
 /// An element that updated and dest have.
@@ -134,6 +104,12 @@ struct NodeOfSides<'a> {
 }
 
 impl<'a> NodeOfSides<'a> {
+    /// The value of a child.
+    fn of(row: &Row<'a>) -> Self {
+        let sides::Sides { original, updated, dest } = row.on.map(|child| child.map(WrittenChild::value));
+        Self { original, updated, dest }
+    }
+
     /// A node that only updated has.
     fn of_new(updated: NodeRef<'a>) -> Self {
         Self { original: None, updated: Some(updated), dest: None }
@@ -280,24 +256,8 @@ impl<'a> Differ<'a> {
         if sides.original.is_none() && sides.dest.is_none() && self.is_plain(like) {
             return self.new_map(like, sides, cursor);
         }
-        let fields = self.fields(sides);
-        let mut children = Vec::new();
-        let mut ends = None;
-        for (i, field) in fields.of.updated.fields.iter().enumerate() {
-            children.extend(self.field_of_updated(i, *field, &mut ends, &fields, sides, cursor)?);
-        }
-        for (i, &(key, old)) in fields.of.original.fields.iter().enumerate() {
-            let name = *fields.renamed.in_dest(Side::Original, &key.string());
-            if fields.of.updated.get(name, i).is_some() {
-                continue;
-            }
-            let dest = fields.of.dest.get(name, i).map(|d| d.1);
-            let change = self.field(name, NodeOfSides { original: Some(old), updated: None, dest }, cursor)?;
-            children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
-        }
-        gap::remove(&mut children, sides.updated, || fields.children(Side::Original));
-        let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
-        let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
+        let children = self.fields(sides, cursor)?;
+        let inside = Inside { emptied, names: children.renamed, ..Inside::of(like, By::Field, children.asked) };
         Ok(sides.inside(inside))
     }
 
@@ -351,100 +311,6 @@ impl<'a> Differ<'a> {
         compared
     }
 
-    /// The fields of a map on all sides, except those of the host.
-    fn fields(&self, sides: NodeOfSides<'a>) -> DiffChildren<'a, FieldsByName<'a>, &'a str> {
-        let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
-            .map(|side| FieldsByName::of(side, |name| !is_protected(&self.trail, name)));
-        let renamed = self.renamed(sides, || {
-            let is_other = |side: &FieldsByName<'a>| side.is_beyond(&original) && original.is_beyond(side);
-            let fields = sides::Sides { original: &original, updated: &updated, dest: &dest };
-            (is_other(&updated) || is_other(&dest)).then(|| fields.map(FieldsByName::named))
-        });
-        for names in renamed.iter() {
-            original.call(names.original, names.dest);
-            updated.call(names.updated, names.dest);
-        }
-        DiffChildren::of(sides::Sides { original, updated, dest }, renamed, HashSet::new())
-    }
-
-    /// The request for the i-th field of updated's map. `ends` are the ends of the last field that is the same in original and updated.
-    fn field_of_updated(
-        &mut self,
-        i: usize,
-        (key, new): (NodeRef<'a>, NodeRef<'a>),
-        ends: &mut Option<[usize; 2]>,
-        fields: &DiffChildren<'a, FieldsByName<'a>, &'a str>,
-        sides: NodeOfSides<'a>,
-        cursor: Cursor<'a>,
-    ) -> Result<Option<Child<'a>>, Error> {
-        let name = *fields.renamed.in_dest(Side::Updated, &key.string());
-        let (old, there) = (fields.of.original.get(name, i), fields.of.dest.get(name, i));
-        let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
-        let placed = |(key, value)| (Place::of_entry(key, value), value);
-        let (was, is) = (old.map(placed), placed((key, new)));
-        let in_dest = there.map(placed);
-        let changed_gap = || gap::changed(was?, in_dest?, is);
-        if let Some(lines) = was.and_then(|was| lines_of_same(was, is)) {
-            let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
-            if ends.replace(own_ends) == Some(starts) {
-                // Mostly nothing is between two fields.
-                return Ok(None);
-            }
-            return Ok(changed_gap().map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
-        }
-        // A field that `<<` brings in has its text in another map.
-        let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
-        let around = if has_merges { LinesFit::Elsewhere } else { self.fit };
-        // What is above the first field of an item is not of that field, and neither is what is above a block that is in brackets in dest: see
-        // `own_comments.rs`.
-        let has_style = |side: Option<NodeRef<'_>>, style| side.is_some_and(|side| side.style() == style);
-        let is_above = || has_style(sides.dest, Style::Flow) && has_style(sides.updated, Style::Block);
-        let is_of_item = i == 0 && self.trail.is_empty() && (sides.dest.is_some_and(is_item) || is_above());
-        let is_whole = sides.are_blocks() && !is_of_item && !is_walked(&self.trail, name);
-        if is_whole && is_left_alone(was, in_dest, is, around) {
-            let change = of_gap(Wants::Text(new), changed_gap());
-            return Ok(Some(Child { id, node, change }));
-        }
-        let inner = NodeOfSides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
-        let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
-        if let Some(names) = fields.renamed.called(&name)
-            && (change.is_some() || names.updated != names.original)
-            && !(names.dest == names.original && there.zip(old).is_some_and(|(there, old)| same(there.1, old.1)))
-        {
-            self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
-        }
-        let notes = notes_of(was, in_dest, is, || fields.moved(sides));
-        let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
-        let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
-        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
-    }
-
-    /// The children of a map or a keyed list that have another name on a side. `children` gives the children of each side, if a rename is
-    /// possible.
-    fn renamed<K: Clone + Eq + Hash>(
-        &self,
-        sides: NodeOfSides<'a>,
-        children: impl FnOnce() -> Option<NamedChild<'a, K>>,
-    ) -> RenamedChild<K> {
-        followed(sides.by_side(), self.renames, children)
-    }
-
-    /// Reports that the changes of both sides are made in a child that one side renamed.
-    fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
-        // After a first run, both sides have the new name.
-        if names.dest == names.updated {
-            return;
-        }
-        let side = if names.dest == names.original { Side::Updated } else { Side::Original };
-        self.trail.push(id(&names[side]).step(by), None);
-        let place = self.trail.path().shown();
-        self.trail.pop();
-        self.trail.push(id(&names.dest).step(by), None);
-        let notice = Notice::Renamed { side, place };
-        self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
-        self.trail.pop();
-    }
-
     /// Compares a field on all sides.
     fn field(
         &mut self,
@@ -474,47 +340,6 @@ impl<'a> Differ<'a> {
         };
         is_free.then_some(own)
     }
-}
-
-/// The children of a map or a keyed list on each side, found by their names in dest, and the children that have several names.
-struct DiffChildren<'a, C, K> {
-    of: sides::Sides<C>,
-    renamed: RenamedChild<K>,
-    /// The names that dest has more than once.
-    repeated: HashSet<K>,
-    /// The comments that dest has moved between them, found on first use.
-    moved: OnceCell<Moved<'a>>,
-}
-
-impl<'a, C, K> DiffChildren<'a, C, K> {
-    fn of(of: sides::Sides<C>, renamed: RenamedChild<K>, repeated: HashSet<K>) -> Self {
-        Self { of, renamed, repeated, moved: OnceCell::new() }
-    }
-}
-
-impl<'a> DiffChildren<'a, FieldsByName<'a>, &'a str> {
-    /// The fields of a side, each with its place on the sides that have it.
-    fn children(&self, of: Side) -> Vec<(ChildId<'a>, sides::Sides<Option<Placed<'a>>>)> {
-        let placed = |(key, value)| (Place::of_entry(key, value), value);
-        let fields = self.of[of].fields.iter().enumerate().map(|(i, (key, _))| {
-            let name = *self.renamed.in_dest(of, &key.string());
-            (ChildId::Field(name), sides::Sides::of(|side| self.of[side].get(name, i).map(placed)))
-        });
-        fields.collect()
-    }
-
-    fn moved(&self, containers: NodeOfSides<'a>) -> &Moved<'a> {
-        let children = |side| self.children(side).into_iter().map(|(_, on_sides)| on_sides).collect();
-        self.moved.get_or_init(|| Moved::of(containers.by_side(), children))
-    }
-}
-
-/// The identity of one child on each side.
-type NamesOfChild<'a> = sides::Sides<ChildId<'a>>;
-
-/// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
-fn is_walked(trail: &Trail<'_>, name: &str) -> bool {
-    (trail.is_empty() && name == "metadata") || (trail.is_fields(&["metadata"]) && name == "annotations")
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub mod own_comments;
 pub mod review;
 
 pub mod change;
+pub mod matched;
+
+mod renamed;
 
 pub mod host;
 pub mod parts;

@@ -5,12 +5,13 @@
 //! with a child that upstream removes.
 
 use krm_tree::child::ChildId;
-use krm_tree::sides::{Side, Sides};
+use krm_tree::sides::Side;
 use krm_yaml::hashed::HashMap;
 use krm_yaml::{NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim};
 
-use super::placed::Placed;
+use super::placed::{Placed, placed};
 use crate::change::{Child, GapChange, NoteChange};
+use crate::matched::Matched;
 use crate::merge::contested;
 
 /// The text above a child that belongs to no child; `None` if the child begins on a line of another token.
@@ -47,29 +48,26 @@ pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) ->
 }
 
 /// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
-/// child, where dest has another one, or to the end of the map or list. `of_original` gives the children of original, in order.
-pub(super) fn remove<'a>(
-    children: &mut [Child<'a>],
-    updated: Option<NodeRef<'a>>,
-    of_original: impl FnOnce() -> Vec<(ChildId<'a>, Sides<Option<Placed<'a>>>)>,
-) {
+/// child, where dest has another one, or to the end of the map or list.
+pub(super) fn remove<'a>(children: &mut [Child<'a>], matched: &Matched<'a>) {
     if !children.iter().any(|child| child.change.removes()) {
         return;
     }
     let places: HashMap<ChildId<'a>, usize> = children.iter().enumerate().map(|(at, c)| (c.id.clone(), at)).collect();
     // Whether dest gets updated's gap above the next child; `None` if there is no next child.
     let mut is_next_taken = None;
-    for (id, on_sides) in of_original().into_iter().rev() {
-        let at = places.get(&id).copied();
-        let texts = on_sides.map(|side| side.and_then(text));
+    for row in matched.rows_of(Side::Original).rev() {
+        let at = matched.id(row).and_then(|id| places.get(&id).copied());
+        let texts = placed(matched, row).map(|side| side.and_then(text));
         let both = |other: Side| texts.original.zip(texts[other]);
-        match (on_sides.updated, on_sides.dest) {
+        match (row.on.updated, row.on.dest) {
             (Some(_), Some(_)) => {
                 let is_new = at.is_some_and(|at| children[at].change.notes.gap_to_be().is_some());
                 is_next_taken = Some(is_new || both(Side::Updated).is_some_and(|(a, b)| same_from_first_comment(a, b)));
             }
             (None, Some(_)) if both(Side::Dest).is_some_and(|(a, b)| same_comment(a, b)) => {
-                let goes = is_next_taken.unwrap_or_else(|| !texts.original.is_some_and(|gap| is_at_end(gap, updated)));
+                let is_moved = || texts.original.is_some_and(|gap| is_at_end(gap, matched.containers.updated));
+                let goes = is_next_taken.unwrap_or_else(|| !is_moved());
                 if let Some(at) = at.filter(|at| goes && children[*at].change.removes()) {
                     children[at].change.notes.gap = Some(GapChange::Comes(""));
                 }

@@ -1,11 +1,12 @@
 //! [`Moved`]: the comments that dest has moved from one child to another, as a deletion does that leaves the comment above what is deleted.
 
-use krm_tree::sides::{Side, Sides};
+use krm_tree::sides::Side;
 use krm_yaml::hashed::HashSet;
-use krm_yaml::{NodeRef, comments_at_end, lines, trim};
+use krm_yaml::{comments_at_end, lines, trim};
 
 use super::gap;
-use super::placed::Placed;
+use super::placed::placed;
+use crate::matched::{Matched, Row};
 
 /// The comment lines that original has at one child, and dest has at another one, or at the end of the map or list. They stay there, so no
 /// child brings them a second time.
@@ -13,22 +14,19 @@ use super::placed::Placed;
 pub(super) struct Moved<'a>(HashSet<&'a str>);
 
 impl<'a> Moved<'a> {
-    /// Finds them in a map or list. `children` gives the children of a side, each with its place on the sides that have it.
-    pub fn of(
-        containers: Sides<Option<NodeRef<'a>>>,
-        children: impl Fn(Side) -> Vec<Sides<Option<Placed<'a>>>>,
-    ) -> Self {
-        let at_end = containers.map(|side| side.map_or("", |side| comments_at_end(side)));
+    /// Finds them in a map or list.
+    pub fn of(matched: &Matched<'a>) -> Self {
+        let at_end = matched.containers.map(|side| side.map_or("", |side| comments_at_end(side)));
         let mut came: HashSet<&'a str> = only_first(at_end.dest, at_end.original).collect();
-        let above = |child: Sides<Option<Placed<'a>>>| child.map(|side| side.map_or("", gap::all_above));
+        let above = |row: &Row<'a>| placed(matched, row).map(|side| side.map_or("", gap::all_above));
         // What upstream removes takes its comments along.
-        let stays = |child: &Sides<Option<Placed<'a>>>| child.original.is_none() || child.updated.is_some();
-        let in_dest = children(Side::Dest).into_iter().filter(stays).map(above);
+        let stays = |row: &&Row<'a>| row.on.original.is_none() || row.on.updated.is_some();
+        let in_dest = matched.rows_of(Side::Dest).filter(stays).map(above);
         came.extend(in_dest.flat_map(|lines| only_first(lines.dest, lines.original)));
         if came.is_empty() {
             return Self::default();
         }
-        let in_original = children(Side::Original).into_iter().map(above);
+        let in_original = matched.rows_of(Side::Original).map(above);
         let left = in_original.flat_map(|lines| only_first(lines.original, lines.dest));
         Self(left.filter(|line| came.contains(line)).collect())
     }

@@ -2,10 +2,21 @@
 
 use std::ops::Range;
 
+use krm_tree::sides::Sides;
 use krm_yaml::{BlockScalar, Kind, NodeRef, Place, same_lines};
+
+use crate::matched::{Matched, Row};
 
 /// The value of a child, and the place of the child.
 pub(super) type Placed<'a> = (Place, NodeRef<'a>);
+
+/// A child on each side that has it.
+pub(super) fn placed<'a>(matched: &Matched<'a>, row: &Row<'a>) -> Sides<Option<Placed<'a>>> {
+    Sides::of(|side| {
+        let child = row.on[side]?;
+        Some((matched.place(side, child)?, child.value()))
+    })
+}
 
 /// Whether the lines of updated fit into dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +70,7 @@ pub(super) fn is_left_alone(
     };
     let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
-    !has_no_lines && !is_linked() && same_child(original, dest) && !is_open()
+    !has_no_lines && !is_linked() && lines_of_same(original, dest).is_some() && !is_open()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.
@@ -68,13 +79,8 @@ fn lines_of((place, value): Placed<'_>) -> Range<usize> {
     place.lines(doc, 0).unwrap_or_else(|| place.lead..place.bottom(doc))
 }
 
-/// Whether two children have the same lines, comments included, and mean the same. It makes no difference whether a child is on the line of a
-/// dash. An anchor, alias or tag in them may mean something else elsewhere.
-pub(super) fn same_child(a: Placed<'_>, b: Placed<'_>) -> bool {
-    lines_of_same(a, b).is_some()
-}
-
-/// The lines of two children, if they are the same: see [`same_child`].
+/// The lines of two children, if they are the same, comments included, and mean the same. It makes no difference whether a child is on the
+/// line of a dash. An anchor, alias or tag in them may mean something else elsewhere.
 pub(super) fn lines_of_same(a: Placed<'_>, b: Placed<'_>) -> Option<[Range<usize>; 2]> {
     if !may_be_same(a.1, b.1) || !in_same_column(a, b) {
         return None;

@@ -8,20 +8,21 @@
 //! new child of a side is compared with the other side's child of the old name, too, and it is the one that the other side renamed if it
 //! has that name.
 
-use std::hash::Hash;
-
 use krm_tree::alike::alike;
+use krm_tree::child::ChildId;
 use krm_tree::leaves::{HALF, Leaves, Pairs};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap};
 
-/// The children of each side by their names.
-pub(super) type NamedChild<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
+/// The children of each side with their identities.
+type Children<'a> = Sides<Vec<(ChildId<'a>, NodeRef<'a>)>>;
 
-/// The names of each child that has several: one name for each side.
-#[derive(Debug)]
-pub(super) struct RenamedChild<K>(Vec<Sides<K>>);
+/// The children of one side by their identities.
+type ByName<'a> = HashMap<ChildId<'a>, NodeRef<'a>>;
+
+/// The identity on one side of children of original that this side renamed.
+type Partners<'a> = HashMap<ChildId<'a>, ChildId<'a>>;
 
 /// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
 const FEWEST: usize = 2;
@@ -38,73 +39,46 @@ const MOST_ALIKE: u32 = 1000;
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
-impl<K> Default for RenamedChild<K> {
-    fn default() -> Self {
-        Self(Vec::new())
+/// Finds the children that original, updated and dest all have, but not with one identity: one for each side.
+pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
+    let by_name = Sides::of(|side| children[side].iter().cloned().collect::<ByName<'a>>());
+    let found = |side: Side, other: &Partners<'a>| partners(children, &by_name, side, other);
+    let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
+    if !in_updated.is_empty() && !in_dest.is_empty() {
+        (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
     }
-}
-
-impl<K: Clone + Eq + Hash> RenamedChild<K> {
-    /// Finds the children that original, updated and dest all have, but not under one name.
-    pub(super) fn of(children: &NamedChild<'_, K>) -> Self {
-        let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
-        let found = |side: Side, other: &HashMap<K, K>| partners(children, &by_name, side, other);
-        let [mut in_updated, mut in_dest] = [Side::Updated, Side::Dest].map(|side| found(side, &HashMap::new()));
-        if !in_updated.is_empty() && !in_dest.is_empty() {
-            (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
-        }
-        let joined = |(name, _): &(K, NodeRef<'_>)| {
-            let called = |side: Side, [own, other]: [&HashMap<K, K>; 2]| match by_name[side].contains_key(name) {
-                true => Some(name.clone()),
-                false => {
-                    let new = own.get(name).or_else(|| other.get(name).filter(|new| by_name[side].contains_key(*new)));
-                    new.cloned()
-                }
-            };
-            let sides = Sides {
-                original: name.clone(),
-                updated: called(Side::Updated, [&in_updated, &in_dest])?,
-                dest: called(Side::Dest, [&in_dest, &in_updated])?,
-            };
-            let (updated, dest) = (&sides.updated, &sides.dest);
-            // If the other side has the name, too, both sides added it.
-            let is_free = |own: &K, other: Side| own == name || !by_name[other].contains_key(own);
-            let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
-            let is_renamed = updated != name || dest != name;
-            let is_twice = updated != dest && updated != name && dest != name;
-            // With fewer values, a second run would not find it again.
-            let has_enough =
-                |side: Side| by_name[side].get(&sides[side]).is_some_and(|node| Leaves::of(*node).count() >= FEWEST);
-            let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
-            (is_renamed && is_one && !is_twice && is_known_again()).then_some(sides)
+    let joined = |(name, _): &(ChildId<'a>, NodeRef<'a>)| {
+        let called = |side: Side, [own, other]: [&Partners<'a>; 2]| match by_name[side].contains_key(name) {
+            true => Some(name.clone()),
+            false => {
+                let new = own.get(name).or_else(|| other.get(name).filter(|new| by_name[side].contains_key(*new)));
+                new.cloned()
+            }
         };
-        Self(each_once(children.original.iter().filter_map(joined).collect()))
-    }
-
-    /// The name in dest of the child with this name on a side.
-    pub(super) fn in_dest<'k>(&'k self, side: Side, name: &'k K) -> &'k K {
-        self.0.iter().find(|sides| sides[side] == *name).map_or(name, |sides| &sides.dest)
-    }
-
-    /// The name on each side of the child with this name in dest.
-    pub(super) fn called(&self, dest: &K) -> Option<&Sides<K>> {
-        self.0.iter().find(|sides| sides.dest == *dest)
-    }
-
-    pub(super) fn into_names(self) -> Vec<Sides<K>> {
-        self.0
-    }
-
-    /// The name on each side.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Sides<K>> {
-        self.0.iter()
-    }
+        let sides = Sides {
+            original: name.clone(),
+            updated: called(Side::Updated, [&in_updated, &in_dest])?,
+            dest: called(Side::Dest, [&in_dest, &in_updated])?,
+        };
+        let (updated, dest) = (&sides.updated, &sides.dest);
+        // If the other side has the name, too, both sides added it.
+        let is_free = |own: &ChildId<'a>, other: Side| own == name || !by_name[other].contains_key(own);
+        let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
+        let is_renamed = updated != name || dest != name;
+        let is_twice = updated != dest && updated != name && dest != name;
+        // With fewer values, a second run would not find it again.
+        let has_enough =
+            |side: Side| by_name[side].get(&sides[side]).is_some_and(|node| Leaves::of(*node).count() >= FEWEST);
+        let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
+        (is_renamed && is_one && !is_twice && is_known_again()).then_some(sides)
+    };
+    each_once(children.original.iter().filter_map(joined).collect())
 }
 
 /// The children whose names no other child has: each side may take another child for the one that was renamed.
-fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>> {
+fn each_once(mut children: Vec<Sides<ChildId<'_>>>) -> Vec<Sides<ChildId<'_>>> {
     let counts = Sides::of(|side| {
-        let mut counts: HashMap<K, usize> = HashMap::new();
+        let mut counts: HashMap<ChildId<'_>, usize> = HashMap::new();
         children.iter().for_each(|names| *counts.entry(names[side].clone()).or_default() += 1);
         counts
     });
@@ -114,12 +88,12 @@ fn each_once<K: Clone + Eq + Hash>(mut children: Vec<Sides<K>>) -> Vec<Sides<K>>
 
 /// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
 /// the other. `in_other` are such names on the other side: a child with that name comes before a copy of it that is more like the old one.
-fn partners<K: Clone + Eq + Hash>(
-    children: &NamedChild<'_, K>,
-    by_name: &Sides<HashMap<K, NodeRef<'_>>>,
+fn partners<'a>(
+    children: &Children<'a>,
+    by_name: &Sides<ByName<'a>>,
     side: Side,
-    in_other: &HashMap<K, K>,
-) -> HashMap<K, K> {
+    in_other: &Partners<'a>,
+) -> Partners<'a> {
     let beyond = |of: Side, other: Side| -> Vec<_> {
         children[of].iter().filter(|(name, _)| !by_name[other].contains_key(name)).collect()
     };
@@ -141,7 +115,7 @@ fn partners<K: Clone + Eq + Hash>(
         for (at, j) in alike(&by_old, &by_new, HALF) {
             let ((i, old), new) = (&old[at], &new[j]);
             // The other side has both.
-            let is_of_other = |name: &K| by_name[other].contains_key(name);
+            let is_of_other = |name: &ChildId<'a>| by_name[other].contains_key(name);
             if is_of_other(&gone[*i].0) && is_of_other(&come[j].0) {
                 continue;
             }
