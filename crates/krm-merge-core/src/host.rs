@@ -25,6 +25,11 @@ pub const ROLE: &str = "config.kubernetes.io/merge-source";
 /// The annotation in which kpt notes the resource of upstream that a resource is a copy of.
 pub const KPT_NOTE: &str = "internal.kpt.dev/upstream-identifier";
 
+/// The `namespace/name` in the comment `# kpt-merge: namespace/name`, which kpt writes. Source: kpt's `merge` of packages.
+pub fn known_to_kpt(comment: &str) -> Option<&str> {
+    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
+}
+
 /// Whether an annotation is the host's. Users write `needs-hash` and `behavior` of `kustomize.config.k8s.io/`, so these merge.
 pub fn is_transport(key: &str) -> bool {
     const PREFIXES: [&str; 2] = ["internal.config.kubernetes.io/", "internal.config.k8s.io/"];

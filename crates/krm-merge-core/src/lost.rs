@@ -14,6 +14,7 @@ use krm_yaml::{
     DocumentParts, Kind, NodeRef, Place, TextEdits, comment_of, extent, gap_above, holds_no_value, line_end, trim_end,
 };
 
+use crate::host::known_to_kpt;
 use crate::warning::{Notice, Warning};
 
 /// A resource of dest, and what a merge does to its text.
@@ -100,7 +101,7 @@ impl<'a> Comments<'_, 'a> {
     }
 }
 
-/// Leaves out comments without words, and those that are among `others`.
+/// Leaves out comments in which nobody says something, and those that are among `others`.
 fn without<'t>(comments: &mut Vec<Comment<'_>>, others: impl IntoIterator<Item = &'t str>) {
     comments.retain(|(_, text)| has_words(text));
     if comments.is_empty() {
@@ -114,7 +115,7 @@ fn without<'t>(comments: &mut Vec<Comment<'_>>, others: impl IntoIterator<Item =
 type Comment<'a> = (usize, &'a str);
 
 fn has_words(comment: &str) -> bool {
-    comment.contains(|c: char| c != '#' && !c.is_whitespace())
+    comment.contains(|c: char| c != '#' && !c.is_whitespace()) && known_to_kpt(comment).is_none()
 }
 
 /// The bytes of a resource, with the comments on its lines and above it.

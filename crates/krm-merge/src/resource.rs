@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
+use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, known_to_kpt};
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -296,10 +296,9 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// The `namespace/name` in the comment `# kpt-merge: namespace/name` on `metadata`.
+/// What kpt knows a resource by, in the comment on its `metadata`.
 fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
-    let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
-    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
+    known_to_kpt(comment_text(&Place::of_entry(key, metadata), metadata)?)
 }
 
 /// Marks what was or becomes a Secret: a side has the resource and not the Secret, another side has the Secret and not the resource, and they

@@ -168,7 +168,9 @@ impl<'c> Session<'c> {
             KeyAction::Both => self.answer(Some(Answer::Both)),
             KeyAction::Newest => match self.cases[self.at].newest.clone() {
                 Some(newest) => self.answer(Some(newest)),
-                None => self.tell("the sides must differ in one version alone, which have an order".to_owned()),
+                None => self.tell(
+                    "for the newest, the sides must differ in nothing but two versions that can be compared".to_owned(),
+                ),
             },
             KeyAction::Skip => self.answer(None),
             KeyAction::Edit => return Next::Editor(self.at),

@@ -48,13 +48,13 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
     }
     looked(folder, but).map_err(|why| {
         why.context(format!(
-            "{name}: all of it must be committed, so that you can go back: commit or stash it, or add `--allow-dirty`"
+            "{name}: all of it must be committed, so that you can go back: commit it, or add `--allow-dirty`"
         ))
     })
 }
 
 /// The folder with the repository that a folder is in.
-fn repository(folder: &Path) -> Option<&Path> {
+pub fn repository(folder: &Path) -> Option<&Path> {
     // git looks for a repository up to these folders.
     let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
     let ceilings: Vec<_> = std::env::split_paths(&ceilings).filter_map(|path| fs::canonicalize(path).ok()).collect();

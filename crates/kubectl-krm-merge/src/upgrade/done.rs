@@ -4,12 +4,14 @@ use anyhow::Result;
 use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
+use krm_folders::package::Package;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_yaml::shown;
 use serde::Serialize;
 
 use super::aim::Aim;
+use super::committed;
 use super::plan::{Job, Plan};
 use crate::cli::{Common, Upgrade};
 use crate::run::Ended;
@@ -114,6 +116,8 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
         if writes && common.output.is_none() {
             let mut page = Page::new(Reader::of_stdout(Color::Auto));
             page.message(Word::Upgraded, &format!("{} {has}to {to}", package.name));
+            let is_alone = !args.all && args.packages.len() < 2;
+            commit(package).into_iter().filter(|_| is_alone).for_each(|next| page.message(Word::Next, &next));
             page.print()?;
         }
         return Ok(Done::of(ended.end, if writes { Became::Upgraded } else { Became::Looked }));
@@ -134,8 +138,9 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
         screen::tell(
             Word::Next,
             &format!(
-                "decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor; nothing else is left to do. With `--record`, an upgrade to the same values does not ask again",
-                package.name
+                "decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor{}. With `--record`, an upgrade to the same values does not ask again",
+                package.name,
+                commit(package).map_or_else(String::new, |next| format!("; then {next}"))
             ),
         );
         return Ok(Done::of(open, Became::Marked));
@@ -145,6 +150,13 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
         screen::tell(Word::Plain, &format!("{}: nothing was written{more}", package.name));
     }
     Ok(Done::of(open, if open == End::Bad { Became::Failed } else { Became::Open }))
+}
+
+/// How to commit a package of the repository that the user is in. A release may bring files that git does not know yet.
+fn commit(package: &Package) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let name = committed::repository(&package.root).filter(|top| here.starts_with(top)).map(|_| &package.name)?;
+    Some(format!("commit it with its new files: `git add --all {name} && git commit`"))
 }
 
 /// What an upgrade would meet.

@@ -345,6 +345,9 @@ fn what_someone_committed_on_a_branch_or_closed_stays() {
     let ran = team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]);
     assert!(ran.stderr.contains("krm-merge/apps-db stays as it is"), "{ran:?}");
     assert_eq!((ran.code, team.branches(), team.changes()), (Some(0), branches, String::new()));
+    // Its conflicts are decided, so they fail no job.
+    let ran = team.open(&[("upgrade", "apps/db")]);
+    assert!(ran.code == Some(0) && !ran.stderr.contains("conflict"), "{ran:?}");
     // The next release is another question.
     team.release(3);
     team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]).passed();

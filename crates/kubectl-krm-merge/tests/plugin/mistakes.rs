@@ -290,7 +290,7 @@ fn each_mistake_with_git_is_told_with_what_to_do() {
     let uncommitted: Vec<Mistake<'_>> = vec![(
         vec!["upgrade", "package"],
         2,
-        vec!["package: all of it must be committed", "commit or stash it, or add `--allow-dirty`"],
+        vec!["package: all of it must be committed", "commit it, or add `--allow-dirty`"],
     )];
     each_is_told(&folder, &uncommitted);
     folder.write("package/c.yaml", map("c", &[("x", "7"), ("own", "0")]));

@@ -21,7 +21,7 @@ mod stopped;
 mod tokens;
 mod unmerged;
 
-use crate::support::{Folder, map};
+use crate::support::{Folder, Ran, map};
 use repository::{Upstream, commit, git};
 
 /// An upstream with one release of a package in `d`.
@@ -103,6 +103,27 @@ fn without_a_release_it_takes_the_newest_one() {
 }
 
 #[test]
+fn what_was_upgraded_is_to_be_committed_with_its_new_files() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
+    let second = [("d/a.yaml".to_owned(), map("a", &[("v", "'2'")])), ("d/b.yaml".to_owned(), map("b", &[]))];
+    upstream.release(&second, "v2");
+    let next = "commit it with its new files: `git add --all d && git commit`";
+    for (value, told) in
+        [("'1'", format!("upgraded d from v1 to v2\nnext: {next}\n")), ("ours", format!("; then {next}. "))]
+    {
+        folder.run(&["get", &upstream.source("d@v1"), "team/d"]).passed();
+        folder.write("team/d/a.yaml", map("a", &[("v", value)]));
+        commit(&folder.path("team"), "edit");
+        let ran =
+            Ran::of(folder.command(&["upgrade", "d"]).current_dir(folder.path("team")).output().expect("it runs"));
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(&told), "{told}: {ran:?}");
+        std::fs::remove_dir_all(folder.path("team")).expect("removed");
+    }
+}
+
+#[test]
 fn a_conflict_is_marked_and_asked_once() {
     let folder = Folder::new();
     let upstream = Upstream::new(&folder, "up.git");
@@ -119,6 +140,7 @@ fn a_conflict_is_marked_and_asked_once() {
     let next = told.lines().rev().take(2).collect::<Vec<_>>();
     assert!(next[1].ends_with("upgraded mine/d from v1 to v2, with conflicts in 1 file"), "{told}");
     assert!(next[0].starts_with("next: decide them with `kubectl krm-merge resolve mine/d`"), "{told}");
+    assert!(!told.contains("git add"), "the repository is not here: {told}");
     assert!(folder.read("mine/d/.krm-merge.yaml").contains("ref: v2"), "the record is that of the new release");
     assert!(
         folder.read("mine/d/a.yaml").contains("<<<<<<< dest (mine/d)\n  v: ours\n"),

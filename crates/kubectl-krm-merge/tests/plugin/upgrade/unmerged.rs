@@ -135,7 +135,7 @@ fn markers_are_to_be_resolved_and_not_committed() {
     folder.run(&["upgrade", "mine/p"]).failed(1);
     for args in [&["upgrade", "mine/p"][..], &["upgrade", "mine/p", "--to", "v1"], &["upgrade", "mine/p", "--check"]] {
         let told = folder.run(args).failed(2);
-        assert!(told.contains("a.yaml: ") && told.contains("resolve") && !told.contains("commit or stash"), "{told}");
+        assert!(told.contains("a.yaml: ") && told.contains("resolve") && !told.contains("commit it"), "{told}");
     }
 }
 
