@@ -9,6 +9,7 @@ use krm_files::credentials;
 use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
+use krm_files::told::Word;
 use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
@@ -85,6 +86,9 @@ pub fn install(args: &GitInstall) -> Result<End> {
     }
     if let Some(NewRules { file, .. }) = &rules {
         page.line(&format!("{}: take: Newest", shown(file)));
+    }
+    if !args.global && !args.dry_run && (rules.is_some() || !missing.is_empty()) {
+        page.message(Word::Next, "commit these files; each clone of the repository needs `git-install` once");
     }
     page.print()?;
     Ok(End::Done)

@@ -156,7 +156,7 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
 fn commit(package: &Package) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let name = committed::repository(&package.root).filter(|top| here.starts_with(top)).map(|_| &package.name)?;
-    Some(format!("commit it with its new files: `git add --all {name} && git commit`"))
+    Some(format!("commit the package, new files too: `git add --all {name} && git commit`"))
 }
 
 /// What an upgrade would meet.

@@ -580,6 +580,10 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
         assert!(added.contains(&format!(".gitattributes: {line}\n")), "{added}");
     }
     assert!(!added.contains("git config"), "the configuration is there already: {added}");
+    assert!(
+        added.ends_with("\nnext: commit these files; each clone of the repository needs `git-install` once\n"),
+        "{added}"
+    );
     for args in [&[][..], &["--dry-run"]] {
         let said = repository.0.run(&[&["git-install"], args].concat()).passed();
         assert!(said.starts_with("nothing changed: ") && said.lines().count() == 1, "{said}");

@@ -109,7 +109,7 @@ fn what_was_upgraded_is_to_be_committed_with_its_new_files() {
     upstream.release(&[("d/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
     let second = [("d/a.yaml".to_owned(), map("a", &[("v", "'2'")])), ("d/b.yaml".to_owned(), map("b", &[]))];
     upstream.release(&second, "v2");
-    let next = "commit it with its new files: `git add --all d && git commit`";
+    let next = "commit the package, new files too: `git add --all d && git commit`";
     for (value, told) in
         [("'1'", format!("upgraded d from v1 to v2\nnext: {next}\n")), ("ours", format!("; then {next}. "))]
     {
