@@ -149,6 +149,14 @@ fn documents_of_comments_and_marks_are_merged() {
 }
 
 #[test]
+fn a_document_of_comments_may_be_indented() {
+    let of = |top: &str, x: u8| text(format!("{top}{}", map("a", &format!("x: {x}"))));
+    let (original, updated, dest) = (of("", 1), of("---\n  # k\n---\n", 1), of("", 2));
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated);
+    assert_eq!(merged.expect("small"), format!("---\n  # k\n---\n{}", map("a", "x: 2")));
+}
+
+#[test]
 fn a_document_of_comments_comes_beside_a_list() {
     let item = |name: &str| format!("- {}", map(name, "x: 1").trim_end().replace('\n', "\n  ") + "\n");
     let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");

@@ -303,7 +303,7 @@ pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
 
 /// Whether a text, which ends with a line break, has nothing but blank lines, comments, and `---`.
 pub fn holds_no_value(text: &str) -> bool {
-    let is_none = |line: &str| is_blank(line) || line.starts_with('#') || trim_end(line) == "---";
+    let is_none = |line: &str| is_blank(line) || trim_start(line).starts_with('#') || trim_end(line) == "---";
     split_after_feeds(&text[byte_order_mark(text)..]).all(is_none)
 }
 
@@ -463,6 +463,7 @@ mod tests {
             ("", true),
             ("\u{feff}# a\n\n--- \n# b\n", true),
             ("# a\n \t\n# b\n", true),
+            ("  # a\n---\n", true),
             ("# a\nb: 1\n", false),
             (" # a\n--- b\n", false),
         ] {
