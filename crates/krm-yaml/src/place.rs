@@ -255,7 +255,7 @@ pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
 pub fn is_in_rows(container: NodeRef<'_>) -> bool {
     let (text, doc) = (container.text(), container.document());
     let is_bracketed = container.style() == Style::Flow && text.starts_with(['{', '[']);
-    if !is_bracketed || !text.contains('\n') || container.written().next().is_none() {
+    if !is_bracketed || !text.contains('\n') {
         return false;
     }
     let source = doc.source();
