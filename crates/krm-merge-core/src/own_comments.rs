@@ -155,7 +155,7 @@ fn end_of(resource: NodeRef<'_>) -> Range<usize> {
     // The blank lines that a block scalar keeps are not comments.
     let kept = BlockScalar::last_of(resource).map(|(block, end)| block.below(doc.source(), doc.next_line(end)));
     let start = own.max(kept.unwrap_or_default());
-    if !resource.is_root() || resource.is_absent() {
+    if !resource.is_root() {
         return start..start;
     }
     start..below_all(resource).max(start)

@@ -44,9 +44,8 @@ impl Place {
             }
         }
         let colon = super::parse::skip(bytes, key.end(), b"");
-        // After `? key` without a value, the next key may begin with a colon.
-        let is_own = bytes.get(colon) == Some(&b':') && colon < value.full_start();
-        let open = if is_own { colon + 1 } else { key.end() };
+        // After `? key` without a value comes another key, which may begin with a colon.
+        let open = if colon < value.full_start() { colon + 1 } else { key.end() };
         Self { lead, open, end: value.end().max(open) }
     }
 
@@ -347,8 +346,7 @@ pub fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
     if value.style() == Style::Flow {
         let last = value.written().last().map(|last| Place::of_child(value, last));
         let from = last.map_or(value.end(), |last| last.bottom(doc));
-        let is_bare = from >= value.end() || doc.comments_in(from..value.end()).next().is_none();
-        let to = if is_bare { from } else { end_of_comments(doc, from, |_| true) };
+        let to = if from < value.end() { end_of_comments(doc, from, |_| true) } else { from };
         return from..to;
     }
     let bottom = place.bottom(doc);

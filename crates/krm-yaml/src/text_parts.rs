@@ -76,8 +76,7 @@ impl<'d> DocumentParts<'d> {
 
     /// Whether it has neither a value nor a comment.
     pub fn is_empty(&self, text: &str) -> bool {
-        let is_bare = self.mark.is_empty() || self.has_bare_mark(text);
-        is_bare && self.root.is_absent() && text[self.body.clone()].trim().is_empty()
+        self.has_bare_mark(text) && self.root.is_absent() && text[self.body.clone()].trim().is_empty()
     }
 
     /// The offset after its `---`; `None` if it has none, or a value on that line.
