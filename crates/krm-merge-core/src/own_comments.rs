@@ -389,6 +389,25 @@ mod tests {
     }
 
     #[test]
+    fn the_comments_below_the_last_field_between_brackets_are_merged() {
+        for (original, updated, dest, want, contested) in [
+            ("# a", "# b", "# a", "# b", 0),
+            ("# a", "", "# a", "", 0),
+            ("", "# b", "", "# b", 0),
+            ("# a", "# a", "# mine", "# mine", 0),
+            ("# a", "# b", "# mine", "# mine", 1),
+        ] {
+            let map = |foot: &str, fields: &str| {
+                let foot = if foot.is_empty() { String::new() } else { format!("  {foot}\n") };
+                format!("{{\n{fields}{foot}}}\n")
+            };
+            let (theirs, mine) = ("  k: 1,\n", "  k: 1,\n  l: 2,\n");
+            let texts = [map(original, theirs), map(updated, theirs), map(dest, mine)];
+            assert_eq!(merged(texts.each_ref().map(String::as_str)), (map(want, mine), contested), "{texts:?}");
+        }
+    }
+
+    #[test]
     fn comments_come_below_the_blank_lines_that_dest_has_at_its_end() {
         for (updated, dest, want) in [
             ("k: 1\n\n# x\n", "k: 1\nl: 1\n\n", "k: 1\nl: 1\n\n# x\n"),

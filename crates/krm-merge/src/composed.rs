@@ -509,6 +509,7 @@ mod tests {
             ("--- # a\n# licence\n\na: 1\n---\nb: 2\n", &[Ok(1)], "---\n# licence\n\nb: 2\n", "---\nb: 2\n"),
             ("---\n# l\n\na: 1\n--- # b\nb: 2\n", &[Ok(1)], "--- # b\n# l\n\nb: 2\n", "--- # b\nb: 2\n"),
             ("---\n# l\n\na: 1\n---\n# none\n", &[Ok(1)], "# l\n\n---\n# none\n", "---\n# none\n"),
+            ("---\n# l\n\na: 1\n--- {b: 2}\n", &[Ok(1)], "# l\n\n--- {b: 2}\n", "--- {b: 2}\n"),
             // A new document has its own, and they stand once.
             (
                 "# l\n\na: 1\n",
@@ -594,6 +595,10 @@ mod tests {
         let own = Own { mark: "# m".to_owned(), ..Own::default() };
         let text = "--- # a\n# l\n\na: 1\n...\nb: 2\n";
         assert_eq!(text_of(text, &[Piece::Own(1, own)], &Top::default()), "--- # m\n# l\n\nb: 2\n");
+        // A comment that changes is written once.
+        let text = "---\n# l\n\na: 1\n--- # b\nb: 2\n";
+        let comment = TextEdits::from(Edit { range: 18..21, text: "# m".to_owned() });
+        assert_eq!(text_of(text, &[Piece::Own(1, comment.into())], &Top::default()), "--- # m\n# l\n\nb: 2\n");
     }
 
     #[test]

@@ -182,6 +182,20 @@ fn a_part_in_dests_column_by_chance_keeps_dests_layout() {
 }
 
 #[test]
+fn what_an_alias_stands_for_keeps_dests_layout_in_any_column() {
+    let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n{spec}");
+    // `l` is in the column of the anchor, and `m` is not.
+    let original = text(
+        "  b:\n    n:\n      o:\n        x: 1\n  l:\n    n:\n      o:\n        x: 1\n  m:\n      n:\n          o:\n              x: 1\n",
+    );
+    let updated = text("  b: &b\n    n:\n      o: {x: 2}\n  l: *b\n  m: *b\n");
+    let dest = format!("{original}own: 1\n");
+    let want = dest.replace("x: 1", "x: 2").replacen("o:\n        x: 2", "o: {x: 2}", 1);
+    assert_eq!(merged(&original, &updated, &dest), want);
+    assert_eq!(merged(&original, &updated, &want), want, "again");
+}
+
+#[test]
 fn a_byte_order_mark_has_no_column() {
     let rest = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n";
     let original = format!("\u{feff}? spec\n:\n{rest}z: 1\n");

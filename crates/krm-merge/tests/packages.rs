@@ -41,13 +41,19 @@ fn what_a_file_begins_with_is_decided_as_any_other_conflict() {
 
 #[test]
 fn files_change_come_move_and_go() {
-    let original = package([("a", map("a", "x: 1")), ("b", map("b", "x: 1")), ("m", map("m", "x: 1"))]);
-    let updated = package([("a", map("a", "x: 2")), ("c", map("c", "z: 1")), ("to/m", map("m", "x: 2"))]);
+    let original = package(["a", "b", "m", "n"].map(|name| (name, map(name, "x: 1"))));
+    let updated = package([
+        ("a", map("a", "x: 2")),
+        ("c", map("c", "z: 1")),
+        ("to/m", map("m", "x: 2")),
+        ("to/n", map("n", "x: 1")),
+    ]);
     let dest = package([
         ("a", map("a", "x: 1, y: 1")),
         ("b", map("b", "x: 1")),
         ("d", map("d", "x: 1")),
         ("m", map("m", "x: 1, y: 1")),
+        ("n", map("n", "x: 1")),
     ]);
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
@@ -61,6 +67,7 @@ fn files_change_come_move_and_go() {
         format!("changed a {}", map("a", "x: 2, y: 1")),
         "removed b".to_owned(),
         format!("moved m to/m {}", map("m", "x: 2, y: 1")),
+        format!("moved n to/n {}", map("n", "x: 1")),
         format!("added c {}", map("c", "z: 1")),
     ];
     assert_eq!(told.collect::<Vec<_>>(), want);
@@ -69,11 +76,12 @@ fn files_change_come_move_and_go() {
         ("c", map("c", "z: 1")),
         ("d", map("d", "x: 1")),
         ("to/m", map("m", "x: 2, y: 1")),
+        ("to/n", map("n", "x: 1")),
     ];
     assert_eq!(merged.files(Pick::Updated).expect("small"), files(after.clone()));
     assert_eq!(paths(&merged), [""; 0]);
     let notes = merged.notes().expect("small");
-    assert!(matches!(notes[..], [Note::Moved { to: "to/m", .. }]), "{notes:?}");
+    assert!(matches!(notes[..], [Note::Moved { to: "to/m", .. }, Note::Moved { to: "to/n", .. }]), "{notes:?}");
     let result = package(after);
     let again = Merge::three_way(&original, &updated, &result);
     assert_eq!(again.run().expect("merged").write(Pick::Updated).expect("small"), []);

@@ -309,6 +309,15 @@ mod tests {
         assert!(error.to_string().starts_with("x.json: "), "{error}");
     }
 
+    #[test]
+    fn what_is_composed_is_read_again() {
+        let document = document("a: 1\n");
+        let (file, comments) = (file("x.yaml", &document), CommentDocuments::default());
+        let two = added("n: 1\n---\nm: 1\n");
+        let error = edited(&file, &[], &[two], &comments, &Budget::default()).expect_err("refused");
+        assert!(matches!(error, FileFault::Unwritable(Unwritable::Fault(_))), "{error}");
+    }
+
     /// The text of resources with these names after new ones are added; the rest keeps the order of the spots.
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
         let document = document(text);

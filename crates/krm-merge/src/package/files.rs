@@ -234,3 +234,27 @@ impl<'f> FileMerge<'f> {
         Some(updated).filter(|_| is_meant && is_whole && stays + new.len() > 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use krm_yaml::Document;
+
+    use super::super::Spot;
+    use super::*;
+    use crate::documents::NewDocument;
+    use crate::resource::Origin;
+
+    #[test]
+    fn an_empty_json_file_gets_no_yaml() {
+        let (document, budget) = (Document::parse("").expect("valid"), Budget::default());
+        let dest = [TextFile { path: "x.json", name: "x.json", text: "", document: Some(&document) }];
+        let body = "n: 1\n".to_owned();
+        let document = NewDocument { body, ..NewDocument::default() };
+        let added = NewResource { path: None, origin: Origin::Field(String::new()), document, spot: Spot::last(0) };
+        let files = Files { sides: Sides { original: &[], updated: &[], dest: &dest[..] }, sources: &[] };
+        let new = BTreeMap::from([("x.json".to_owned(), vec![added])]);
+        let merge = FileMerge::of(files, BTreeMap::new(), new, &budget).expect("no resource moves");
+        let error = merge.changes().expect_err("refused");
+        assert!(matches!(error, FileFault::Json(_)), "{error}");
+    }
+}
