@@ -2,7 +2,7 @@
 //!
 //! A merge gives a tree that keeps its conflicts. The winner is decided later, once or several times.
 
-use krm_merge_core::change::{Change, Wants};
+use krm_merge_core::change::Wants;
 use krm_merge_core::diff::diff;
 use krm_merge_core::host::KPT_NOTE;
 use krm_merge_core::merge::{Merging, Walked, merge};
@@ -143,7 +143,9 @@ impl<'a> Rules<'a> {
     pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let found = diff(None, updated.node(), None, self.cursor(updated), Renames::Ignore)
             .map_err(|e| unmergeable(updated, e))?;
-        found.change.map_or(Ok(None), |change| self.put(updated, change))
+        // The tree is of upstream's node, so that a document keeps its text.
+        let own = || transport::with_type(transport::without_host(Tree::Node(updated.node())), updated);
+        Ok(found.change.map(|_| own()))
     }
 
     /// A resource without the annotations of the host.
@@ -166,11 +168,6 @@ impl<'a> Rules<'a> {
         let Some(mut change) = found.change else { return Ok(Vec::new()) };
         change.keep_fields(&[&["metadata", "annotations", KPT_NOTE]]);
         Ok(change.places())
-    }
-
-    fn put(&self, source: &Resource<'a>, change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
-        Ok(merged.tree.map(|tree| transport::with_type(tree, source)))
     }
 }
 

@@ -157,6 +157,23 @@ fn documents_of_comments_and_marks_are_merged() {
 }
 
 #[test]
+fn a_new_resource_comes_without_the_annotations_of_the_host() {
+    let new = |annotations: &str| {
+        format!("# of n\n{}", map("n", "x: 1").replace("name: n", &format!("name: n{annotations}")))
+    };
+    let host = "config.kubernetes.io/path: n";
+    for (annotations, left) in [
+        (format!(", annotations: {{{host}}}"), ""),
+        (format!(", annotations: {{{host}, mine: y}}"), ", annotations: {mine: y}"),
+    ] {
+        let (original, dest) = (text(map("a", "x: 1")), text(map("a", "x: 2")));
+        let updated = text(format!("{}---\n{}", map("a", "x: 1"), new(&annotations)));
+        let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated);
+        assert_eq!(merged.expect("small"), format!("{}---\n{}", map("a", "x: 2"), new(left)));
+    }
+}
+
+#[test]
 fn a_document_of_comments_may_be_indented() {
     let of = |top: &str, x: u8| text(format!("{top}{}", map("a", &format!("x: {x}"))));
     let (original, updated, dest) = (of("", 1), of("---\n  # k\n---\n", 1), of("", 2));
