@@ -182,6 +182,22 @@ fn a_document_of_comments_may_be_indented() {
 }
 
 #[test]
+fn an_indented_comment_at_the_top_of_a_document_is_taken() {
+    for above in ["", "# a licence\n---\n"] {
+        let of = |top: &str, x: u8| text(format!("{above}{top}{}", map("a", &format!("x: {x}"))));
+        for top in ["  # new\n", "  # new\n# of the first\n"] {
+            let (original, updated, dest) = (of("", 1), of(top, 1), of("", 2));
+            // It gets the column of the field below it. A second run changes nothing.
+            let want = format!("{above}{}{}", top.trim_start(), map("a", "x: 2"));
+            for dest in [dest, text(&*want)] {
+                let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged").text(Pick::Updated);
+                assert_eq!(merged.expect("small"), want);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_document_of_comments_comes_beside_a_list() {
     let item = |name: &str| format!("- {}", map(name, "x: 1").trim_end().replace('\n', "\n  ") + "\n");
     let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");

@@ -297,7 +297,12 @@ pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
     if let Some((block, end)) = BlockScalar::above(doc, top) {
         from = from.max(block.below(doc.source(), doc.next_line(end)).min(top));
     }
-    Some(end_of_comments(doc, from, |column| column > place.lead - line).min(top)..top)
+    // Deeper comments belong to the child above. At the top of a document there is none.
+    let before = doc.line_start(line_break_before(doc.source(), from));
+    if !holds_no_value(&doc.source()[before..from]) {
+        from = end_of_comments(doc, from, |column| column > place.lead - line).min(top);
+    }
+    Some(from..top)
 }
 
 /// Whether a text, which ends with a line break, has nothing but blank lines, comments, and `---`.
