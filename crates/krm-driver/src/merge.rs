@@ -194,6 +194,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             conflict.leave_open();
             // It stands between markers, and all else is merged.
             conflict.severity = Severity::Warning;
+            conflict.file.get_or_insert_with(|| File { path: name.to_owned(), index: None });
         }
         self.text(name, names, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
@@ -315,7 +316,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         // The comments around all resources are a part of their own, on both sides.
         let top = below_header(self.documents.dest.source());
         let first = self.documents.updated.roots().next();
-        let is_at_top = theirs.is_some_and(|theirs| first.is_some_and(|first| first.is(theirs.node())));
+        let has_top = below_header(self.documents.updated.source()) > 0;
+        let is_at_top = has_top && theirs.is_some_and(|theirs| first.is_some_and(|first| first.is(theirs.node())));
         let gap = Place::of_first(ours).filter(|_| is_at_top && !self.has_no_top());
         let gap = gap.and_then(|first| gap_above(&first, ours.document()));
         edits.retain(|edit| {

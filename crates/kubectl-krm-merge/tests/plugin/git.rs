@@ -143,7 +143,7 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     let repository = Repository::new("web.yaml", WEB);
     repository.branch("web.yaml", &ours, &theirs);
     let ran = repository.fails(&["merge", "topic"]);
-    let told = "conflict: Deployment web: both sides changed the tag of `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original (";
+    let told = "conflict: Deployment web (web.yaml): both sides changed the tag of `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original (";
     assert!(ran.stderr.contains(told) && ran.stderr.contains(") had \"web:1\"; someone must decide\n"), "{ran:?}");
     let want = ours.replace(
         "        image: web:ours\n",
@@ -324,6 +324,12 @@ fn comments_around_the_resources_are_taken_where_values_conflict() {
     let out = conflicts(&file(&[map("a", 1), map("b", 1)]), &file(&[map("a", 2), map("b", 1)]), &theirs);
     assert_eq!(resolved(&out, Half::Ours), "# licence\n\n".to_owned() + &file(&[map("a", 2), map("b", 1)]));
     assert_eq!(resolved(&out, Half::Theirs), theirs);
+    // Indented comments there are no comments of the file.
+    let of = |top: &str, x: u8| format!("{top}# of the first\n{}", map("a", x));
+    for [original, theirs] in [["# k\n", "  # k\n"], ["", "  # k\n"]] {
+        let out = conflicts(&of(original, 1), &of(original, 2), &of(theirs, 3));
+        assert!(out.starts_with("  # k\n# of the first\n"), "{out}");
+    }
 }
 
 #[test]

@@ -289,7 +289,10 @@ fn the_newer_side_is_an_answer_and_a_rule() {
     // Where the sides are no versions, it is no answer.
     repository.0.write("web.yaml", text.replace("web:1.2", "api:1.2"));
     let error = repository.0.run(&["resolve", "--answers", "answers", "web.yaml"]).failed(2);
-    assert!(error.contains("`newest` must be for sides that differ in one version alone"), "{error}");
+    assert!(
+        error.contains("`newest` must be for sides that differ in nothing but two versions that can be compared"),
+        "{error}"
+    );
 }
 
 #[test]

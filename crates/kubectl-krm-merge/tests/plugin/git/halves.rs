@@ -291,7 +291,7 @@ fn a_conflict_in_a_list_is_no_larger_than_what_overlaps() {
     let head = apps("efa", field).replace("  - conf: {}\n", "  - conf:\n");
     let between = theirs.strip_prefix(&*head).and_then(|rest| rest.strip_suffix(end)).expect("the lines between");
     assert_eq!(text, head.clone() + &block("", between) + end);
-    assert!(err.starts_with("conflict: Apps a: both sides changed `spec.apps`: "), "{err}");
+    assert!(err.starts_with("conflict: Apps a (web.yaml): both sides changed `spec.apps`: "), "{err}");
 }
 
 /// Ours and theirs add the same version to a definition, and it differs in two lines far apart.
@@ -312,6 +312,6 @@ fn what_both_added_under_one_name_is_marked_by_field() {
         .map(|(pad, words)| ["", " of all"].map(|more| format!("{pad}description: {words}{more}.\n")));
     let (err, text) = stops([head, &with(&first[0], &last[0]), &with(&first[1], &last[1])]);
     assert_eq!(text, with(&block(&first[0], &first[1]), &block(&last[0], &last[1])));
-    let place = "conflict: CustomResourceDefinition doors.example.com: both sides added `spec.versions[1].schema.openAPIV3Schema.description`: ";
+    let place = "conflict: CustomResourceDefinition doors.example.com (web.yaml): both sides added `spec.versions[1].schema.openAPIV3Schema.description`: ";
     assert!(err.starts_with(place), "{err}");
 }
