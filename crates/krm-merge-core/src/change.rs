@@ -7,6 +7,7 @@ use krm_tree::child::{By, ChildId, ids_of_both};
 use krm_tree::path::{FieldPath, Trail};
 use krm_tree::remarks::Remarks;
 use krm_tree::sides::{Side, Sides};
+use krm_tree::slots::Slots;
 use krm_tree::tree::View;
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{NodeRef, are_written_alike, same_comment};
@@ -27,7 +28,7 @@ pub struct Change<'a> {
 impl<'a> Change<'a> {
     /// The change of a patch, which expects nothing, with the patch's comment on the line.
     pub fn patch(wants: Wants<'a>, comment: Option<&'a str>) -> Self {
-        Self { expects: Expects::Anything, wants, notes: Notes::of_line(comment) }
+        Self { expects: Expects::Anything, wants, notes: notes_of_line(comment) }
     }
 }
 
@@ -60,6 +61,11 @@ impl<'a> Change<'a> {
     /// Whether it asks for anything, be it a comment.
     pub fn asks(&self) -> bool {
         !self.notes.is_empty() || !matches!(self.wants, Wants::Same)
+    }
+
+    /// The lines above the node that belong to no child and that come: they are new there, or dest has those of original.
+    pub fn gap_to_be(&self) -> Option<&'a str> {
+        self.notes.gap.and_then(NoteChange::comes)
     }
 
     /// Whether it removes the node.
@@ -127,70 +133,21 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The comments that the other side wants for a node; `None` if it asks for no change of a comment.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Notes<'a> {
-    /// The lines above it that belong to no child.
-    pub gap: Option<GapChange<'a>>,
-    /// The comment lines above it.
-    pub above: Option<NoteChange<'a>>,
-    /// The comment on its line.
-    pub behind: Option<NoteChange<'a>>,
-    /// The comment lines at the end of its block.
-    pub below: Option<NoteChange<'a>>,
-    /// The comment behind its opening bracket.
-    pub opening: Option<NoteChange<'a>>,
+/// The comments that the other side wants for a node; `None` if it asks for no change of a comment. A change of the gap expects a text only if
+/// both sides changed it, in different ways.
+pub type Notes<'a> = Slots<Option<NoteChange<'a>>>;
+
+/// The comments that a child lost or got.
+pub fn notes_between<'a>(old: Remarks<'a>, new: Remarks<'a>) -> Notes<'a> {
+    old.slots().zip(new.slots()).map(|(old, new)| {
+        let (expects, wants) = old.zip(new)?;
+        (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
+    })
 }
 
-impl<'a> Notes<'a> {
-    /// Whether it asks for no change.
-    pub fn is_empty(&self) -> bool {
-        let slots = [self.above, self.behind, self.below, self.opening];
-        self.gap.is_none() && slots.iter().all(Option::is_none)
-    }
-
-    /// The lines above it that come.
-    pub fn gap_to_be(&self) -> Option<&'a str> {
-        self.gap.and_then(GapChange::comes)
-    }
-
-    /// The comments that a child lost or got.
-    pub fn between(old: Remarks<'a>, new: Remarks<'a>) -> Self {
-        let changed = |expects: &'a str, wants: &'a str| {
-            (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
-        };
-        Self {
-            gap: None,
-            above: changed(old.above, new.above),
-            behind: changed(old.behind, new.behind),
-            below: old.below.zip(new.below).and_then(|(old, new)| changed(old, new)),
-            opening: old.opening.zip(new.opening).and_then(|(old, new)| changed(old, new)),
-        }
-    }
-
-    /// The request of a patch: its comment on the line replaces any comment of dest there.
-    pub fn of_line(comment: Option<&'a str>) -> Self {
-        Self { behind: comment.map(|wants| NoteChange { expects: None, wants }), ..Self::default() }
-    }
-}
-
-/// A change of the lines above a child that belong to no child.
-#[derive(Clone, Copy, Debug)]
-pub enum GapChange<'a> {
-    /// It gets these. They are new there, or dest has those of original.
-    Comes(&'a str),
-    /// Both sides changed their comments, in different ways.
-    Contested(NoteChange<'a>),
-}
-
-impl<'a> GapChange<'a> {
-    /// The lines that come.
-    pub fn comes(self) -> Option<&'a str> {
-        match self {
-            Self::Comes(lines) => Some(lines),
-            Self::Contested(_) => None,
-        }
-    }
+/// The request of a patch: its comment on the line replaces any comment of dest there.
+pub fn notes_of_line(comment: Option<&str>) -> Notes<'_> {
+    Notes { behind: comment.map(NoteChange::anyway), ..Notes::default() }
 }
 
 /// A change of a comment that the other side asks for.
@@ -200,6 +157,18 @@ pub struct NoteChange<'a> {
     pub expects: Option<&'a str>,
     /// The new comment; empty if there is to be none.
     pub wants: &'a str,
+}
+
+impl<'a> NoteChange<'a> {
+    /// A change that replaces every comment.
+    pub fn anyway(wants: &'a str) -> Self {
+        Self { expects: None, wants }
+    }
+
+    /// The new comment, if it replaces every comment.
+    pub fn comes(self) -> Option<&'a str> {
+        self.expects.is_none().then_some(self.wants)
+    }
 }
 
 /// The value that the other side expects in dest.

@@ -22,8 +22,8 @@ use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_co
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Others, Wants};
 use crate::policy::NewElements;
 use crate::warning::{CommentOf, Notice, Warning};
-use comments::{all_contested, comments_of_sides, conflict_of, taken};
 pub use comments::{changed_upstream, contested, contradiction, wanted};
+use comments::{comments_of_sides, conflict_of, taken};
 use list::Coming;
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered};
@@ -317,7 +317,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let above = child.change.notes.above.map(|note| note.wants);
-        let asked = Comments { gap: child.change.notes.gap_to_be(), above, behind, ..Comments::default() };
+        let asked = Comments { gap: child.change.gap_to_be(), above, behind, ..Comments::default() };
         // What has the anchor of an alias has comments of its own.
         let is_elsewhere = |like: NodeRef<'_>| node.kind() == Kind::Alias && !like.is(node);
         let comments = match value.as_ref().and_then(Tree::like).filter(|like| is_elsewhere(*like)) {
@@ -452,11 +452,11 @@ impl<'a> Walk<'a> {
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
         if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
             *entry = as_written(entry, key, node);
-            entry.comments = Comments { gap: child.change.notes.gap_to_be(), ..*entry.comments }.into();
+            entry.comments = Comments { gap: child.change.gap_to_be(), ..*entry.comments }.into();
             return Ok(());
         }
         if entry.value.is_none() && child.change.removes() {
-            entry.comments = Comments { gap: child.change.notes.gap_to_be(), ..Comments::default() }.into();
+            entry.comments = Comments { gap: child.change.gap_to_be(), ..Comments::default() }.into();
         }
         self.annotate(entry, (old_key, before), parent, child);
         Ok(())
@@ -508,12 +508,13 @@ impl<'a> Walk<'a> {
         // An empty block has no comments, but it has room for them.
         let own = Remarks { below: written.below.or(Some("")), ..written };
         let notes = Notes { below, opening: opening.filter(|_| own.opening.is_some()), ..notes };
-        let contested = all_contested(notes, own, asked, gap);
+        // What dest has there, or gets by an earlier change.
+        let has = Comments { gap: notes.gap.map(|_| gap()), ..own.slots().with(asked) };
+        let contested = notes.zip(has).map(|(note, has)| contested(note, has.unwrap_or_default()));
         // If the value is in conflict as a whole, its winner's comments come with it.
         if stays == CommentOf::Winner {
-            for Sides { original, updated, dest } in
-                contested.into_iter().flatten().map(|texts| texts.map(str::to_owned))
-            {
+            for texts in contested.iter().flatten() {
+                let Sides { original, updated, dest } = texts.map(str::to_owned);
                 self.warn(Notice::Contradiction { original, updated, dest, stays }, None, None);
             }
         }
@@ -523,7 +524,7 @@ impl<'a> Walk<'a> {
         let is_new = entry.was.is_none();
         let taken = taken(notes, own, asked);
         let comments = Comments {
-            gap: notes.gap_to_be().filter(|_| !child.change.removes()).or(asked.gap),
+            gap: child.change.gap_to_be().filter(|_| !child.change.removes()).or(asked.gap),
             above: taken.above.or_else(|| stays(own.above).filter(|_| is_new)),
             behind: taken.behind.or_else(|| stays(own.behind)),
             below: taken.below.filter(|_| is_inside),

@@ -14,7 +14,7 @@ use krm_tree::tree::{Branch, List, Tree, View};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Error, NodeRef, Place, comment_text};
 
-use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
+use crate::change::{Change, Child, Expects, Inside, Order, Others, Wants, notes_of_line};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
 use crate::policy::NewElements;
@@ -226,7 +226,7 @@ impl<'a> Lowering<'a> {
             self.absent += usize::from(there.is_none());
             let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
             self.absent -= usize::from(there.is_none());
-            change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
+            change.notes = notes_of_line(comment_text(&Place::of_entry(key, value), value));
             self.trail.pop();
             // What dest has already is no change. Where the others go, a field that stays must be named.
             let asks = others == Others::Go || !change.notes.is_empty() || !change.wants.is_there(there);
@@ -599,7 +599,7 @@ impl<'a> Lowering<'a> {
                 Change::patch(Wants::Value(element), None)
             };
             self.trail.pop();
-            change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
+            change.notes = notes_of_line(comment_text(&Place::of_element(patch, element), element));
             children.push(Child { id, node: Some((None, element)), change });
         }
         self.replaced -= 1;

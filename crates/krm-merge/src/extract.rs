@@ -379,8 +379,7 @@ fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -
 }
 
 /// No comments, even if the nodes have some.
-const NO_COMMENTS: Comments<'static> =
-    Comments { gap: None, above: Some(""), behind: Some(""), below: None, opening: None };
+const NO_COMMENTS: Comments<'static> = Comments { above: Some(""), behind: Some(""), ..Comments::NONE };
 
 fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry::new(Some(Key::Node(key)), tree)

@@ -29,6 +29,7 @@ pub mod tree;
 
 pub mod alias;
 pub mod remarks;
+pub mod slots;
 
 pub mod child;
 

@@ -4,18 +4,19 @@ use krm_yaml::{
     Document, NodeRef, Place, Style, comment_text, comments_above, comments_below, gap_above, opening_place,
 };
 
+use crate::slots::Slots;
 use crate::tree::Comments;
 
-/// The comments of a child. A text is empty if there is no comment.
+/// The comments in the slots of a child: see [`Slots`]. A text is empty if there is no comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remarks<'a> {
-    /// The comment lines above it.
+    /// Every child has a place for these lines.
     pub above: &'a str,
-    /// The comment on its line.
+    /// Every child has a place for this comment.
     pub behind: &'a str,
-    /// The comment lines at the end of its map or list; `None` for a scalar, which has no place for them.
+    /// `None` for a scalar, which has no place for them.
     pub below: Option<&'a str>,
-    /// The comment behind the opening bracket of its map or list; `None` if there is no place for it.
+    /// `None` if there is no place for it.
     pub opening: Option<&'a str>,
 }
 
@@ -28,6 +29,12 @@ impl<'a> Remarks<'a> {
         let opening =
             opening_place(value).map(|at| doc.comment_behind(at).map_or("", |(from, to)| &doc.source()[from..to]));
         Self { above: comments_above(place, doc), behind, below, opening }
+    }
+
+    /// The comments, where the child has a place for them. What is in the gap is none of its own.
+    pub fn slots(self) -> Slots<Option<&'a str>> {
+        let Self { above, behind, below, opening } = self;
+        Slots { gap: None, above: Some(above), behind: Some(behind), below, opening }
     }
 
     /// The comments of an element of this list.

@@ -10,7 +10,7 @@ use krm_yaml::hashed::HashMap;
 use krm_yaml::{NodeRef, comments_above, comments_at_end, gap_above, is_blank, lines, same_comment, same_words, trim};
 
 use super::placed::{Placed, placed};
-use crate::change::{Child, GapChange, NoteChange};
+use crate::change::{Child, NoteChange};
 use crate::matched::Matched;
 use crate::merge::contested;
 
@@ -20,12 +20,12 @@ fn text<'a>((place, value): Placed<'a>) -> Option<&'a str> {
 }
 
 /// The gap of a child that dest lacks, which comes with it.
-pub(super) fn coming<'a>(is: Placed<'a>) -> Option<GapChange<'a>> {
-    text(is).filter(|gap| !gap.is_empty()).map(GapChange::Comes)
+pub(super) fn coming<'a>(is: Placed<'a>) -> Option<NoteChange<'a>> {
+    text(is).filter(|gap| !gap.is_empty()).map(NoteChange::anyway)
 }
 
 /// What becomes of the gap above a child that upstream changed: dest takes it, if it left it alone.
-pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<GapChange<'a>> {
+pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) -> Option<NoteChange<'a>> {
     let (original, updated) = (text(was)?, text(is)?);
     if same_comment(original, updated) {
         return None;
@@ -39,12 +39,12 @@ pub(super) fn changed<'a>(was: Placed<'a>, there: Placed<'a>, is: Placed<'a>) ->
         let note = NoteChange { expects: Some(original), wants: updated };
         // Between fields, blank lines alone are no comment of dest's.
         let is_contested = contested(Some(note), dest).is_some() && !same_words(original, dest);
-        return is_contested.then_some(GapChange::Contested(note));
+        return is_contested.then_some(note);
     }
     // A comment may go from the child to the gap, or the other way. So where upstream changed the child's own, dest must have original's.
     let own = |(place, value): Placed<'a>| comments_above(&place, value.document());
     let is_own_alone = same_comment(own(was), own(is)) || same_comment(own(was), own(there));
-    is_own_alone.then_some(GapChange::Comes(updated))
+    is_own_alone.then_some(NoteChange::anyway(updated))
 }
 
 /// Lets gaps go with the children below them that upstream removed, if dest has original's. A gap stays if upstream moved it: above the next
@@ -62,14 +62,14 @@ pub(super) fn remove<'a>(children: &mut [Child<'a>], matched: &Matched<'a>) {
         let both = |other: Side| texts.original.zip(texts[other]);
         match (row.on.updated, row.on.dest) {
             (Some(_), Some(_)) => {
-                let is_new = at.is_some_and(|at| children[at].change.notes.gap_to_be().is_some());
+                let is_new = at.is_some_and(|at| children[at].change.gap_to_be().is_some());
                 is_next_taken = Some(is_new || both(Side::Updated).is_some_and(|(a, b)| same_from_first_comment(a, b)));
             }
             (None, Some(_)) if both(Side::Dest).is_some_and(|(a, b)| same_comment(a, b)) => {
                 let is_moved = || texts.original.is_some_and(|gap| is_at_end(gap, matched.containers.updated));
                 let goes = is_next_taken.unwrap_or_else(|| !is_moved());
                 if let Some(at) = at.filter(|at| goes && children[*at].change.removes()) {
-                    children[at].change.notes.gap = Some(GapChange::Comes(""));
+                    children[at].change.notes.gap = Some(NoteChange::anyway(""));
                 }
             }
             _ => {}

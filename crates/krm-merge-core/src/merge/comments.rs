@@ -2,11 +2,12 @@
 
 use krm_tree::path::FieldPath;
 use krm_tree::remarks::{Remarks, stands_in};
-use krm_tree::sides::{Side, Sides};
+use krm_tree::sides::Sides;
+use krm_tree::slots::Slots;
 use krm_tree::tree::{Comments, Conflict};
 use krm_yaml::{NodeRef, same_comment, same_words};
 
-use crate::change::{GapChange, NoteChange, Notes};
+use crate::change::{NoteChange, Notes, notes_between};
 use crate::warning::{CommentOf, Notice};
 
 /// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
@@ -28,42 +29,14 @@ pub fn contested<'n>(note: Option<NoteChange<'n>>, has: &'n str) -> Option<Sides
     Some(Sides { original, updated: note.wants, dest: has })
 }
 
-/// The comments that both sides changed in different ways: set apart above a child, above it, on its line, at the end of its block, and behind
-/// its bracket. `gap` gives the lines that dest has set apart above the child.
-pub(super) fn all_contested<'n>(
-    notes: Notes<'n>,
-    own: Remarks<'n>,
-    asked: Comments<'n>,
-    gap: impl FnOnce() -> &'n str,
-) -> [Option<Sides<&'n str>>; 5] {
-    let gap = match notes.gap {
-        Some(GapChange::Contested(note)) => contested(Some(note), gap()),
-        Some(GapChange::Comes(_)) | None => None,
-    };
-    let slots = [
-        (notes.above, asked.above.unwrap_or(own.above)),
-        (notes.behind, asked.behind.unwrap_or(own.behind)),
-        (notes.below, asked.below.or(own.below).unwrap_or_default()),
-        (notes.opening, asked.opening.or(own.opening).unwrap_or_default()),
-    ];
-    let [above, behind, below, opening] = slots.map(|(note, has)| contested(note, has));
-    [gap, above, behind, below, opening]
-}
-
 /// The comments that only upstream changed.
 pub fn changed_upstream<'a>(own: Remarks<'_>, old: Remarks<'a>, new: Remarks<'a>) -> Comments<'a> {
-    taken(Notes::between(old, new), own, Comments::default())
+    taken(notes_between(old, new), own, Comments::default())
 }
 
-/// The comments that a child gets, if it has its own ones and an earlier change asked for others.
+/// The comments that a child gets, if it has its own ones and an earlier change asked for others. The gap is not among them.
 pub(super) fn taken<'a>(notes: Notes<'a>, own: Remarks<'_>, asked: Comments<'a>) -> Comments<'a> {
-    Comments {
-        gap: asked.gap,
-        above: wanted(notes.above, own.above, asked.above),
-        behind: wanted(notes.behind, own.behind, asked.behind),
-        below: own.below.and_then(|own| wanted(notes.below, own, asked.below)),
-        opening: own.opening.and_then(|own| wanted(notes.opening, own, asked.opening)),
-    }
+    notes.zip(own.slots()).zip(asked).map(|((note, own), asked)| wanted(note, own?, asked))
 }
 
 /// The notice for a comment that both sides changed in different ways.
@@ -75,25 +48,19 @@ pub fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Optio
 /// The conflict about the comments of a child, if both sides changed some: above it, on its line, and at the end of its block. They are in
 /// conflict as one, so that a person decides once.
 pub(super) fn conflict_of<'a>(
-    slots: [Option<Sides<&'a str>>; 5],
+    contested: Slots<Option<Sides<&'a str>>>,
     path: impl FnOnce() -> FieldPath<'a>,
 ) -> Option<Conflict<'a>> {
+    if contested.is_empty() {
+        return None;
+    }
     let texts = Sides::of(|side| {
-        let all = slots.iter().flatten().map(|slot| slot[side].trim()).filter(|text| !text.is_empty());
+        let all = contested.iter().flatten().map(|texts| texts[side].trim()).filter(|text| !text.is_empty());
         all.collect::<Vec<_>>().join("\n")
     });
-    let [gap, above, behind, below, opening] = slots;
-    let asked = |side: Side| Comments {
-        gap: gap.map(|slot| slot[side]),
-        above: above.map(|slot| slot[side]),
-        behind: behind.map(|slot| slot[side]),
-        below: below.map(|slot| slot[side]),
-        opening: opening.map(|slot| slot[side]),
-    };
-    let comments =
-        || Sides { original: asked(Side::Original), updated: asked(Side::Updated), dest: Comments::default() };
-    let is_any = slots.iter().any(Option::is_some);
-    is_any.then(|| Conflict { comments: Some(comments()), ..Conflict::of_comments(path(), texts) })
+    let asked = Sides::of(|side| contested.map(|slot| slot.map(|texts| texts[side])));
+    let comments = Some(Sides { dest: Comments::NONE, ..asked });
+    Some(Conflict { comments, ..Conflict::of_comments(path(), texts) })
 }
 
 /// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own, and `gap` is what
@@ -104,21 +71,12 @@ pub(super) fn comments_of_sides<'a>(
     updated: (Option<NodeRef<'a>>, NodeRef<'a>),
     notes: Notes<'a>,
 ) -> Sides<Comments<'a>> {
-    let updated = Remarks::of(updated);
-    let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
-    let original = Remarks {
-        above: was(notes.above, updated.above),
-        behind: was(notes.behind, updated.behind),
-        below: Some(was(notes.below, updated.below.unwrap_or_default())),
-        opening: Some(was(notes.opening, updated.opening.unwrap_or_default())),
-    };
-    let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
-    let asked = |remarks: Remarks<'a>| Comments {
-        gap: None,
-        above: other(remarks.above, written.above).filter(|above| !stands_in(above, gap)),
-        behind: other(remarks.behind, written.behind),
-        below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),
-        opening: other(remarks.opening.unwrap_or_default(), written.opening.unwrap_or_default()),
+    let updated = Remarks::of(updated).slots();
+    let original = notes.zip(updated).map(|(note, is)| note.and_then(|note| note.expects).or(is));
+    let asked = |texts: Comments<'a>| {
+        let texts = texts.map(Option::unwrap_or_default).zip(written.slots().map(Option::unwrap_or_default));
+        let other = texts.map(|(text, written)| Some(text).filter(|text| !same_comment(text, written)));
+        Comments { gap: None, above: other.above.filter(|above| !stands_in(above, gap)), ..other }
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
@@ -152,7 +110,8 @@ mod tests {
     fn comments_in_conflict_are_one_text_of_each_side() {
         let above = Sides { original: "# o", updated: "# u", dest: "" };
         let behind = Sides { original: "# p", updated: "# v", dest: "# d" };
-        let conflict = conflict_of([None, Some(above), Some(behind), None, None], FieldPath::default);
+        let contested = Slots { above: Some(above), behind: Some(behind), ..Slots::NONE };
+        let conflict = conflict_of(contested, FieldPath::default);
         let Some(Taking::Comments(texts)) = conflict.map(|conflict| conflict.taking) else { panic!("no conflict") };
         assert_eq!([&*texts.original, &*texts.updated, &*texts.dest], ["# o\n# p", "# u\n# v", "# d"]);
     }

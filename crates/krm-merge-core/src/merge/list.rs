@@ -12,7 +12,7 @@ use krm_yaml::{Error, Kind, NodeRef, Place, WrittenChild};
 
 use super::comments::wanted;
 use super::{Walk, children_of};
-use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
+use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants, notes_between, notes_of_line};
 
 /// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]
@@ -106,14 +106,10 @@ impl<'a> Coming<'a> {
     }
 
     fn notes(self, old: Option<Remarks<'a>>, new: Remarks<'a>) -> Notes<'a> {
-        let note = |wants| Some(NoteChange { expects: None, wants });
         match self {
-            Self::Changed(_) => old.map(|old| Notes::between(old, new)).unwrap_or_default(),
-            Self::OfPatch => Notes::of_line(Some(new.behind).filter(|comment| !comment.is_empty())),
-            Self::OfWinner => {
-                let (below, opening) = (new.below.and_then(note), new.opening.and_then(note));
-                Notes { gap: None, above: note(new.above), behind: note(new.behind), below, opening }
-            }
+            Self::Changed(_) => old.map(|old| notes_between(old, new)).unwrap_or_default(),
+            Self::OfPatch => notes_of_line(Some(new.behind).filter(|comment| !comment.is_empty())),
+            Self::OfWinner => new.slots().map(|new| new.map(NoteChange::anyway)),
         }
     }
 
@@ -123,7 +119,7 @@ impl<'a> Coming<'a> {
         let behind = Some(of(new).behind).filter(|comment| !comment.is_empty());
         match self {
             Self::Changed(_) => {
-                let change = old.and_then(|old| Notes::between(of(old), of(new)).above);
+                let change = old.and_then(|old| notes_between(of(old), of(new)).above);
                 let above = dest.and_then(|dest| wanted(change, of(dest).above, None));
                 Comments { above, behind, ..Comments::default() }
             }

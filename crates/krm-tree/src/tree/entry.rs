@@ -6,6 +6,7 @@ use krm_yaml::{NodeRef, WrittenChild};
 
 use super::{Conflict, Tree};
 use crate::child::ChildId;
+use crate::slots::Slots;
 
 /// A child of a map or list.
 #[derive(Clone, Debug)]
@@ -47,19 +48,7 @@ pub enum Key<'a> {
 }
 
 /// The comments that a child is to have, as they are written. An empty text removes a comment; `None` keeps the comment that is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Comments<'a> {
-    /// The blank lines and comments above it that belong to no child.
-    pub gap: Option<&'a str>,
-    /// The comment lines above it.
-    pub above: Option<&'a str>,
-    /// The comment on its line.
-    pub behind: Option<&'a str>,
-    /// The comment lines at the end of its block.
-    pub below: Option<&'a str>,
-    /// The comment behind its opening bracket.
-    pub opening: Option<&'a str>,
-}
+pub type Comments<'a> = Slots<Option<&'a str>>;
 
 /// The comments of an entry, and the conflict about them, if both sides changed them. They are in a box, because few entries ask for any,
 /// and a tree has many entries.
@@ -75,7 +64,7 @@ struct Wanted<'a> {
 impl<'a> Asked<'a> {
     /// Comments of which some are in conflict.
     pub fn contested(comments: Comments<'a>, contested: Option<Conflict<'a>>) -> Self {
-        let is_any = comments != Comments::NONE || contested.is_some();
+        let is_any = !comments.is_empty() || contested.is_some();
         Self(is_any.then(|| Box::new(Wanted { comments, contested: contested.map(Box::new) })))
     }
 
@@ -103,22 +92,6 @@ impl<'a> Deref for Asked<'a> {
 
     fn deref(&self) -> &Comments<'a> {
         self.0.as_ref().map_or(&Comments::NONE, |wanted| &wanted.comments)
-    }
-}
-
-impl Comments<'_> {
-    const NONE: Self = Self { gap: None, above: None, behind: None, below: None, opening: None };
-
-    /// These comments; where `other` asks for one, that.
-    #[must_use]
-    pub fn with(self, other: Self) -> Self {
-        Self {
-            gap: other.gap.or(self.gap),
-            above: other.above.or(self.above),
-            behind: other.behind.or(self.behind),
-            below: other.below.or(self.below),
-            opening: other.opening.or(self.opening),
-        }
     }
 }
 
