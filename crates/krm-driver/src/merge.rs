@@ -316,10 +316,12 @@ impl<'r, 'a> Merge<'r, 'a> {
         // The comments around all resources are a part of their own, on both sides.
         let top = below_header(self.documents.dest.source());
         let first = self.documents.updated.roots().next();
-        let has_top = below_header(self.documents.updated.source()) > 0;
-        let is_at_top = has_top && theirs.is_some_and(|theirs| first.is_some_and(|first| first.is(theirs.node())));
-        let gap = Place::of_first(ours).filter(|_| is_at_top && !self.has_no_top());
-        let gap = gap.and_then(|first| gap_above(&first, ours.document()));
+        let is_at_top = theirs.is_some_and(|theirs| first.is_some_and(|first| first.is(theirs.node())));
+        let gap_of = |node: NodeRef<'a>| gap_above(&Place::of_first(node)?, node.document());
+        // Indented comments are above the first field, and not around all resources.
+        let header = below_header(self.documents.updated.source());
+        let is_own = first.and_then(gap_of).is_some_and(|gap| gap.start >= header && !gap.is_empty());
+        let gap = Some(ours).filter(|_| is_at_top && !is_own && !self.has_no_top()).and_then(gap_of);
         edits.retain(|edit| {
             let is_of_gap = gap.as_ref().is_some_and(|gap| gap.start <= edit.range.start && edit.range.end <= gap.end);
             edit.range.start >= top && !is_of_gap

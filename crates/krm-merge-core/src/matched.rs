@@ -34,6 +34,13 @@ pub struct Row<'a> {
     pub is_repeated: bool,
 }
 
+impl<'a> Row<'a> {
+    /// The name of a field in dest, or on the side that has it.
+    pub fn field(&self) -> Option<&'a str> {
+        Side::DEST_FIRST.into_iter().find_map(|side| self.on[side]?.key()).map(NodeRef::string)
+    }
+}
+
 impl<'a> Matched<'a> {
     /// Matches the children that `children` gives for a side.
     pub fn of<I: Iterator<Item = WrittenChild<'a>>>(
@@ -116,8 +123,9 @@ impl<'a> Matched<'a> {
     }
 
     /// The identity of a child on each side, if it has several.
-    pub fn names(&self, id: &ChildId<'a>) -> Option<&Sides<ChildId<'a>>> {
-        self.renamed.iter().find(|names| names.dest == *id)
+    pub fn names(&self, row: &Row<'a>) -> Option<&Sides<ChildId<'a>>> {
+        let id = self.id(row).filter(|_| !self.renamed.is_empty())?;
+        self.renamed.iter().find(|names| names.dest == id)
     }
 
     /// Where a child is in the text of a side that has it.

@@ -32,18 +32,21 @@ pub(super) struct Children<'a> {
     pub renamed: Vec<Sides<ChildId<'a>>>,
 }
 
+/// The requests so far.
+#[derive(Default)]
+struct Asked<'a> {
+    children: Vec<Child<'a>>,
+    /// The ends of the last child that is the same in original and updated.
+    ends: Option<[usize; 2]>,
+}
+
+/// What looks inside of children calls itself for each level of a resource, so it has a small frame: all else is in functions of their own.
 impl<'a> Differ<'a> {
     /// The requests for the fields of a map, except those of the host.
     pub(super) fn fields(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Children<'a>, Error> {
-        let trail = &self.trail;
-        let fields = |map: NodeRef<'a>| {
-            let all = if map.is_map() { map.spelled_out() } else { Vec::new() };
-            let fields =
-                all.into_iter().filter(|(_, key, _)| !key.is_container() && !is_protected(trail, key.string()));
-            fields.enumerate().map(|(place, (_, key, value))| WrittenChild::new(place, Some(key), value))
-        };
-        let matched = Matched::of(sides.by_side(), By::Field, self.renames, fields);
-        self.children(Container { sides, cursor, matched, moved: OnceCell::new() })
+        let on = self.map_on(sides, cursor);
+        let asked = self.children(&on)?;
+        Ok(Children { asked, renamed: on.matched.renamed })
     }
 
     /// The requests for the elements of a list that merges.
@@ -53,70 +56,94 @@ impl<'a> Differ<'a> {
         sides: NodeOfSides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Children<'a>, Error> {
+        let on = self.list_on(by, sides, cursor);
+        let asked = if on.matched.by == By::Value { set(&on.matched) } else { self.children(&on)? };
+        Ok(Children { asked, renamed: on.matched.renamed })
+    }
+
+    #[inline(never)]
+    fn map_on(&self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
+        let fields = |map: NodeRef<'a>| {
+            let all = if map.is_map() { map.spelled_out() } else { Vec::new() };
+            let is_own = |key: NodeRef<'a>| !key.is_container() && !is_protected(&self.trail, key.string());
+            let fields = all.into_iter().filter(move |(_, key, _)| is_own(*key));
+            fields.enumerate().map(|(place, (_, key, value))| WrittenChild::new(place, Some(key), value))
+        };
+        let matched = Matched::of(sides.by_side(), By::Field, self.renames, fields);
+        Box::new(Container { sides, cursor, matched, moved: OnceCell::new() })
+    }
+
+    #[inline(never)]
+    fn list_on(&self, by: By<'a>, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
         let elements = |list: NodeRef<'a>| {
             list.elements().enumerate().map(|(place, element)| WrittenChild::new(place, None, element))
         };
         let matched = Matched::of(sides.by_side(), by, self.renames, elements);
-        match &matched.by {
-            By::Value => Ok(Children { asked: set(&matched), renamed: Vec::new() }),
-            _ => self.children(Container { sides, cursor, matched, moved: OnceCell::new() }),
-        }
+        Box::new(Container { sides, cursor, matched, moved: OnceCell::new() })
     }
 
-    fn children(&mut self, on: Container<'a>) -> Result<Children<'a>, Error> {
-        let mut asked = Vec::new();
-        let mut ends = None;
+    fn children(&mut self, on: &Container<'a>) -> Result<Vec<Child<'a>>, Error> {
+        let mut asked = Asked::default();
         for row in on.matched.rows_of(Side::Updated) {
-            let Some(id) = on.matched.id(row) else { continue };
-            asked.extend(self.child(id, row, &mut ends, &on)?);
+            self.child(row, on, &mut asked)?;
         }
         for row in on.matched.rows_of(Side::Original).filter(|row| row.on.updated.is_none()) {
-            let Some(id) = on.matched.id(row) else { continue };
-            let change = self.dropped_child(&id, row, &on)?;
-            asked.extend(change.map(|change| Child { id, node: None, change }));
+            self.dropped_child(row, on, &mut asked)?;
         }
-        gap::remove(&mut asked, &on.matched);
-        Ok(Children { asked, renamed: on.matched.renamed })
+        gap::remove(&mut asked.children, &on.matched);
+        Ok(asked.children)
     }
 
-    /// The request for a child of updated. `ends` are the ends of the last child that is the same in original and updated.
-    fn child(
-        &mut self,
-        id: ChildId<'a>,
-        row: &Row<'a>,
-        ends: &mut Option<[usize; 2]>,
-        on: &Container<'a>,
-    ) -> Result<Option<Child<'a>>, Error> {
-        let Sides { original: was, updated: Some(is), dest: there } = placed(&on.matched, row) else { return Ok(None) };
-        let node = row.on.updated.map(|child| (child.key(), child.value()));
+    /// The request for a child of updated.
+    fn child(&mut self, row: &Row<'a>, on: &Container<'a>, asked: &mut Asked<'a>) -> Result<(), Error> {
+        let Some(fit) = self.unless_said(row, on, asked) else { return Ok(()) };
+        let change = self.fitting(fit, |differ| match row.field() {
+            Some(name) => differ.field(name, NodeOfSides::of(row), on.cursor),
+            None => differ.element(row, on),
+        })?;
+        self.ask(row, change, on, asked);
+        Ok(())
+    }
+
+    /// How the lines of a child fit, if it must be looked inside of. Otherwise asks for what its lines say.
+    #[inline(never)]
+    fn unless_said(&self, row: &Row<'a>, on: &Container<'a>, asked: &mut Asked<'a>) -> Option<LinesFit> {
+        let Sides { original: was, updated: is, dest: there } = placed(&on.matched, row);
+        let is = is?;
         let changed_gap = || gap::changed(was?, there?, is);
         if let Some(lines) = was.and_then(|was| lines_of_same(was, is)) {
-            let [starts, own_ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
-            if ends.replace(own_ends) == Some(starts) {
-                // Mostly nothing is between two children.
-                return Ok(None);
+            let [starts, ends] = [lines.each_ref().map(|lines| lines.start), lines.map(|lines| lines.end)];
+            // Mostly nothing is between two children.
+            if asked.ends.replace(ends) != Some(starts) {
+                asked.push(row, changed_gap().map(|gap| of_gap(Wants::Same, Some(gap))), on);
             }
-            return Ok(changed_gap().map(|gap| Child { id, node, change: of_gap(Wants::Same, Some(gap)) }));
+            return None;
         }
         // What `<<` brings in has its text in another map.
         let around = if on.has_merges() { LinesFit::Elsewhere } else { self.fit };
-        let is_of_item = self.is_above_item(row, on.sides);
-        let is_whole = on.sides.are_blocks() && !is_of_item && !is_walked(&self.trail, &id);
+        let is_whole = on.sides.are_blocks() && !self.is_above_item(row, on.sides) && !is_walked(&self.trail, row);
         if is_whole && is_left_alone(was, there, is, around) {
-            return Ok(Some(Child { id, node, change: of_gap(Wants::Text(is.1), changed_gap()) }));
+            asked.push(row, Some(of_gap(Wants::Text(is.1), changed_gap())), on);
+            return None;
         }
-        let change = self.fitting(around.below(there, Some(is)), |differ| differ.inside(&id, row, on))?;
+        Some(around.below(there, Some(is)))
+    }
+
+    /// Asks for the change inside of a child, and for its comments.
+    #[inline(never)]
+    fn ask(&mut self, row: &Row<'a>, change: Option<Change<'a>>, on: &Container<'a>, asked: &mut Asked<'a>) {
+        let Sides { original: was, updated: Some(is), dest: there } = placed(&on.matched, row) else { return };
         let is_as_before = || there.zip(was).is_some_and(|(there, was)| same(there.1, was.1));
-        if let Some(names) = on.matched.names(&id)
+        if let Some(names) = on.matched.names(row)
             && (change.is_some() || names.updated != names.original)
             && !(names.dest == names.original && is_as_before())
         {
             self.tell_renamed(names, &on.matched.by);
         }
         let notes = notes_of(was, there, is, || on.moved());
-        let notes = Notes { above: notes.above.filter(|_| !is_of_item), ..notes };
+        let notes = Notes { above: notes.above.filter(|_| !self.is_above_item(row, on.sides)), ..notes };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
-        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
+        asked.push(row, change.map(|change| Change { notes, ..change }), on);
     }
 
     /// Whether what is above a child is above the whole resource: the child is the first field of an item, or of a block that is in brackets
@@ -128,41 +155,31 @@ impl<'a> Differ<'a> {
         is_first && self.trail.is_empty() && (sides.dest.is_some_and(is_item) || is_in_brackets())
     }
 
-    /// What changed upstream inside of a child of updated.
-    fn inside(&mut self, id: &ChildId<'a>, row: &Row<'a>, on: &Container<'a>) -> Result<Option<Change<'a>>, Error> {
-        let sides = NodeOfSides::of(row);
-        if let ChildId::Field(name) = id {
-            return self.field(name, sides, on.cursor);
-        }
+    /// What changed upstream in an element of updated.
+    fn element(&mut self, row: &Row<'a>, on: &Container<'a>) -> Result<Option<Change<'a>>, Error> {
+        let Some(id) = on.matched.id(row) else { return Ok(None) };
         self.trail.push(id.step(&on.matched.by), row.on.dest.map(WrittenChild::place));
-        let change = self.node(sides, on.cursor)?;
+        let change = self.node(NodeOfSides::of(row), on.cursor)?;
         self.trail.pop();
-        let is_added = sides.original.is_none() && sides.dest.is_none();
-        let twin = sides.updated.filter(|_| is_added).and_then(|element| twin(element, &on.matched));
-        Ok(match (change, twin) {
-            (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
-            (change, _) => change,
+        Ok(match twin(row, &on.matched) {
+            Some(twin) => change.map(|change| Change { expects: Expects::Exactly(Some(twin)), ..change }),
+            None => change,
         })
     }
 
     /// The removal of a child that updated lacks. An element is removed whole: dest's values in it mean nothing without its key.
-    fn dropped_child(
-        &mut self,
-        id: &ChildId<'a>,
-        row: &Row<'a>,
-        on: &Container<'a>,
-    ) -> Result<Option<Change<'a>>, Error> {
+    fn dropped_child(&mut self, row: &Row<'a>, on: &Container<'a>, asked: &mut Asked<'a>) -> Result<(), Error> {
         let sides = NodeOfSides::of(row);
-        if let ChildId::Field(name) = id {
-            return self.field(name, sides, on.cursor);
-        }
-        let change = sides.expecting(Wants::Nothing);
-        match (sides.original, sides.dest) {
+        let change = match (row.field(), sides.original, sides.dest) {
+            (Some(name), ..) => self.field(name, sides, on.cursor)?,
             // The further elements with this key are dest's own.
-            _ if row.is_repeated => Ok(change),
-            (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, on.cursor),
-            _ => Ok(change),
-        }
+            (None, Some(old), Some(dest)) if !row.is_repeated => {
+                self.expecting_if_added(sides.expecting(Wants::Nothing), old, dest, on.cursor)?
+            }
+            (None, ..) => sides.expecting(Wants::Nothing),
+        };
+        asked.push(row, change, on);
+        Ok(())
     }
 
     /// Reports that the changes of both sides are made in a child that one side renamed.
@@ -182,6 +199,15 @@ impl<'a> Differ<'a> {
     }
 }
 
+impl<'a> Asked<'a> {
+    #[inline(never)]
+    fn push(&mut self, row: &Row<'a>, change: Option<Change<'a>>, on: &Container<'a>) {
+        let node = row.on.updated.map(|child| (child.key(), child.value()));
+        let child = on.matched.id(row).zip(change).map(|(id, change)| Child { id, node, change });
+        self.children.extend(child);
+    }
+}
+
 impl<'a> Container<'a> {
     fn has_merges(&self) -> bool {
         self.matched.by == By::Field && self.sides.each().any(NodeRef::has_merge_entry)
@@ -195,7 +221,10 @@ impl<'a> Container<'a> {
 /// For a new element of upstream, the element of original whose merge key both sides changed. This element, upstream's and one that dest
 /// added have the same name, and the old key is gone on both sides. Then the two new elements are one element in conflict, not two elements
 /// with one name.
-fn twin<'a>(element: NodeRef<'a>, matched: &Matched<'a>) -> Option<NodeRef<'a>> {
+#[inline(never)]
+fn twin<'a>(row: &Row<'a>, matched: &Matched<'a>) -> Option<NodeRef<'a>> {
+    let Sides { original: None, updated: Some(element), dest: None } = row.on else { return None };
+    let element = element.value();
     if matched.by.keys().iter().any(|key| key.name == "name") {
         return None;
     }
@@ -232,10 +261,10 @@ fn set<'a>(matched: &Matched<'a>) -> Vec<Child<'a>> {
 }
 
 /// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
-fn is_walked(trail: &Trail<'_>, id: &ChildId<'_>) -> bool {
-    match id {
-        ChildId::Field("metadata") => trail.is_empty(),
-        ChildId::Field("annotations") => trail.is_fields(&["metadata"]),
+fn is_walked(trail: &Trail<'_>, row: &Row<'_>) -> bool {
+    match row.field() {
+        Some("metadata") => trail.is_empty(),
+        Some("annotations") => trail.is_fields(&["metadata"]),
         _ => false,
     }
 }
