@@ -91,8 +91,8 @@ impl<'a> Free<'a> {
         let source = theirs.value.document().source();
         let document = ours.value.document();
         let both = || {
-            let both = children.rows().iter().enumerate().filter(|(_, row)| row.on.dest.is_some());
-            both.filter_map(|(number, row)| Some((children.place(Side::Updated, row.on.updated?)?, number)))
+            let both = children.matched.rows.iter().enumerate().filter(|(_, row)| row.on.dest.is_some());
+            both.filter_map(|(number, row)| Some((children.matched.place(Side::Updated, row.on.updated?)?, number)))
         };
         let next = both().filter(|(place, _)| place.lead > at).min_by_key(|p| p.0.lead);
         let before = both().filter(|(place, _)| place.lead < at).max_by_key(|p| p.0.lead);

@@ -85,7 +85,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         match (tree, spot.children()) {
             (Tree::Branch(branch), Some(children)) if is_ours => self.children(branch, spot, children),
             (Tree::Node(node), Some(children)) if is_ours && !is_settled => {
-                self.children(&Branch::of(*node, children.by().clone()), spot, children)
+                self.children(&Branch::of(*node, children.matched.by.clone()), spot, children)
             }
             (Tree::Branch(branch), _) => self.untold(branch),
             _ => Sides::of(|_| tree.clone()),
@@ -101,7 +101,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     ) -> Sides<Tree<'a>> {
         // What has no place in ours comes from theirs.
         let new = LazyCell::new(|| -> HashMap<usize, usize> {
-            let new = children.rows().iter().enumerate();
+            let new = children.matched.rows.iter().enumerate();
             new.filter_map(|(number, row)| Some((row.on.updated?.value().start(), number))).collect()
         });
         // Children of ours come first, in their order.
@@ -118,7 +118,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
         self.free.extend(free);
         let mut halves = Sides::of(|_| Half::default());
-        let mut seen = vec![false; children.rows().len()];
+        let mut seen = vec![false; children.matched.rows.len()];
         for (at, entry) in branch.entries.iter().enumerate() {
             let number = number(entry);
             let of_entry = match number.and_then(|number| children.get(number)) {
@@ -151,7 +151,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             return;
         }
         self.asked.push(AskedComment { path: spot.path.keyed(), lines: None, why: WhyAsked::Apart });
-        let both = siblings.rows().iter().filter_map(|other| other.on.dest.zip(other.on.updated));
+        let both = siblings.matched.rows.iter().filter_map(|other| other.on.dest.zip(other.on.updated));
         let before = both.filter(|(_, theirs)| theirs.place() < updated.index).max_by_key(|(_, theirs)| theirs.place());
         let before = before.map(|(ours, _)| ours.place());
         for side in Side::ALL {

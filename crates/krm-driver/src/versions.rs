@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use krm_merge_core::matched::{Matched, Row};
+use krm_merge_core::matched::Matched;
 use krm_merge_core::policy::Renames;
 use krm_schema::schema::{Cursor, list_kind};
 use krm_tree::child::{By, ChildId};
@@ -48,29 +48,20 @@ pub struct Here<'a> {
 /// The children of a place in all versions. There may be many, so each is worked out when it is asked for.
 #[derive(Debug)]
 pub struct ChildrenAt<'c, 'a> {
-    matched: Matched<'a>,
+    /// How they are matched. Dest's children come first, in their order.
+    pub matched: Matched<'a>,
     container: &'c VersionsAt<'a>,
 }
 
 impl<'a> ChildrenAt<'_, 'a> {
-    /// How they are matched.
-    pub fn by(&self) -> &By<'a> {
-        &self.matched.by
-    }
-
-    /// Each child as the versions write it. Dest's children come first, in their order.
-    pub fn rows(&self) -> &[Row<'a>] {
-        &self.matched.rows
-    }
-
     /// The child with this number.
     pub fn get(&self, number: usize) -> Option<VersionsAt<'a>> {
-        let row = self.rows().get(number)?;
+        let row = self.matched.rows.get(number)?;
         let here = Sides::of(|side| self.here(side, row.on[side]?));
         let id = self.matched.id(row)?;
         let VersionsAt { path, cursor, renames, .. } = self.container;
         let mut path = path.clone();
-        path.push(id.step(self.by()), None);
+        path.push(id.step(&self.matched.by), None);
         let cursor = match id {
             ChildId::Field(name) => cursor.child(name, here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value))),
             _ => *cursor,
@@ -80,16 +71,11 @@ impl<'a> ChildrenAt<'_, 'a> {
 
     /// The children that a version has.
     pub fn of(&self, side: Side) -> impl Iterator<Item = Here<'a>> {
-        self.rows().iter().filter_map(move |row| self.here(side, row.on[side]?))
-    }
-
-    /// The place of a child of a version.
-    pub fn place(&self, side: Side, child: WrittenChild<'a>) -> Option<Place> {
-        self.matched.place(side, child)
+        self.matched.rows.iter().filter_map(move |row| self.here(side, row.on[side]?))
     }
 
     fn here(&self, side: Side, child: WrittenChild<'a>) -> Option<Here<'a>> {
-        Some(Here::of_child(child.place(), child.key(), child.value(), self.place(side, child)?))
+        Some(Here::of_child(child.place(), child.key(), child.value(), self.matched.place(side, child)?))
     }
 }
 

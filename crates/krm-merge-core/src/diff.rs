@@ -256,9 +256,8 @@ impl<'a> Differ<'a> {
         if sides.original.is_none() && sides.dest.is_none() && self.is_plain(like) {
             return self.new_map(like, sides, cursor);
         }
-        let children = self.fields(sides, cursor)?;
-        let inside = Inside { emptied, names: children.renamed, ..Inside::of(like, By::Field, children.asked) };
-        Ok(sides.inside(inside))
+        let on = self.map_on(sides, cursor);
+        self.merging(like, emptied, on)
     }
 
     /// Whether a map has only fields of its own, and none of them is the host's or has one below it.

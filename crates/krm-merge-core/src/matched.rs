@@ -51,10 +51,8 @@ impl<'a> Matched<'a> {
     ) -> Self {
         let none = Self { containers, by, rows: Vec::new(), renamed: Vec::new(), has_others: false };
         let matched = none.with_rows(&children);
-        let has_merges =
-            |side: &Option<NodeRef<'a>>| side.is_some_and(|container| container.resolve().has_merge_entry());
         let can_be_renamed = renames == Renames::Follow && matches!(matched.by, By::Field | By::Keys(_));
-        if !can_be_renamed || !matched.has_changed_names() || containers.iter().any(|(_, side)| has_merges(side)) {
+        if !can_be_renamed || !matched.has_changed_names() || matched.has_merges() {
             return matched;
         }
         let renamed = renamed(&Sides::of(|side| matched.named(side)));
@@ -124,8 +122,15 @@ impl<'a> Matched<'a> {
 
     /// The identity of a child on each side, if it has several.
     pub fn names(&self, row: &Row<'a>) -> Option<&Sides<ChildId<'a>>> {
-        let id = self.id(row).filter(|_| !self.renamed.is_empty())?;
+        // Mostly no child has several, and an identity need not be made.
+        self.renamed.first()?;
+        let id = self.id(row)?;
         self.renamed.iter().find(|names| names.dest == id)
+    }
+
+    /// Whether a side is a map with a `<<`: what that brings in has its text in another map.
+    pub fn has_merges(&self) -> bool {
+        self.by == By::Field && self.containers.iter().any(|(_, side)| side.is_some_and(NodeRef::has_merge_entry))
     }
 
     /// Where a child is in the text of a side that has it.

@@ -297,7 +297,7 @@ pub fn gap_above(place: &Place, doc: &Document<'_>) -> Option<Range<usize>> {
     if let Some((block, end)) = BlockScalar::above(doc, top) {
         from = from.max(block.below(doc.source(), doc.next_line(end)).min(top));
     }
-    // Deeper comments belong to the child above. At the top of a document there is none.
+    // Deeper comments belong to the child above. At the top of a document, no child is above.
     let before = doc.line_start(line_break_before(doc.source(), from));
     if !holds_no_value(&doc.source()[before..from]) {
         from = end_of_comments(doc, from, |column| column > place.lead - line).min(top);

@@ -12,24 +12,18 @@ use super::moved::Moved;
 use super::notes::{changed_remarks, notes_of, of_gap};
 use super::placed::{LinesFit, is_left_alone, lines_of_same, placed};
 use super::{Differ, NodeOfSides, gap};
-use crate::change::{Change, Child, Expects, Notes, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
 use crate::host::is_protected;
 use crate::matched::{Matched, Row};
 use crate::warning::{Notice, Warning};
 
-/// A map or keyed list on all sides.
-struct Container<'a> {
+/// A map, or a list that merges, on all sides.
+pub(super) struct Container<'a> {
     sides: NodeOfSides<'a>,
     cursor: Cursor<'a>,
     matched: Matched<'a>,
     /// The comments that dest has moved between the children, found on first use.
     moved: OnceCell<Moved<'a>>,
-}
-
-/// The requests for the children of a map or list, and the identities of the children that a side renamed.
-pub(super) struct Children<'a> {
-    pub asked: Vec<Child<'a>>,
-    pub renamed: Vec<Sides<ChildId<'a>>>,
 }
 
 /// The requests so far.
@@ -42,44 +36,37 @@ struct Asked<'a> {
 
 /// What looks inside of children calls itself for each level of a resource, so it has a small frame: all else is in functions of their own.
 impl<'a> Differ<'a> {
-    /// The requests for the fields of a map, except those of the host.
-    pub(super) fn fields(&mut self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Result<Children<'a>, Error> {
-        let on = self.map_on(sides, cursor);
-        let asked = self.children(&on)?;
-        Ok(Children { asked, renamed: on.matched.renamed })
-    }
-
-    /// The requests for the elements of a list that merges.
-    pub(super) fn elements(
+    /// The change inside of a map or list that merges, whose children are those of `like`.
+    pub(super) fn merging(
         &mut self,
-        by: By<'a>,
-        sides: NodeOfSides<'a>,
-        cursor: Cursor<'a>,
-    ) -> Result<Children<'a>, Error> {
-        let on = self.list_on(by, sides, cursor);
+        like: NodeRef<'a>,
+        emptied: Emptied,
+        on: Box<Container<'a>>,
+    ) -> Result<Option<Change<'a>>, Error> {
         let asked = if on.matched.by == By::Value { set(&on.matched) } else { self.children(&on)? };
-        Ok(Children { asked, renamed: on.matched.renamed })
+        let Matched { by, renamed: names, .. } = on.matched;
+        Ok(on.sides.inside(Inside { emptied, names, ..Inside::of(like, by, asked) }))
     }
 
+    /// A map on all sides, with its fields, except those of the host.
     #[inline(never)]
-    fn map_on(&self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
+    pub(super) fn map_on(&self, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
         let fields = |map: NodeRef<'a>| {
             let all = if map.is_map() { map.spelled_out() } else { Vec::new() };
             let is_own = |key: NodeRef<'a>| !key.is_container() && !is_protected(&self.trail, key.string());
             let fields = all.into_iter().filter(move |(_, key, _)| is_own(*key));
             fields.enumerate().map(|(place, (_, key, value))| WrittenChild::new(place, Some(key), value))
         };
-        let matched = Matched::of(sides.by_side(), By::Field, self.renames, fields);
-        Box::new(Container { sides, cursor, matched, moved: OnceCell::new() })
+        Container::of(sides, cursor, Matched::of(sides.by_side(), By::Field, self.renames, fields))
     }
 
+    /// A list that merges on all sides, with its elements.
     #[inline(never)]
-    fn list_on(&self, by: By<'a>, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
+    pub(super) fn list_on(&self, by: By<'a>, sides: NodeOfSides<'a>, cursor: Cursor<'a>) -> Box<Container<'a>> {
         let elements = |list: NodeRef<'a>| {
             list.elements().enumerate().map(|(place, element)| WrittenChild::new(place, None, element))
         };
-        let matched = Matched::of(sides.by_side(), by, self.renames, elements);
-        Box::new(Container { sides, cursor, matched, moved: OnceCell::new() })
+        Container::of(sides, cursor, Matched::of(sides.by_side(), by, self.renames, elements))
     }
 
     fn children(&mut self, on: &Container<'a>) -> Result<Vec<Child<'a>>, Error> {
@@ -119,8 +106,7 @@ impl<'a> Differ<'a> {
             }
             return None;
         }
-        // What `<<` brings in has its text in another map.
-        let around = if on.has_merges() { LinesFit::Elsewhere } else { self.fit };
+        let around = if on.matched.has_merges() { LinesFit::Elsewhere } else { self.fit };
         let is_whole = on.sides.are_blocks() && !self.is_above_item(row, on.sides) && !is_walked(&self.trail, row);
         if is_whole && is_left_alone(was, there, is, around) {
             asked.push(row, Some(of_gap(Wants::Text(is.1), changed_gap())), on);
@@ -209,8 +195,8 @@ impl<'a> Asked<'a> {
 }
 
 impl<'a> Container<'a> {
-    fn has_merges(&self) -> bool {
-        self.matched.by == By::Field && self.sides.each().any(NodeRef::has_merge_entry)
+    fn of(sides: NodeOfSides<'a>, cursor: Cursor<'a>, matched: Matched<'a>) -> Box<Self> {
+        Box::new(Self { sides, cursor, matched, moved: OnceCell::new() })
     }
 
     fn moved(&self) -> &Moved<'a> {

@@ -27,24 +27,21 @@ impl<'a> Differ<'a> {
             Err(unkeyed) => (ListKind::Atomic, Some(unkeyed)),
         };
         let by = By::from(kind);
-        let children = match &by {
-            By::Keys(_) | By::Value => self.elements(by.clone(), sides, cursor)?,
-            By::Field | By::Index => {
-                let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
-                if unchanged {
-                    return self.comments_in_list(sides, cursor);
-                }
-                self.warnings.extend(unkeyed.map(|unkeyed| Warning {
-                    path: self.trail.path(),
-                    notice: Notice::Unkeyed(unkeyed),
-                    dest: sides.dest,
-                    proposed: sides.updated,
-                }));
-                return Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)));
-            }
-        };
-        let inside = Inside { emptied, names: children.renamed, ..Inside::of(like, by, children.asked) };
-        Ok(sides.inside(inside))
+        if by != By::Index {
+            let on = self.list_on(by, sides, cursor);
+            return self.merging(like, emptied, on);
+        }
+        let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
+        if unchanged {
+            return self.comments_in_list(sides, cursor);
+        }
+        self.warnings.extend(unkeyed.map(|unkeyed| Warning {
+            path: self.trail.path(),
+            notice: Notice::Unkeyed(unkeyed),
+            dest: sides.dest,
+            proposed: sides.updated,
+        }));
+        Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)))
     }
 
     /// The change of the comments in a list that is one value, if original and updated have the same value. It is for the elements that dest
