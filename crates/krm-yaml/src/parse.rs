@@ -19,8 +19,12 @@ use crate::hashed::{Empty, HashMap};
 use crate::node::{Document, Kind, MAX_DEPTH, NONE, Node, Props, Style};
 use joined::Joined;
 
-/// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
-const MAX_EXPANDED: usize = 1_000_000;
+/// How many MiB all aliases together may always expand to, and how many times the text. A text that expands to more is an alias bomb.
+const EXPANDED_MIB: usize = 32;
+const EXPANDED_MULTIPLE: usize = 20;
+
+/// What a value costs that an alias expands to, in bytes, besides its text.
+const VALUE: usize = 32;
 
 /// The range in which granit reports a node, and the tag before the node.
 struct Token<'t> {
@@ -83,7 +87,7 @@ pub(super) struct AroundItem {
     pub list: u32,
     /// How many maps and lists are open, including the list.
     pub depth: usize,
-    /// How many values the aliases before the item expand to.
+    /// How many bytes the aliases before the item expand to.
     pub expanded: usize,
 }
 
@@ -91,7 +95,7 @@ pub(super) struct AroundItem {
 pub(super) struct Behind {
     /// The end of its last token.
     pub cursor: usize,
-    /// How many values all aliases up to the end of the item expand to.
+    /// How many bytes all aliases up to the end of the item expand to.
     pub expanded: usize,
 }
 
@@ -102,7 +106,7 @@ pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, 
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
     let dash = skip(text.as_bytes(), part.start, b"");
     doc.may_have_questions |= text[part.clone()].contains('?');
-    let open = |_| OpenContainer { node: list, children: 0, anchor: 0, expanded: 1, height: 0 };
+    let open = |_| OpenContainer { node: list, children: 0, anchor: 0, expanded: VALUE, height: 0 };
     let mut builder = Builder {
         doc,
         open: (0..depth).map(open).collect(),
@@ -261,6 +265,7 @@ impl Builder<'_> {
             _ => self.doc.props.push(Props { node, start, end, anchor: Some((start, end)), tag: None }),
         }
         let n = &mut self.doc.nodes[node as usize];
+        let expanded = VALUE + (n.end - n.start) as usize;
         n.has_props = true;
         if n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain {
             n.start = n.start.max(end);
@@ -268,7 +273,7 @@ impl Builder<'_> {
         }
         self.cursor = self.cursor.max(range.end);
         let closed = n.kind == Kind::Scalar;
-        self.anchors.insert(id, Anchor { node, expanded: 1, height: 0, closed });
+        self.anchors.insert(id, Anchor { node, expanded, height: 0, closed });
     }
 
     fn alias(&mut self, text: &str, id: usize, range: Range<usize>) -> Result<(), Error> {
@@ -294,11 +299,14 @@ impl Builder<'_> {
             ));
         }
         self.expanded += expanded;
-        if self.expanded > MAX_EXPANDED {
+        let most = (EXPANDED_MIB << 20).max(text.len().saturating_mul(EXPANDED_MULTIPLE));
+        if self.expanded > most {
             return Err(Error::at(
                 text,
                 range.start,
-                format!("the aliases of a document must not stand for more than {MAX_EXPANDED} values"),
+                format!(
+                    "the aliases of a text must not stand for more than {EXPANDED_MIB} MiB, or {EXPANDED_MULTIPLE} times the text"
+                ),
             ));
         }
         let node = Node {
@@ -375,7 +383,7 @@ impl Builder<'_> {
         let node = Node { start: start as u32, end: end as u32, link, kind: Kind::Scalar, style, has_props: false };
         self.push(text, node)?;
         self.tag(id, tag);
-        self.count(1, 0);
+        self.count(VALUE + (end - start), 0);
         self.cursor = self.cursor.max(end);
         Ok(())
     }
@@ -448,7 +456,7 @@ impl Builder<'_> {
         let id = self.push(text, node)?;
         let tag_end = tag.as_ref().map(|t| t.1.end);
         self.tag(id, tag);
-        self.open.push(OpenContainer { node: id, children: 0, anchor, expanded: 1, height: 0 });
+        self.open.push(OpenContainer { node: id, children: 0, anchor, expanded: VALUE, height: 0 });
         self.cursor = self.cursor.max(tag_end.unwrap_or(0));
         if style == Style::Flow {
             self.cursor = self.cursor.max(range.end);

@@ -27,7 +27,7 @@ pub(super) struct Mark {
 /// The budget for single items that the library may still read.
 pub(super) struct ItemBudget {
     bytes: usize,
-    /// How many values the aliases that were read this way expand to.
+    /// How many bytes the aliases that were read this way expand to.
     expanded: usize,
 }
 
