@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use krm_tree::sides::{Side, Sides};
+use krm_yaml::hashed::HashSet;
 use krm_yaml::{Edit, LineStarts, Overlap, TextEdits, ends_line};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::hunks::{Finer, refined};
 use crate::part::{Choice, Grain, Part};
@@ -154,47 +154,41 @@ fn regions(text: &str, edits: &Sides<Ruled<'_>>, places: &Places<'_>) -> Vec<Ran
         let place = places.first(lines, |place| overlaps(lines, &place.range) && lines.end <= place.range.end);
         place.map_or(lines.clone(), |place| place.range.clone())
     };
-    let mut all: Vec<Range<usize>> = differing(&edits.dest, &edits.updated).into_iter().map(around).collect();
-    loop {
-        all = joined(text, all);
-        let mut grown = all.clone();
-        for lines in [&edits.original, &edits.updated, &edits.dest].into_iter().flat_map(|side| &side.lines) {
-            for at in near(&grown, lines) {
-                let region = &mut grown[at];
-                if overlaps(lines, region) {
-                    *region = region.start.min(lines.start)..region.end.max(lines.end);
-                }
-            }
-        }
-        if grown == all {
-            return all;
-        }
-        all = grown;
-    }
+    let differing = differing(&edits.dest, &edits.updated).into_iter().map(|lines| (around(lines), true));
+    let others = edits.iter().flat_map(|(_, side)| side.lines.iter().map(|lines| (lines.clone(), false)));
+    joined(text, differing.chain(others).collect())
 }
 
-/// The lines of the edits that only one of two lists has.
+/// The lines of the edits that only one of two lists has. At one place, edits are the same if they have the same number there, too.
 fn differing<'e>(ours: &'e Ruled<'_>, theirs: &'e Ruled<'_>) -> Vec<&'e Range<usize>> {
-    let key = |side: &'e Ruled<'_>| -> Vec<(usize, usize, &'e str)> {
-        side.edits.iter().map(|e| (e.range.start, e.range.end, &*e.text)).collect()
+    let numbered = |side: &'e Ruled<'_>| {
+        let at_one_place = side.edits.chunk_by(|a, b| a.range == b.range);
+        at_one_place.flat_map(|edits| edits.iter().enumerate())
     };
-    let mut out = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &key(ours), &key(theirs)) {
-        if !matches!(op, DiffOp::Equal { .. }) {
-            out.extend(&ours.lines[op.old_range()]);
-            out.extend(&theirs.lines[op.new_range()]);
-        }
-    }
-    out
+    let [in_ours, in_theirs] = [ours, theirs].map(|side| numbered(side).collect::<HashSet<(usize, &Edit)>>());
+    let of_one = |side: &'e Ruled<'_>, others: HashSet<(usize, &'e Edit)>| {
+        numbered(side).zip(&side.lines).filter(move |(edit, _)| !others.contains(edit)).map(|(_, lines)| lines)
+    };
+    of_one(ours, in_theirs).chain(of_one(theirs, in_ours)).collect()
 }
 
-/// Ranges of lines, merged where they overlap, and sorted. Blank lines belong to the range above them.
-fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    all.sort_by_key(|range| (range.start, range.end));
+/// Ranges of lines in which edits differ, each with `true`, and sorted: with all others that they overlap, and the ones that these overlap. Blank
+/// lines belong to the range above them.
+fn joined(text: &str, mut all: Vec<(Range<usize>, bool)>) -> Vec<Range<usize>> {
+    all.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut overlapping: Vec<(Range<usize>, bool)> = Vec::new();
+    for (range, differs) in all {
+        match overlapping.last_mut() {
+            Some((last, any)) if overlaps(last, &range) => {
+                last.end = last.end.max(range.end);
+                *any |= differs;
+            }
+            _ => overlapping.push((range, differs)),
+        }
+    }
     let mut out: Vec<Range<usize>> = Vec::new();
-    for range in all {
+    for (range, _) in overlapping.into_iter().filter(|(_, differs)| *differs) {
         match out.last_mut() {
-            Some(last) if overlaps(last, &range) => last.end = last.end.max(range.end),
             Some(last) if last.end == range.start && !range.is_empty() && text[range.clone()].trim().is_empty() => {
                 last.end = range.end;
             }

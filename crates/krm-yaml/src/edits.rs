@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 /// A piece of a text and its replacement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Edit {
     /// The bytes to remove; empty for an insertion.
     pub range: Range<usize>,
