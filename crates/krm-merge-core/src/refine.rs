@@ -10,6 +10,7 @@ mod again;
 mod compared;
 mod document;
 mod elements;
+mod histogram;
 mod keys;
 mod lines;
 mod moved;

@@ -8,18 +8,15 @@
 use std::hash::Hash;
 use std::ops::Range;
 
-use imara_diff::{Diff, Token};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap};
-use similar::DiffOp;
-use similar::algorithms::{Capture, Compact, Replace, myers};
+
+use super::histogram;
+pub use super::histogram::Matches;
 
 /// The most lines that two texts have together if they are compared by histogram. Its steps grow with the square of the changes, so longer
 /// texts are compared as elements are: as `git merge-file` compares them.
 pub const FEW: usize = 4096;
-
-/// For each item of original, the index of the same item of a side.
-pub type Matches = Vec<Option<usize>>;
 
 /// A part of three sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,36 +112,16 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     matches_of_numbers(&original, &side)
 }
 
-/// The same of numbers. The diff library makes much code for each type and algorithm that it is asked for, so it is asked for this one alone.
+/// The same of numbers.
 fn matches_of_numbers(original: &[u32], side: &[u32]) -> Matches {
-    let mut found = vec![None; original.len()];
-    let mut diff = Compact::new(Replace::new(Capture::new()), original, side);
-    let Ok(()) = myers::diff(&mut diff, original, 0..original.len(), side, 0..side.len());
-    for op in diff.into_inner().into_inner().into_ops() {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
-        }
-    }
-    slid(original, side, found)
+    slid(original, side, histogram::most(original, side))
 }
-
 /// The matches between the lines of original and of a side that `git merge` finds.
 pub fn matches_of_lines(original: &[u32], side: &[u32]) -> Matches {
     if original.len() + side.len() > FEW {
         return matches_of_numbers(original, side);
     }
-    // `imara-diff` matches equal lines at both ends first, and git does not. So each text has ends that the other one lacks.
-    let next = original.iter().chain(side).max().map_or(0, |most| most + 1);
-    let tokens = |lines: &[u32], ends: [u32; 2]| {
-        let tokens = ends[..1].iter().chain(lines).chain(&ends[1..]).copied().map(Token::from);
-        tokens.collect::<Vec<_>>()
-    };
-    let mut diff = Diff::default();
-    let (before, after) = (tokens(original, [next, next + 1]), tokens(side, [next + 2, next + 3]));
-    diff.compute_with(imara_diff::Algorithm::Histogram, &before, &after, next + 4);
-    let mut of_side = (0..side.len()).filter(|line| !diff.is_added(*line as u32 + 1));
-    let matched = |line| if diff.is_removed(line as u32 + 1) { None } else { of_side.next() };
-    slid(original, side, (0..original.len()).map(matched).collect())
+    slid(original, side, histogram::matches(original, side))
 }
 
 /// The lines of three texts as numbers, equal if the lines are equal.
@@ -163,42 +140,99 @@ fn numbers<T: Eq + Hash>(items: impl Iterator<Item = T>, known: &mut HashMap<T, 
 }
 
 /// The same matches with each removed or added stretch in its place.
-fn slid<T: Eq>(original: &[T], side: &[T], mut found: Matches) -> Matches {
-    slide(original, &mut found);
-    let mut found = turned(&found, side.len());
-    slide(side, &mut found);
-    turned(&found, original.len())
+fn slid(original: &[u32], side: &[u32], found: Matches) -> Matches {
+    let mut is_added = vec![true; side.len()];
+    found.iter().flatten().for_each(|place| is_added[*place] = false);
+    let mut is_removed: Vec<bool> = found.iter().map(Option::is_none).collect();
+    slide(original, &mut is_removed, &stretches(&is_added));
+    slide(side, &mut is_added, &stretches(&is_removed));
+    let mut kept = is_added.iter().enumerate().filter(|(_, is_added)| !**is_added).map(|(place, _)| place);
+    is_removed.into_iter().map(|is_removed| if is_removed { None } else { kept.next() }).collect()
+}
+
+/// For each gap between two items that both have, and for both ends, whether there is a changed stretch.
+fn stretches(is_changed: &[bool]) -> Vec<bool> {
+    let mut found = vec![false];
+    for is_changed in is_changed {
+        match (is_changed, found.last_mut()) {
+            (true, Some(last)) => *last = true,
+            _ => found.push(false),
+        }
+    }
+    found
 }
 
 /// Puts each removed or added stretch as far back as it goes, as git does: of several equal items, the last one is the one that came or went.
-/// So two sides that removed one of them removed the same one. A stretch that replaces another one stays in its place.
-fn slide<T: Eq>(items: &[T], matches: &mut Matches) {
-    let behind =
-        |matches: &Matches, at: usize| (at..items.len()).find(|at| matches[*at].is_some()).unwrap_or(items.len());
-    // The items without a match from `start` to `end` are one stretch.
-    let mut end = 0;
-    while let Some(mut start) = (end..items.len()).find(|at| matches[*at].is_none()) {
-        end = behind(matches, start);
-        // The place on the other side after the item before the stretch. If the next item is there, nothing replaces the stretch.
-        let mut place = start.checked_sub(1).and_then(|before| matches[before]).map_or(0, |before| before + 1);
-        while matches.get(end) == Some(&Some(place)) && items[start] == items[end] {
-            (matches[start], matches[end]) = (Some(place), None);
-            place += 1;
-            start += 1;
-            end = behind(matches, end);
+/// So two sides that removed one of them removed the same one. Stretches that meet are one. A stretch that can stand beside one of the other
+/// sequence replaces that: of several such places, the last one counts.
+fn slide(items: &[u32], is_changed: &mut [bool], others: &[bool]) {
+    let mut stretch = Stretch { items, range: 0..0, gap: 0 };
+    stretch.grow(is_changed);
+    loop {
+        let mut first = stretch.range.end;
+        let mut is_beside = false;
+        while !stretch.range.is_empty() {
+            let len = stretch.range.len();
+            while stretch.goes_up(is_changed) {}
+            first = stretch.range.end;
+            is_beside = others[stretch.gap];
+            while stretch.goes_down(is_changed) {
+                is_beside |= others[stretch.gap];
+            }
+            if len == stretch.range.len() {
+                break;
+            }
         }
+        while is_beside && stretch.range.end != first && !others[stretch.gap] && stretch.goes_up(is_changed) {}
+        if stretch.range.end == items.len() {
+            return;
+        }
+        stretch = Stretch { items, range: stretch.range.end + 1..stretch.range.end + 1, gap: stretch.gap + 1 };
+        stretch.grow(is_changed);
     }
 }
 
-/// The same matches from the other sequence, which has this length.
-fn turned(matches: &Matches, other: usize) -> Matches {
-    let mut turned = vec![None; other];
-    for (own, other) in matches.iter().enumerate() {
-        if let Some(other) = other {
-            turned[*other] = Some(own);
+/// The changed items in one gap between two items that both sequences have.
+struct Stretch<'i> {
+    items: &'i [u32],
+    range: Range<usize>,
+    /// The number of items before it that both have.
+    gap: usize,
+}
+
+impl Stretch<'_> {
+    /// Takes in the changed items behind it.
+    fn grow(&mut self, is_changed: &[bool]) {
+        while is_changed.get(self.range.end) == Some(&true) {
+            self.range.end += 1;
         }
     }
-    turned
+
+    /// Moves by one item to the front, if it reads the same there, and takes in the stretch that it meets.
+    fn goes_up(&mut self, is_changed: &mut [bool]) -> bool {
+        let Range { start, end } = self.range;
+        if start == 0 || self.items[start - 1] != self.items[end - 1] {
+            return false;
+        }
+        (is_changed[start - 1], is_changed[end - 1]) = (true, false);
+        (self.range, self.gap) = (start - 1..end - 1, self.gap - 1);
+        while self.range.start > 0 && is_changed[self.range.start - 1] {
+            self.range.start -= 1;
+        }
+        true
+    }
+
+    /// The same to the back.
+    fn goes_down(&mut self, is_changed: &mut [bool]) -> bool {
+        let Range { start, end } = self.range;
+        if self.items.get(end) != Some(&self.items[start]) {
+            return false;
+        }
+        (is_changed[start], is_changed[end]) = (false, true);
+        (self.range, self.gap) = (start + 1..end + 1, self.gap + 1);
+        self.grow(is_changed);
+        true
+    }
 }
 
 /// The parts of three sequences. `updated` and `dest` are the lengths of these two; the matches must be in original's order.
