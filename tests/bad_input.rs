@@ -361,6 +361,29 @@ fn a_directive_in_a_list_without_keys_is_an_error_in_two_way() {
             format!("an element with `$patch: {said}` must be in a list that merges by a key, which `spec.l` does not");
         says(&stdin, &[&want]);
     }
+    let of_ingress = |http: &str| {
+        let head = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: i\nspec:\n  rules:\n";
+        let dest =
+            format!("{head}  - host: a\n    http:\n      paths:\n      - path: /\n      - path: /b\n  - host: b\n");
+        let source = format!("{head}  - host: a\n    http: {http}\n");
+        resource_list(&items(&dest), &format!("mode: TwoWay\n{}", side("source", &source)))
+    };
+    for (http, place) in [
+        ("{paths: [{path: /b, $patch: delete}]}", "spec.rules[0].http.paths[0]"),
+        ("{paths: [{$patch: replace}]}", "spec.rules[0].http.paths[0]"),
+        ("{$patch: delete}", "spec.rules[0].http"),
+    ] {
+        says(
+            &of_ingress(http),
+            &[&format!("in `{place}` must not be below a list that has no merge key: `spec.rules`")],
+        );
+    }
+    passes(&of_ingress("{paths: []}"));
+    // After a first run, dest has the list that the patch asks for, and loses nothing.
+    let stdin = two_way(&side("source", &THING.replace("b: 1", "b: 1\n  l: [{x: {$patch: replace, y: 1}}]")));
+    let once = passes(&stdin);
+    assert!(once.stdout.contains("y: 1"), "{}", once.stdout);
+    passes(&once.stdout);
     // Nothing is there to delete, so nothing shows what the list is.
     passes(&two_way(&side("source", &THING.replace("b: 1", "l: [{$patch: delete}]"))));
 }
@@ -411,6 +434,16 @@ fn errors_of_directives_name_the_place() {
         ),
         ("tolerations: [{key: b, $patch: merge}]\n", "6:17: an element with `$patch: merge` must be in a list"),
         ("containers:\n- name: app\n  args: [{$patch: merge}, x]\n", "which `spec.containers[name=app].args` does not"),
+        // Dest would lose all its tolerations, and not only what is named.
+        (
+            "tolerations:\n- key: a\n  below:\n    deep:\n    - $patch: replace\n",
+            "10:9: `$patch: replace` in `spec.tolerations[0].below.deep[0]` must not be below a list that has no merge key: `spec.tolerations` is replaced whole, so name all its elements, without directives",
+        ),
+        (
+            "tolerations: [{key: b, $retainKeys: [key]}]\n",
+            "6:26: `$retainKeys` in `spec.tolerations[0]` must not be below",
+        ),
+        ("tolerations: [{l: [], $setElementOrder/l: []}]\n", "`$setElementOrder/l` in `spec.tolerations[0]` must not"),
         ("$retainKeys: name\n", "6:16: `$retainKeys` must be a list, not \"name\""),
         ("$retainKeys: [[a]]\n", "`$retainKeys` must hold names of fields only"),
         (

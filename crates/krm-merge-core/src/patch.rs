@@ -20,7 +20,7 @@ use crate::merge::merge;
 use crate::policy::NewElements;
 use crate::warning::{Notice, Warning};
 pub use directive::{DELETE_FROM, ORDER, PATCH};
-use directive::{Directive, OnList, RETAIN_KEYS, Reading, directive, must_be_list};
+use directive::{Directive, OnList, RETAIN_KEYS, Reading, directive, must_be_list, said};
 
 /// The change that a patch asks for, and what the user should know.
 #[derive(Debug)]
@@ -264,8 +264,7 @@ impl<'a> Lowering<'a> {
         }
         let mode = self.mode;
         for (key, value) in map.fields().filter(|(key, _)| Reading(mode).is_directive(key.string())) {
-            let said = if value.is_container() { "" } else { &format!(": {}", value.string()) };
-            let reason = format!("`{}{said}` had nothing to act on in dest, and is left out", key.string());
+            let reason = format!("{} had nothing to act on in dest, and is left out", said(key, value));
             self.ignore(&reason, None, value);
         }
     }
@@ -363,9 +362,10 @@ impl<'a> Lowering<'a> {
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 self.shortened(patch, &sides, cursor);
                 self.absent += 1;
-                let wants = self.atomic(patch, cursor);
+                let wants = self.atomic(patch, cursor)?;
                 self.absent -= 1;
-                return wants;
+                self.check_none_below(patch, &wants, there)?;
+                return Ok(wants);
             }
             ListKind::Set => self.set(patch),
             ListKind::Map(keys) => self.keyed(patch, there, keys, cursor)?,
@@ -575,6 +575,23 @@ impl<'a> Lowering<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that no directive is in a list that replaces another one of dest: the directive asks for one thing in dest's list, and the list
+    /// would lose all that the patch does not name. After a first run, dest has the new list.
+    fn check_none_below(&self, list: NodeRef<'a>, wants: &Wants<'a>, there: Option<View<'_, 'a>>) -> Result<(), Error> {
+        let Some(there) = there.filter(|_| Reading(self.mode).must_cut(list)) else { return Ok(()) };
+        let mut trail = Trail::from(self.trail.path());
+        let Some((key, value)) = Reading(self.mode).directive_in(list, &mut trail) else { return Ok(()) };
+        let merged = merge(Some(there.to_tree()), &Change::patch(wants.clone(), None), NewElements::Append)?.tree;
+        if merged.as_ref().and_then(Tree::view).is_some_and(|merged| merged.meaning() == there.meaning()) {
+            return Ok(());
+        }
+        Err(key.error(format!(
+            "{} in `{trail}` must not be below a list that has no merge key: `{}` is replaced whole, so name all its elements, without directives",
+            said(key, value),
+            self.trail
+        )))
     }
 
     /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.

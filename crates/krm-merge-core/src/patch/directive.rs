@@ -3,6 +3,8 @@
 //! kyaml and kubectl differ as readers of a patch only in which directives count and what they refer to; the meaning is the same.
 
 use krm_schema::mode::Mode;
+use krm_tree::child::{By, ChildId};
+use krm_tree::path::Trail;
 use krm_yaml::{Error, NodeRef};
 
 /// The directive that says how a map is patched; in an element of a list, how the list is patched.
@@ -104,6 +106,28 @@ impl Reading {
         may && any(node, self)
     }
 
+    /// The first directive in a node, with its value. The trail then leads to its map.
+    pub(super) fn directive_in<'a>(
+        self,
+        node: NodeRef<'a>,
+        trail: &mut Trail<'a>,
+    ) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        let by = if node.is_map() { By::Field } else { By::Index };
+        let fields = node.fields().map(|(key, value)| (ChildId::Field(key.string()), Some(key), value));
+        let elements = node.elements().enumerate().map(|(at, element)| (ChildId::Index(at), None, element));
+        for (id, key, value) in fields.chain(elements) {
+            if let Some(key) = key.filter(|key| self.is_directive(key.string())) {
+                return Some((key, value));
+            }
+            trail.push(id.step(&by), None);
+            if let Some(found) = self.directive_in(value, trail) {
+                return Some(found);
+            }
+            trail.pop();
+        }
+        None
+    }
+
     /// Whether an element is a directive about its list, not a value of the list.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
         let Some(said) = element.get(PATCH) else { return false };
@@ -143,6 +167,12 @@ pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
         Some("delete") => Ok(Some(Directive::Delete)),
         _ => Err(value.error(format!("`$patch` must be `merge`, `replace` or `delete`, not \"{}\"", shown(value)))),
     }
+}
+
+/// A directive for a message, with its value if that is short.
+pub(super) fn said(key: NodeRef<'_>, value: NodeRef<'_>) -> String {
+    let value = if value.is_container() { "" } else { &format!(": {}", value.string()) };
+    format!("`{}{value}`", key.string())
 }
 
 /// A value for a message: the text of a scalar, or the beginning of a map or list.
