@@ -31,7 +31,7 @@ use krm_merge::list;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::OnConflict;
-use krm_merge_core::refine::twins;
+use krm_merge_core::refine::{has_twins, twins};
 use krm_merge_function::config::Config;
 use krm_merge_function::decision::Decisions;
 use krm_schema::mode::Mode;
@@ -275,6 +275,11 @@ fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Re
         write(versions, lines.as_bytes())?;
         return Ok(End::Done);
     }
+    // A key that a side has twice is that side's own. Where git is clean, its text counts, unless it has another key twice.
+    let has_twins = || resources.iter().any(|(_, side)| side.iter().any(|resource| has_twins(resource.node())));
+    if by_git.clean().is_some() && has_twins() {
+        return by_line(versions);
+    }
     by_field(versions, file, (&merge, resources), &by_git)
 }
 
@@ -314,7 +319,7 @@ fn by_field<'a>(
     let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
     let Some(told) = merge.told(name, names) else {
         let end = by_line(versions)?;
-        let Some(fault) = merge.fault() else { return Ok(end) };
+        let Some(fault) = merge.fault().filter(|_| end == End::Differs) else { return Ok(end) };
         tell_open(versions, Word::Conflict, &format!("{name}: {fault}; someone must decide"));
         return Ok(End::Differs);
     };

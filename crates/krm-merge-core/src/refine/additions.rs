@@ -25,6 +25,26 @@ pub(super) enum MergedElement {
     New(usize),
 }
 
+/// Whether the order of the elements of a list is their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WordOrder {
+    /// Each element stands for itself, or a name tells it apart.
+    Free,
+    /// The list is one sentence, such as a command. So additions of both sides, one behind the other, would say something that neither side
+    /// said.
+    Sentence,
+}
+
+impl WordOrder {
+    /// For a list of this field, with these elements on the sides. Arguments that are flags are told apart by them.
+    pub(super) fn of(field: &str, sides: [&[View<'_, '_>]; 3]) -> Self {
+        let are_words = || sides.iter().flat_map(|side| side.iter()).all(|word| word.text().is_some());
+        let has_flags = || sides.iter().any(|side| is_command(side));
+        let is_sentence = ["command", "entrypoint", "args"].contains(&field) && are_words() && !has_flags();
+        if is_sentence { Self::Sentence } else { Self::Free }
+    }
+}
+
 /// How many comparisons there may be for each element of a list.
 const COMPARED: usize = 8;
 
@@ -46,6 +66,7 @@ pub(super) struct AddedElements<'v, 'a> {
     counts: HashMap<u32, usize>,
     /// How elements are named, if they are.
     names: Option<Names>,
+    order: WordOrder,
     /// How many elements may still be compared. If there are too many to compare, any may be one that moved.
     left: Cell<usize>,
 }
@@ -64,7 +85,7 @@ impl<'v, 'a> AddedElements<'v, 'a> {
         original: FeaturesOf<'v, 'a>,
         sides: [FeaturesOf<'v, 'a>; 2],
         places: [&Matches; 2],
-        names: Option<Names>,
+        (names, order): (Option<Names>, WordOrder),
     ) -> Self {
         let [updated, dest] = [0, 1].map(|side: usize| SideWithNew {
             elements: sides[side],
@@ -72,7 +93,7 @@ impl<'v, 'a> AddedElements<'v, 'a> {
             lacks: original.1.iter().zip(places[side]).filter(|(_, place)| place.is_none()).map(|(e, _)| *e).collect(),
         });
         let left = COMPARED * (original.0.len() + sides[0].0.len() + sides[1].0.len());
-        Self { original, sides: [updated, dest], counts: counted(original.0), names, left: left.into() }
+        Self { original, sides: [updated, dest], counts: counted(original.0), names, order, left: left.into() }
     }
 
     /// What becomes of a hunk; `None` if not both sides changed it, if a side did not only add, or if it moved an element there.
@@ -84,7 +105,11 @@ impl<'v, 'a> AddedElements<'v, 'a> {
             return None;
         }
         let has_moved = [updated, dest].into_iter().any(|(side, range)| self.has_moved(side, range, original.0));
-        if has_moved || self.has_rivals(parts) { None } else { BothAdded::of(original, parts[0], parts[1]) }
+        if has_moved || self.has_rivals(parts) {
+            return None;
+        }
+        let added = BothAdded::of(original, parts[0], parts[1])?;
+        (self.order == WordOrder::Free || matches!(added, BothAdded::Apart(_))).then_some(added)
     }
 
     /// Whether the sides have different elements of one name.

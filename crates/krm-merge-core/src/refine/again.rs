@@ -8,7 +8,7 @@
 use krm_schema::schema::Names;
 use krm_tree::sides::Side;
 
-use super::additions::{AddedElements, BothAdded, MergedElement, replaced};
+use super::additions::{AddedElements, BothAdded, MergedElement, WordOrder, replaced};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
@@ -31,6 +31,8 @@ pub(super) struct AgainOutcome<'v, 'a> {
     pub from: &'v [Option<(MergedFrom, Anchor)>],
     /// How elements are named, if they are.
     pub names: Option<Names>,
+    /// Whether the order of its words is their meaning.
+    pub order: WordOrder,
     /// The side that won.
     pub winner: Side,
     /// The additions that it has, where both sides added elements at one place.
@@ -54,7 +56,8 @@ impl<'a> AgainOutcome<'_, 'a> {
             return true;
         }
         let Compared { parts, in_updated, in_dest } = compared(original, other, self.ways);
-        let new = AddedElements::of(original, [other.elements(), this], [&in_updated, &in_dest], self.names);
+        let new =
+            AddedElements::of(original, [other.elements(), this], [&in_updated, &in_dest], (self.names, self.order));
         let is_apart = |part: &Part| match part {
             Part::Anchor(_) => false,
             Part::Hunk(hunk) => {

@@ -16,13 +16,13 @@ use krm_tree::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tr
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Place, WrittenChild, same};
 
-use super::additions::{AddedElements, BothAdded, MergedElement, replaced};
+use super::additions::{AddedElements, BothAdded, MergedElement, WordOrder, replaced};
 use super::again::{AgainOutcome, Kept, MergedFrom};
 use super::compared::{Compared, Ways, any_strays, compared};
 use super::named::{ElementFate, NamedMerge};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
-use super::{Refiner, Sources, Values, overlap};
+use super::{Refiner, Sources, Values, name_of_field, overlap};
 use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::merge::{changed_upstream, merge_at};
 use crate::stump::without_stumps;
@@ -81,14 +81,21 @@ impl<'a> Refiner<'a, '_> {
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let (versions, mut numbering) = numbered(conflict, sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
-        let names = cursor.names_of(&[&original.views, &updated.views, &dest.views]);
+        let views = [&original.views[..], &updated.views, &dest.views];
+        let order = name_of_field(conflict).map_or(WordOrder::Free, |field| WordOrder::of(field, views));
+        // Two sentences that both sides wrote are not one.
+        if order == WordOrder::Sentence && conflict.original.is_none() {
+            return None;
+        }
+        let names = cursor.names_of(&views).filter(|_| order == WordOrder::Free);
         if let Some(named) = names.and_then(|names| self.by_name(conflict, &versions, &mut numbering, (names, cursor)))
         {
             return Some(named);
         }
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
-        let new = AddedElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], names);
+        let new =
+            AddedElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], (names, order));
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, &new), cursor)?;
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
@@ -114,7 +121,7 @@ impl<'a> Refiner<'a, '_> {
             // Where a side won all conflicts, the outcome is often that side.
             let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
             let this = known.unwrap_or_else(|| Ways::of(original.all(), result));
-            let outcome = AgainOutcome { ways: &this, from: &from, names, winner, additions };
+            let outcome = AgainOutcome { ways: &this, from: &from, names, order, winner, additions };
             outcome.stays(original.all(), Side::Updated, &found[0])
                 && outcome.stays(original.all(), Side::Dest, &found[1])
         };

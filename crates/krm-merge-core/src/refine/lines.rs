@@ -58,15 +58,38 @@ fn compared_parts(texts: Sides<&str>) -> (Sides<Vec<&str>>, Vec<Part>) {
     let Sides { original: on, updated: un, dest: dn } = numbered(&lines);
     let sides = [&on[..], &un, &dn];
     let gits = compared(sides, matches_of_lines);
-    let likeness = if is_clean(&gits, sides) { Likeness::OnTheWay } else { Likeness::More };
     // As many lines as possible must match, or one that dest has could seem to be missing, and come again with each run. Where blocks are in
     // another order, only the matches that the first run found show what it did.
-    let found = upgraded(sides, likeness, matches).or_else(|| upgraded(sides, likeness, matches_of_lines));
+    let upgraded =
+        |likeness| upgraded(sides, likeness, matches).or_else(|| upgraded(sides, likeness, matches_of_lines));
+    let found = match clean(&gits, sides) {
+        Some(_) => upgraded(Likeness::OnTheWay).filter(|_| is_of_first_run(sides)),
+        None => upgraded(Likeness::More),
+    };
     (lines, found.unwrap_or(gits))
 }
 
-fn is_clean(parts: &[Part], [original, updated, dest]: [&[u32]; 3]) -> bool {
-    parts.iter().all(|part| part.changed(original, updated, dest) != Changed::Apart)
+/// Whether dest without upstream's change becomes dest by it.
+fn is_of_first_run([original, updated, dest]: [&[u32]; 3]) -> bool {
+    fn merged(sides: [&[u32]; 3]) -> Option<Vec<u32>> {
+        clean(&compared(sides, matches_of_lines), sides)
+    }
+    let before = merged([updated, original, dest]);
+    before.is_some_and(|before| merged([original, updated, &before]).as_deref() == Some(dest))
+}
+
+/// The lines of a merge; `None` if it has a conflict.
+fn clean(parts: &[Part], [original, updated, dest]: [&[u32]; 3]) -> Option<Vec<u32>> {
+    let mut out = Vec::with_capacity(dest.len());
+    for part in parts {
+        match (part, part.changed(original, updated, dest)) {
+            (_, Changed::Apart) => return None,
+            (Part::Hunk(hunk), Changed::Updated) => out.extend(&updated[hunk.updated.clone()]),
+            (Part::Hunk(hunk), _) => out.extend(&dest[hunk.dest.clone()]),
+            (Part::Anchor(at), _) => out.push(dest[at.dest]),
+        }
+    }
+    Some(out)
 }
 
 /// The parts of three versions, as git finds them.

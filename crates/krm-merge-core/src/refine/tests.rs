@@ -844,6 +844,26 @@ fn flags_are_told_apart_by_their_names() {
 }
 
 #[test]
+fn of_two_sentences_one_stands() {
+    for (original, updated, dest, if_dest, if_updated) in [
+        ("", "[run, all]", "[serve, now]", "[serve, now]", "[run, all]"),
+        ("[]", "[run, all]", "[serve]", "[serve]", "[run, all]"),
+        ("[sh]", "[sh, run, all]", "[sh, serve]", "[sh, serve]", "[sh, run, all]"),
+        ("[sh, a]", "[sh, x, a]", "[sh, a, y]", "[sh, x, a, y]", "[sh, x, a, y]"),
+    ] {
+        for field in ["command", "args", "entrypoint"] {
+            let map =
+                |value: &str| if value.is_empty() { "k: 1\n".to_owned() } else { format!("k: 1\n{field}: {value}\n") };
+            let found = found(&map(original), &map(updated), &map(dest), ConflictLevel::Line);
+            assert_eq!((found.dest, found.updated), (map(if_dest), map(if_updated)), "{field} {original}");
+            assert_eq!(found.conflicts.len(), usize::from(if_dest != if_updated), "{field} {original}");
+            // With rules for both, too: there is nothing that both sides could have.
+            assert_ne!(found.both, map("[serve, now, run, all]"));
+        }
+    }
+}
+
+#[test]
 fn random_lists_with_names_hold_the_laws() {
     let mut random = Random(23);
     let (mut clean, mut all) = (0, 0);

@@ -278,6 +278,13 @@ fn a_key_that_a_side_has_twice_excuses_no_other_one() {
     let text = |first: &str, last: &str| format!("a: 1\na: 2\n{first}b: 1\nc: 1\nd: 1\n{last}");
     let sides = [&text("", ""), &text("r: 2\n", ""), &text("", "s: 3\n")];
     merges("values.yaml", sides.map(String::as_str), &text("r: 2\n", "s: 3\n"));
+    // In a list that the merge of values takes whole, too.
+    let list = |a: &str, z: &str| {
+        let head = "apiVersion: v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n";
+        format!("{head}- k:\n    a:{a}\n    b: 1\n    c: 1\n    b: 2\n    d: 1\n    e: 1\n    z:{z}\n")
+    };
+    let sides = [&list(" 1", " 1"), &list(" 2", " 1"), &list(" 1", " 2")];
+    merges("thing.yaml", sides.map(String::as_str), &list(" 2", " 2"));
     let told = "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers: someone must decide";
     let want = text("<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\n", "<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n");
     is_in_conflict("values.yaml", [&text("", ""), &text("r: 2\n", ""), &text("", "r: 3\n")], &want, told);
