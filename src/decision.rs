@@ -15,7 +15,7 @@ use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{Kind, NodeRef, Scalar};
 
 use crate::name::Name;
-use crate::newest::newest;
+use crate::newest::{Holds, newest};
 use crate::target::Target;
 
 /// A rule: who wins the conflicts at some places of some resources.
@@ -240,7 +240,7 @@ impl<'c, 'a> ConflictView<'c, 'a> {
         }
         let texts = Sides::of(|side| texts[side].as_deref());
         let kind = Composed::of_place(&self.path);
-        newest(kind.and_then(|kind| kind.versions(texts)).unwrap_or(texts))
+        newest(kind.and_then(|kind| kind.versions(texts)).unwrap_or(texts), Holds::at(&self.path))
     }
 
     /// Compares the value that a side has at a place on the way to the conflict.

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use krm_merge_function::newest::newest;
+use krm_merge_function::newest::{Holds, newest};
 use krm_tree::sides::{Side, Sides};
 
 /// The end of a label that says that this side deleted the whole file.
@@ -148,7 +148,7 @@ impl<'t> Marked<'t> {
     pub fn newest(&self, conflict: &Conflict) -> Option<Answer> {
         let text = |half: &Half| str::from_utf8(self.bytes(&half.text)).ok();
         let [updated, dest] = [text(&conflict.theirs), text(&conflict.ours)];
-        let newer = match newest(Sides { original: None, updated, dest })? {
+        let newer = match newest(Sides { original: None, updated, dest }, Holds::Anything)? {
             Side::Updated => Newer::Theirs,
             Side::Original | Side::Dest => Newer::Ours,
         };
