@@ -7,15 +7,17 @@ use krm_merge::resource::Resource;
 use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Treatment};
+use krm_merge_core::things;
 use krm_tree::child::{Value as _, find};
-use krm_tree::path::{FieldPath, PathPattern};
+use krm_tree::path::{FieldPath, PathPattern, Step};
+use krm_tree::remarks::Remarks;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::{self, Taking, Tree, View};
 use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{Kind, NodeRef, Scalar};
 
 use crate::name::Name;
-use crate::newest::{Holds, newest};
+use crate::newest::{Holds, newest, pinned};
 use crate::target::Target;
 
 /// A rule: who wins the conflicts at some places of some resources.
@@ -88,7 +90,10 @@ impl<'a> Decision<'a> {
             Compared::OtherType => Some(Miss::Type(side, named.shown())),
             Compared::Other => Some(Miss::Value(side, named.shown())),
         };
-        self.wanted().find_map(miss).unwrap_or(Miss::All)
+        let is_compared = self.take == Take::Newest;
+        self.wanted()
+            .find_map(miss)
+            .unwrap_or_else(|| if is_compared { Miss::Versions(clash.path.shown()) } else { Miss::All })
     }
 
     /// The scalar values by which a conflict that the rule decides is found; empty if it may decide a conflict without them.
@@ -146,6 +151,8 @@ pub enum Miss {
     Value(Side, String),
     /// The same, but the two values differ only in their type: one is a text.
     Type(Side, String),
+    /// The values of a conflict at its place are no versions with an order.
+    Versions(String),
 }
 
 /// How a value compares with the one that `when` names; the more alike, the greater.
@@ -234,13 +241,49 @@ impl<'c, 'a> ConflictView<'c, 'a> {
         // Parts that only one side changed, such as a registry, are no part of the conflict.
         let Sides { original, updated, dest } = &self.values;
         let taken = self.taken.as_ref().filter(|_| updated.is_some()).or(updated.as_ref());
-        let texts = Sides { original: text(original.as_ref()), updated: text(taken), dest: text(dest.as_ref()) };
+        let values = Sides { original: original.as_ref(), updated: taken, dest: dest.as_ref() };
+        let views = values.map(|value| value.and_then(Tree::view));
+        if let Some(versions) = things::versions(&self.path, views) {
+            let newest = newest(Sides::of(|side| versions[side].as_deref()), Holds::Versions)?;
+            let own = self.own(newest)?;
+            return things::is_at_one_place(&self.path, views[newest]?, own).then_some(newest);
+        }
+        if let Some(versions) = self.versions_behind() {
+            return newest(Sides::of(|side| versions[side]), Holds::Versions);
+        }
+        let texts = values.map(text);
         if texts.original.is_some() != original.is_some() {
             return None;
         }
         let texts = Sides::of(|side| texts[side].as_deref());
-        let kind = Composed::of_place(&self.path);
-        newest(kind.and_then(|kind| kind.versions(texts)).unwrap_or(texts), Holds::at(&self.path))
+        let Some(versions) = Composed::of_place(&self.path).and_then(|kind| kind.versions(texts)) else {
+            return newest(texts, Holds::at(&self.path));
+        };
+        // A version of one place is none of another one: the result is a value that a side has.
+        newest(versions, Holds::Versions).filter(|side| self.own(*side).and_then(View::text).as_deref() == texts[*side])
+    }
+
+    /// The version in the comment behind the hash of one and the same action on each side: `uses: a@hash # v1.2.3`. The comment goes with the
+    /// hash. `None` if updated or dest has none.
+    fn versions_behind(&self) -> Option<Sides<Option<&'a str>>> {
+        let mut above = self.path.clone();
+        above.pop();
+        let found = Sides::of(|side| {
+            let map = find(self.sides[side].as_ref()?.like()?, &above)?;
+            let (key, value) = map.fields().find(|(key, _)| key.string() == "uses")?;
+            pinned(value.as_str()?, Remarks::of((Some(key), value)).behind)
+        });
+        let is_uses = matches!(self.path.steps().last(), Some(Step::Field(name)) if name == "uses");
+        let action = found.updated?.0;
+        let is_one = found.iter().all(|(_, pinned)| pinned.is_none_or(|pinned| pinned.0 == action));
+        (is_uses && is_one && found.dest.is_some()).then(|| found.map(|pinned| Some(pinned?.1)))
+    }
+
+    /// The value that a side has at the place of the conflict, without the changes of the other side.
+    fn own(&self, side: Side) -> Option<View<'_, 'a>> {
+        let root = self.sides[side].as_ref().and_then(Tree::like);
+        let own = root.and_then(|root| find(root, &self.path)).map(View::Node);
+        own.or_else(|| self.values[side].as_ref().and_then(Tree::view))
     }
 
     /// Compares the value that a side has at a place on the way to the conflict.
@@ -463,7 +506,6 @@ impl<'a> Decisions<'a> {
 #[cfg(test)]
 mod tests {
     use krm_merge::resource::Origin;
-    use krm_tree::path::Step;
     use krm_tree::tree::Pick;
     use krm_yaml::Document;
 

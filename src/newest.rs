@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use krm_merge_core::parts::Composed;
+use krm_merge_core::things;
 use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::{Side, Sides};
 
@@ -72,6 +73,64 @@ pub fn newest(values: Sides<Option<&str>>, holds: Holds) -> Option<Side> {
         Ordering::Less => Some(Side::Dest),
         Ordering::Equal => None,
     }
+}
+
+/// The side whose lines have the newer version; `None` if the lines differ in anything but one version, and a hash that goes with it.
+pub fn newest_lines(updated: &str, dest: &str) -> Option<Side> {
+    let [theirs, ours] = [updated, dest].map(|text| text.lines().map(Line::read).collect::<Vec<_>>());
+    let mut differing = theirs.iter().zip(&ours).filter(|(one, other)| one != other && !one.has_hash_beside(other));
+    let ((one, other), None) = (differing.next()?, differing.next()) else { return None };
+    if theirs.len() != ours.len() || one.key != other.key {
+        return None;
+    }
+    let order = match (one.pinned(), other.pinned()) {
+        (Some(one), Some(other)) if one.0 == other.0 => compared(one.1, other.1, Holds::Versions),
+        _ if one.comment == other.comment => compared(one.value, other.value, Holds::named(one.key)),
+        _ => None,
+    };
+    order.map(|order| if order.is_gt() { Side::Updated } else { Side::Dest })
+}
+
+/// A line of YAML.
+#[derive(Debug, PartialEq, Eq)]
+struct Line<'t> {
+    /// The text before the key or value, and the key.
+    key: &'t str,
+    value: &'t str,
+    comment: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn read(line: &'t str) -> Self {
+        let (field, comment) = line.find(" #").map_or((line, ""), |at| line.split_at(at));
+        let is_sign = |c: char| c == '"' || c == '\'' || c == ',' || c.is_whitespace();
+        let dash = field.trim_start().strip_prefix("- ").map_or(0, |rest| field.len() - rest.len());
+        let (key, value) = match field[dash..].split_once(": ") {
+            Some((key, value)) => (&field[..dash + key.len()], value),
+            None => field.split_at(dash),
+        };
+        let key = key.trim_end_matches(is_sign);
+        Self { key, value: value.trim_matches(is_sign), comment: comment.trim() }
+    }
+
+    /// Whether it is a field with a hash, and so is the other line.
+    fn has_hash_beside(&self, other: &Self) -> bool {
+        let name = self.key.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        self.key == other.key && things::is_hash(name)
+    }
+
+    /// The action that is pinned by a hash, and the version in the comment behind it.
+    fn pinned(&self) -> Option<(&'t str, &'t str)> {
+        pinned(self.value, self.comment).filter(|_| self.key.ends_with("uses"))
+    }
+}
+
+/// The action of `a@hash # v1.2.3`, and its version.
+pub fn pinned<'t>(value: &'t str, comment: &'t str) -> Option<(&'t str, &'t str)> {
+    let (action, hash) = value.split_once('@')?;
+    let is_hash = hash.len() == 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let version = comment.trim_start_matches('#').split_whitespace().next()?;
+    is_hash.then_some((action, version))
 }
 
 /// The order of two texts that differ in nothing but a version; `None` if they have none.
@@ -523,6 +582,34 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
         assert!(all.len() >= 400, "{}", all.len());
+    }
+
+    #[test]
+    fn lines_differ_in_one_version_and_its_hash() {
+        let [one, other] = ["a", "b"].map(|digit| digit.repeat(40));
+        for (updated, dest, want) in [
+            ("  tag: 1.2\n", "  tag: 1.3\n", Some(Side::Dest)),
+            ("  ratio: 1.2\n", "  ratio: 1.3\n", None),
+            ("  image: web:1.3 # a\n", "  image: web:1.2 # a\n", Some(Side::Updated)),
+            ("  image: web:1.3 # a\n", "  image: web:1.2 # b\n", None),
+            ("  tag: 1.2\n", "  newTag: 1.3\n", None),
+            ("- v1.2.0\n", "- v1.3.0\n", Some(Side::Dest)),
+            ("  \"version\": \"1.2\",\n", "  \"version\": \"1.3\",\n", Some(Side::Dest)),
+            ("tag: '1.2'\ndigest: sha256:a\n", "tag: '1.3'\ndigest: sha256:b\n", Some(Side::Dest)),
+            ("tag: '1.2'\ndigest: sha256:a\n", "tag: '1.3'\n", None),
+            ("digest: sha256:a\n", "digest: sha256:b\n", None),
+            ("repository: a\ntag: '1.2'\n", "repository: b\ntag: '1.3'\n", None),
+            ("a: v1.0.1\nb: v1.0.2\n", "a: v1.0.3\nb: v1.0.4\n", None),
+            ("expr: a > 0.8\n", "expr: a > 0.9\n", None),
+            ("", "a: v1\n", None),
+            (&format!("- uses: a/b@{one} # v1.2.3\n"), &format!("- uses: a/b@{other} # v1.10.0\n"), Some(Side::Dest)),
+            (&format!("- uses: a/b@{one} # v1.2.3\n"), &format!("- uses: a/c@{other} # v1.10.0\n"), None),
+            (&format!("- uses: a/b@{one}\n"), &format!("- uses: a/b@{other}\n"), None),
+        ] {
+            assert_eq!(newest_lines(updated, dest), want, "{updated} {dest}");
+            let swapped = want.map(|side| if side == Side::Dest { Side::Updated } else { Side::Dest });
+            assert_eq!(newest_lines(dest, updated), swapped, "{dest} {updated}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::{lines_apart, source_lines};
+use krm_merge_core::things;
 use krm_merge_core::warning::{Combined, CommentOf, Notice, Warning};
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::{Refused, Refuser};
@@ -179,7 +180,11 @@ fn of_conflict(
             let lines = lines_in_conflict(texts);
             let words = |side: Side, json| lines[side].clone().unwrap_or_else(|| brief(json, start));
             let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
-            let parts = parts_apart(&conflict.path, texts);
+            let outcomes = [&conflict.dest, &conflict.taken].map(|tree| tree.as_ref().and_then(Tree::view));
+            let parts = match (&conflict.taking, outcomes) {
+                (Taking::Overlap, [Some(dest), Some(taken)]) => things::differing(&conflict.path, dest, taken),
+                _ => parts_apart(&conflict.path, texts),
+            };
             let what = match &conflict.taking {
                 Taking::Both(_) => format!("both sides added elements to {place} at one place"),
                 _ if !parts.is_empty() => format!("both sides changed the {} of {place}", parts.join(" and the ")),
@@ -340,6 +345,12 @@ fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
         (Miss::Place(at), _, _) => {
             format!(
                 "the conflict of {} has the values of its `when`, but its `target` or `path` is for others: {how}",
+                place(at)
+            )
+        }
+        (Miss::Versions(at), _, _) => {
+            format!(
+                "the values of {} are no versions of one thing that have an order, so decide it with another `take`",
                 place(at)
             )
         }

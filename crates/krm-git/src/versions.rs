@@ -24,7 +24,9 @@ impl Range {
             let bare = |part: &str| {
                 let operator = part.len() - part.trim_start_matches(['^', '~', '>', '<', '=']).len();
                 let (operator, version) = part.split_at(operator);
-                format!("{operator}{}", version.strip_prefix(['v', 'V']).unwrap_or(version))
+                let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
+                let pre = version.find('-').unwrap_or(version.len());
+                format!("{operator}{}{}", &version[..pre], counted(&version[pre..]))
             };
             let parts: Vec<String> = range.split(',').map(bare).collect();
             let versions = VersionReq::parse(&parts.join(",")).ok().filter(|_| is_range)?;
@@ -93,7 +95,23 @@ pub fn version(text: &str) -> Option<Version> {
     numbers.resize(3, "0");
     let numbers: Vec<String> =
         numbers.iter().map(whole).map(|number| if number.is_empty() { "0".to_owned() } else { number }).collect();
-    Version::parse(&format!("{}{rest}", numbers.join("."))).ok()
+    Version::parse(&format!("{}{}", numbers.join("."), counted(rest))).ok()
+}
+
+/// A text whose pre-releases have their numbers apart: `-rc.10` for `-rc10`. semver compares `rc10` and `rc9` as texts, people do not.
+fn counted(text: &str) -> String {
+    let build = text.find('+').unwrap_or(text.len());
+    let (pre, build) = text.split_at(build);
+    let pieces = pre.split_inclusive(['-', '.', ',']).map(|piece| {
+        let is_letter = |c: char| c.is_ascii_alphabetic();
+        let (word, number) = piece.split_at(piece.len() - piece.trim_start_matches(is_letter).len());
+        let digits = number.trim_end_matches(['-', '.', ',']);
+        let is_counted = !word.is_empty() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let value = digits.trim_start_matches('0');
+        let value = if value.is_empty() { "0" } else { value };
+        if is_counted { format!("{word}.{value}{}", &number[digits.len()..]) } else { piece.to_owned() }
+    });
+    pieces.collect::<String>() + build
 }
 
 #[cfg(test)]
@@ -115,6 +133,9 @@ mod tests {
             ("v2.0.0-rc1", &["v1.9.0", "v2.0.0-rc1", "v2.0.0-rc2"][..], "v2.0.0-rc2"),
             ("v2.0.0-rc1", &["v2.0.0-rc1", "v2.0.0-rc2", "v2.0.0", "v2.1.0-rc1"], "v2.0.0"),
             ("v2.0.0-rc1", &["v2.0.0-rc1", "v2.0.0", "v2.0.1"], "v2.0.1"),
+            ("v2.0.0-rc9", &["v2.0.0-rc9", "v2.0.0-rc10"], "v2.0.0-rc10"),
+            ("v2.0.0-rc10", &["v2.0.0-rc9", "v2.0.0-rc10"], "v2.0.0-rc10"),
+            ("v2.0.0-rc.9", &["v2.0.0-rc.9", "v2.0.0-rc.10"], "v2.0.0-rc.10"),
             ("v2.0.0-rc1", &["v2.0.0-rc1", "v2.1.0-rc1"], "v2.0.0-rc1"),
             ("v1.9.0", &["v1.9.0", "v2.0.0-rc1"], "v1.9.0"),
             ("main", &["v1.9.0", "v2.0.0-rc1"], "v1.9.0"),
@@ -143,7 +164,13 @@ mod tests {
             assert_eq!(follows("v1.3.0", &dated, Some(range)), want, "{range}");
         }
         let tags = ["v1.3.0", "v1.9.0", "v1.10.0-rc1", "v2.0.0"];
-        for (range, want) in [("^1.3", "v1.9.0"), ("v1.x", "v1.9.0"), (">=1.10.0-rc1,<2", "v1.10.0-rc1"), ("^3", "")] {
+        for (range, want) in [
+            ("^1.3", "v1.9.0"),
+            ("v1.x", "v1.9.0"),
+            (">=1.10.0-rc1,<2", "v1.10.0-rc1"),
+            (">=1.10.0-rc2,<2", ""),
+            ("^3", ""),
+        ] {
             assert_eq!(follows("v1.3.0", &tags, Some(range)), want, "{range}");
         }
     }
@@ -162,7 +189,9 @@ mod tests {
         for (name, want) in [
             ("v1", Some(("", "1.0.0"))),
             ("1.2", Some(("", "1.2.0"))),
-            ("web-1.2.3-rc1", Some(("web-", "1.2.3-rc1"))),
+            ("web-1.2.3-rc1", Some(("web-", "1.2.3-rc.1"))),
+            ("1.2.3-rc01+k3s1", Some(("", "1.2.3-rc.1+k3s1"))),
+            ("1.2.3-0.rc1-x2y", Some(("", "1.2.3-0.rc.1-x2y"))),
             ("d/v2", Some(("d/", "2.0.0"))),
             ("2024.01.15", Some(("", "2024.1.15"))),
             ("a@1.0.0", Some(("a@", "1.0.0"))),

@@ -44,6 +44,8 @@ pub mod merge;
 pub mod own_comments;
 pub mod review;
 
+pub mod things;
+
 pub mod change;
 pub mod matched;
 

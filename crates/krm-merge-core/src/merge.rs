@@ -21,6 +21,7 @@ use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_co
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Others, Wants};
 use crate::policy::NewElements;
+use crate::things;
 use crate::warning::{CommentOf, Notice, Warning};
 pub use comments::{changed_upstream, contested, contradiction, wanted};
 use comments::{comments_of_sides, conflict_of, taken};
@@ -123,7 +124,7 @@ impl<'a> Walk<'a> {
                     return if inside.emptied == Emptied::Goes {
                         self.dropped(dest, inside, change)
                     } else {
-                        self.inside(dest, inside)
+                        self.thing(dest, inside, change)
                     };
                 }
                 Some(_) if inside.emptied == Emptied::Goes => None,
@@ -331,6 +332,25 @@ impl<'a> Walk<'a> {
         self.warnings.push(Warning { path: self.trail.path(), notice, dest, proposed });
     }
 
+    /// Applies changes inside of a map that may be a thing, whose parts are one conflict if both sides changed them.
+    fn thing(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
+        let (Expects::Exactly(Some(original)), Tree::Node(node)) = (change.expects, &dest) else {
+            return self.inside(dest, inside);
+        };
+        let parts = things::apart(&self.trail.path(), inside, Sides { original, updated: inside.like, dest: *node });
+        if parts.is_empty() {
+            return self.inside(dest, inside);
+        }
+        let [of_dest, taken] = things::each_way(inside, &parts);
+        let told = self.warnings.len();
+        let taken = self.inside(dest.clone(), &taken)?.and_then(take_all);
+        self.warnings.truncate(told);
+        let dest = self.inside(dest, &of_dest)?.and_then(|tree| settle(tree, &mut |_| Pick::Dest));
+        let (path, original, updated) = (self.trail.path(), Some(original), Some(inside.like));
+        let (key, comments, taking, required) = (None, None, Taking::Overlap, None);
+        Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
+    }
+
     /// Applies changes inside of a map or list that dest and the other side both have.
     fn inside(&mut self, dest: Tree<'a>, inside: &Inside<'a>) -> Result<Option<Tree<'a>>, Error> {
         if let Tree::Node(node) = &dest
@@ -483,6 +503,8 @@ impl<'a> Walk<'a> {
         let new_key = child.node.and_then(|(key, _)| key);
         let stays = match &mut entry.value {
             None => return,
+            // Parts of the map are in conflict, and not what stands beside it.
+            Some(Tree::Conflict(conflict)) if matches!(conflict.taking, Taking::Overlap) => CommentOf::Dest,
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
                 let both = written().zip(child.node);

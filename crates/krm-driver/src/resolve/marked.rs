@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use krm_merge_function::newest::{Holds, newest};
-use krm_tree::sides::{Side, Sides};
+use krm_merge_function::newest::newest_lines;
+use krm_tree::sides::Side;
 
 /// The end of a label that says that this side deleted the whole file.
 pub const DELETED: &str = ", which deleted the file";
@@ -147,8 +147,7 @@ impl<'t> Marked<'t> {
     /// The answer with the newer version, if the sides differ in nothing but a version.
     pub fn newest(&self, conflict: &Conflict) -> Option<Answer> {
         let text = |half: &Half| str::from_utf8(self.bytes(&half.text)).ok();
-        let [updated, dest] = [text(&conflict.theirs), text(&conflict.ours)];
-        let newer = match newest(Sides { original: None, updated, dest }, Holds::Anything)? {
+        let newer = match newest_lines(text(&conflict.theirs)?, text(&conflict.ours)?)? {
             Side::Updated => Newer::Theirs,
             Side::Original | Side::Dest => Newer::Ours,
         };
