@@ -245,6 +245,7 @@ impl<'c, 'a> ConflictView<'c, 'a> {
         let views = values.map(|value| value.and_then(Tree::view));
         if let Some(versions) = things::versions(&self.path, views) {
             let newest = newest(Sides::of(|side| versions[side].as_deref()), Holds::Versions)?;
+            // A version of one repository is none of another one.
             let own = self.own(newest)?;
             return things::is_at_one_place(&self.path, views[newest]?, own).then_some(newest);
         }
@@ -259,8 +260,7 @@ impl<'c, 'a> ConflictView<'c, 'a> {
         let Some(versions) = Composed::of_place(&self.path).and_then(|kind| kind.versions(texts)) else {
             return newest(texts, Holds::at(&self.path));
         };
-        // A version of one place is none of another one: the result is a value that a side has.
-        newest(versions, Holds::Versions).filter(|side| self.own(*side).and_then(View::text).as_deref() == texts[*side])
+        newest(versions, Holds::Versions)
     }
 
     /// The version in the comment behind the hash of one and the same action on each side: `uses: a@hash # v1.2.3`. The comment goes with the

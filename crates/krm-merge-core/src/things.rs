@@ -22,6 +22,8 @@ pub struct Thing {
     within: Option<&'static [&'static str]>,
     /// The fields that name it, or whose last word does.
     names: &'static [&'static str],
+    /// The field that a mirror changes.
+    mirrors: &'static [&'static str],
     /// The other fields that say where it is.
     places: &'static [&'static str],
     /// The fields that say which version of it, in words that people compare.
@@ -33,12 +35,20 @@ pub struct Thing {
 /// The kinds of things, each with its source.
 const THINGS: [Thing; 7] = [
     // kustomize, `Image` in `api/types/image.go`.
-    Thing { within: Some(&["images"]), names: &["newName"], places: &[], versions: &["newTag"], hashes: &["digest"] },
+    Thing {
+        within: Some(&["images"]),
+        names: &["newName"],
+        mirrors: &[],
+        places: &[],
+        versions: &["newTag"],
+        hashes: &["digest"],
+    },
     // The values of charts: `helm create`, the charts of Bitnami (`digest`), and of Grafana (`sha`).
     Thing {
         within: None,
         names: &["repository"],
-        places: &["registry"],
+        mirrors: &["registry"],
+        places: &[],
         versions: &["tag"],
         hashes: &["digest", "sha"],
     },
@@ -46,18 +56,34 @@ const THINGS: [Thing; 7] = [
     Thing {
         within: Some(&["dependencies", "helmCharts"]),
         names: &["name"],
+        mirrors: &[],
         places: &["repo", "repository"],
         versions: &["version"],
         hashes: &[],
     },
     // Flux, `HelmChartTemplateSpec`.
-    Thing { within: None, names: &["chart"], places: &["sourceRef"], versions: &["version"], hashes: &[] },
+    Thing {
+        within: None,
+        names: &["chart"],
+        mirrors: &[],
+        places: &["sourceRef"],
+        versions: &["version"],
+        hashes: &[],
+    },
     // Argo CD, `ApplicationSource`.
-    Thing { within: None, names: &["chart"], places: &["path", "repoURL"], versions: &["targetRevision"], hashes: &[] },
+    Thing {
+        within: None,
+        names: &["chart"],
+        mirrors: &[],
+        places: &["path", "repoURL"],
+        versions: &["targetRevision"],
+        hashes: &[],
+    },
     // kpt, `Git` and `GitLock` in `api/kptfile/v1`.
     Thing {
         within: Some(&["git"]),
         names: &[],
+        mirrors: &[],
         places: &["directory", "repo"],
         versions: &["ref"],
         hashes: &["commit"],
@@ -66,6 +92,7 @@ const THINGS: [Thing; 7] = [
     Thing {
         within: Some(&["ref"]),
         names: &[],
+        mirrors: &[],
         places: &["branch", "name"],
         versions: &["semver", "tag"],
         hashes: &["commit", "digest"],
@@ -96,7 +123,7 @@ impl Thing {
 
     /// All of its fields.
     fn fields(&self) -> impl Iterator<Item = &'static str> {
-        self.names.iter().chain(self.places).copied().chain(self.versions())
+        self.names.iter().chain(self.mirrors).chain(self.places).copied().chain(self.versions())
     }
 
     /// The fields that are one conflict; none if the sides can be combined, or if one field alone is in conflict.
@@ -188,11 +215,11 @@ pub fn versions<'a>(path: &FieldPath<'_>, maps: Sides<Option<View<'_, 'a>>>) -> 
         .then(|| maps.map(|map| map?.field(version)?.text()))
 }
 
-/// Whether two maps have the same parts of the thing that they are but its version.
+/// Whether two maps say that the thing that they are is at one place, or at a mirror of it.
 pub fn is_at_one_place(path: &FieldPath<'_>, one: View<'_, '_>, other: View<'_, '_>) -> bool {
     let names = [one, other].into_iter().flat_map(View::fields).map(|(name, _)| name);
     let thing = Thing::at(path, names);
-    thing.is_some_and(|thing| thing.names.iter().chain(thing.places).all(|name| is_alike(one, other, name)))
+    thing.is_some_and(|thing| thing.places.iter().all(|name| is_alike(one, other, name)))
 }
 
 /// The names of the parts of a thing that differ; empty if the maps are no thing.
