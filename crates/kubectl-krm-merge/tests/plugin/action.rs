@@ -337,7 +337,11 @@ fn what_someone_committed_on_a_branch_or_closed_stays() {
     team.changes();
     git(&team.folder.0, &["clone", "--quiet", "--branch", "krm-merge/apps-db", "server.git", "person"]);
     team.folder.write("person/apps/db/c.yaml", map("c", &[("x", "decided")]));
-    commit(&team.folder.path("person"), "decide");
+    // The message, the name and the address may be those of the bot: the files are not.
+    let person = team.folder.path("person");
+    let message = git(&person, &["log", "-1", "--format=%B"]);
+    let names = ["-c", "user.name=krm-merge", "-c", "user.email=krm-merge@localhost"];
+    git(&person, &[&names[..], &["commit", "--quiet", "--all", "-m", &message]].concat());
     git(&team.folder.path("person"), &["push", "--quiet"]);
     let request = "requests/krm-merge_apps-web.json";
     team.folder.write(request, team.folder.read(request).replace("OPEN", "CLOSED"));
@@ -353,6 +357,89 @@ fn what_someone_committed_on_a_branch_or_closed_stays() {
     team.open(&[("upgrade", "apps"), ("fail-on-conflict", "false")]).passed();
     assert!(team.on_server(&["show", "krm-merge/apps-db:apps/db/c.yaml"]).contains("decided"));
     assert_eq!(team.changes(), "create 3 krm-merge/apps-web on main\n");
+}
+
+#[test]
+fn a_branch_that_someone_deleted_stays_deleted_until_the_next_release() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.release(2);
+    team.open(&[("upgrade", "apps/web")]).passed();
+    team.on_server(&["update-ref", "-d", "refs/heads/krm-merge/apps-web"]);
+    team.changes();
+    let ran = team.open(&[("upgrade", "apps/web")]);
+    assert!(ran.code == Some(0) && !team.branches().contains("apps-web"), "{ran:?}");
+    assert_eq!(team.changes(), "");
+    team.release(3);
+    team.open(&[("upgrade", "apps/web")]).passed();
+    assert!(team.branches().contains("krm-merge/apps-web"));
+}
+
+#[test]
+fn a_host_that_fails_is_no_conflict() {
+    if !has_all() {
+        return;
+    }
+    let team = Team::new();
+    team.release(2);
+    team.folder.write("bin/gh", "#!/bin/sh\necho 'HTTP 401: Bad credentials' >&2\nexit 1\n");
+    crate::run::executable(&team.folder.path("bin/gh"));
+    let ran = team.open(&[("upgrade", "apps/web"), ("fail-on-conflict", "false")]);
+    let want = "krm-merge: error: apps/web: the request of the branch krm-merge/apps-web cannot be made\n  HTTP 401: Bad credentials\n";
+    assert!(ran.code == Some(2) && ran.stderr.contains(want), "{ran:?}");
+    assert_eq!(ran.stderr.matches("HTTP 401").count(), 1, "{ran:?}");
+}
+
+/// A `glab` that answers as GitLab's interface for merge requests does. It keeps them in a file, the newest first.
+const GLAB: &str = r#"#!/usr/bin/env bash
+set -euo pipefail
+[ -f all ] || echo '[]' >all
+[ "$1" = api ]
+case "$*" in
+"api projects/:id/merge_requests?source_branch=krm-merge%2Fa&target_branch=main&state=all&"*) cat all ;;
+"api --method POST projects/:id/merge_requests --header Content-Type: application/json --input -")
+    jq --slurpfile new /dev/stdin '[$new[0] + {iid: (length + 1), state: "opened", source_project_id: 1, target_project_id: 1, web_url: "u\(length + 1)"}] + .' all >new
+    mv new all
+    jq '.[0]' all ;;
+"api --method PUT projects/:id/merge_requests/"*)
+    iid=${4##*/}
+    jq --argjson iid "$iid" --slurpfile new /dev/stdin 'map(if .iid == $iid then . + $new[0] else . end)' all >new
+    mv new all
+    jq --argjson iid "$iid" 'map(select(.iid == $iid))[0]' all ;;
+*) echo "no such call: $*" >&2; exit 1 ;;
+esac
+"#;
+
+#[test]
+fn gitlab_gets_requests_as_github_does() {
+    if !has_all() {
+        return;
+    }
+    let folder = Folder::with(&[("bin/glab", GLAB), ("text", "@all \\\"x\"\n")]);
+    crate::run::executable(&folder.path("bin/glab"));
+    let ask = |title: &str| {
+        let mut bash = Command::new("bash");
+        bash.arg(root().join("bots/forge-gitlab")).args(["krm-merge/a", "main", title, "text"]).current_dir(&folder.0);
+        environment(&mut bash, &folder);
+        Ran::of(bash.output().expect("bash")).passed()
+    };
+    let all = || serde_json::from_str::<serde_json::Value>(&folder.read("all")).expect("JSON");
+    assert_eq!(ask("one"), "u1\n");
+    assert_eq!(all()[0]["description"], "@all \\\"x\"\n");
+    assert_eq!(ask("one"), "u1\n");
+    // A draft stays a draft.
+    folder.write("all", folder.read("all").replace("\"one\"", "\"Draft: one\""));
+    assert_eq!(ask("two"), "u1\n");
+    assert_eq!(all()[0]["title"], "Draft: two");
+    // A closed request stays closed until the title changes.
+    folder.write("all", folder.read("all").replace("opened", "closed"));
+    assert_eq!(ask("two"), "u1, which is closed\n");
+    assert_eq!(ask("three"), "u2\n");
+    // A request of a fork is someone else's.
+    folder.write("all", folder.read("all").replace("\"source_project_id\": 1", "\"source_project_id\": 7"));
+    assert_eq!(ask("three"), "u3\n");
 }
 
 #[test]
@@ -433,7 +520,7 @@ fn packages_of_one_upstream_may_share_a_request_of_another_host() {
     open("upstream", &["apps", "apps-web"]);
     let told = team.folder.read("told");
     let titles: Vec<&str> = told.lines().filter(|line| line.starts_with("Upgrade ")).collect();
-    assert!(titles.len() == 2 && titles.iter().any(|title| title.starts_with("Upgrade 2 packages of ")), "{told}");
+    assert!(titles.len() == 2 && titles.contains(&"Upgrade apps-web from v1 to v2, apps/web from v1 to v2"), "{told}");
     let branches = team.branches();
     assert_eq!(branches.lines().filter(|line| line.starts_with("krm-merge/")).count(), 2, "{branches}");
     let branch = branches.lines().find(|line| line.contains("web")).and_then(|line| line.split(' ').next());
