@@ -9,6 +9,12 @@ version=@VERSION@
 from=${KRM_MERGE_FROM:-https://github.com/krm-merge/krm-merge/releases/download/v$version}
 bin=${KRM_MERGE_BIN:-$HOME/.local/bin}
 
+# Over HTTPS alone. Who names a folder of this machine means it.
+case $from in
+    file://*) protocols='=file' ;;
+    *) protocols='=https' ;;
+esac
+
 fail() {
     echo "error: $1" >&2
     exit 1
@@ -34,7 +40,7 @@ main() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
-    get() { curl -fsSL --retry 3 --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"; }
+    get() { curl -fsSL --proto "$protocols" --proto-redir "$protocols" --retry 3 --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"; }
     get checksums.txt
     for program in kubectl-krm_merge krm-merge; do
         archive=$program-$os-$cpu.tar.gz

@@ -11,7 +11,7 @@ use crate::wasm;
 /// What starts a program. It ends as the program ends.
 const START: &str = r#"#!/usr/bin/env node
 "use strict";
-const { spawnSync } = require("node:child_process");
+const { spawn } = require("node:child_process");
 const name = `@krm-merge/${process.platform}-${process.arch}`;
 const file = process.platform === "win32" ? "PROGRAM.exe" : "PROGRAM";
 let program;
@@ -21,13 +21,19 @@ try {
   console.error(`error: the package ${name} must be installed, and is not: krm-merge has no programs for this platform, or optional dependencies are left out`);
   process.exit(2);
 }
-const ran = spawnSync(program, process.argv.slice(2), { stdio: "inherit" });
-if (ran.error) {
-  console.error(`error: ${program}: ${ran.error.message}`);
+const ran = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// A signal to this process is meant for the program, which then ends as it must.
+const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
+for (const signal of signals) process.on(signal, () => ran.kill(signal));
+ran.on("error", (error) => {
+  console.error(`error: ${program}: ${error.message}`);
   process.exit(2);
-}
-if (ran.signal) process.kill(process.pid, ran.signal);
-process.exit(ran.status ?? 2);
+});
+ran.on("exit", (code, signal) => {
+  if (!signal) process.exit(code ?? 2);
+  for (const signal of signals) process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});
 "#;
 
 /// Makes the package with the programs of a platform.
