@@ -31,6 +31,7 @@ pub mod terminal;
 
 pub mod walk;
 
+pub mod command;
 pub mod cores;
 pub mod line_end;
 pub mod regular;

@@ -36,6 +36,18 @@ pub struct Tree {
     rules: Vec<(String, Gitignore)>,
     /// The folders of sub-packages.
     packages: Vec<String>,
+    /// What becomes of names that no package may have.
+    odd: Odd,
+}
+
+/// What becomes of names that no package may have, and of links that lead nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Odd {
+    /// They are errors.
+    #[default]
+    Refused,
+    /// They are left out.
+    LeftOut,
 }
 
 /// The paths of a release that are not read, each with the reason.
@@ -74,9 +86,20 @@ impl Tree {
         Ok(tree)
     }
 
+    /// Reads a folder that holds packages and is none. What could be in no package is left out.
+    ///
+    /// # Errors
+    /// A folder cannot be entered, or a `.krmignore` cannot be read.
+    pub fn around_packages(folder: &Path) -> Result<Self> {
+        let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
+        let mut tree = Self { odd: Odd::LeftOut, ..Self::of(root) };
+        tree.enter("")?;
+        Ok(tree)
+    }
+
     fn of(root: PathBuf) -> Self {
-        let (files, links, leftovers, rules, packages) = Default::default();
-        Self { root, files, links, leftovers, rules, packages }
+        let (files, links, leftovers, rules, packages, odd) = Default::default();
+        Self { root, files, links, leftovers, rules, packages, odd }
     }
 
     fn enter(&mut self, folder: &str) -> Result<()> {
@@ -87,6 +110,7 @@ impl Tree {
             match entry.file_name().into_string() {
                 // Most systems tell it with the name.
                 Ok(name) => names.push((name, entry.file_type())),
+                Err(_) if self.odd == Odd::LeftOut => {}
                 Err(name) => bail!("{}: a file name must be UTF-8", shown(&here.join(name))),
             }
         }
@@ -112,10 +136,13 @@ impl Tree {
                 continue;
             }
             if name.contains(['\n', '\r']) {
+                if self.odd == Odd::LeftOut {
+                    continue;
+                }
                 bail!("{}: a file name must have no line break", shown(&disk));
             }
             if kind.is_symlink() {
-                if self.check_link(&disk)? == Leads::Out {
+                if self.odd == Odd::Refused && self.check_link(&disk)? == Leads::Out {
                     self.links.push(path);
                 }
             } else if kind.is_dir() {

@@ -66,6 +66,19 @@ impl Selection {
         Ok(Self { paths: read(PATHS)?, keep: read(KEEP)? })
     }
 
+    /// The paths that fit no file of any of these sides, such as one that is misspelled.
+    pub fn fitting_nothing(&self, sides: &[&Side]) -> Vec<FitsNothing> {
+        let fields = [(PATHS, &self.paths), (KEEP, &self.keep)];
+        let all = fields.into_iter().flat_map(|(field, patterns)| {
+            patterns.iter().flat_map(|patterns| &patterns.each).map(move |(path, one)| (field, path, one))
+        });
+        let fits = |one: &Gitignore| {
+            let mut files = sides.iter().flat_map(|side| &side.files);
+            files.any(|held| !one.matched_path_or_any_parents(&held.path, false).is_none())
+        };
+        all.filter(|(.., one)| !fits(one)).map(|(field, path, _)| FitsNothing { field, path: path.clone() }).collect()
+    }
+
     /// Whether the package says which part of upstream it takes.
     pub fn has_paths(&self) -> bool {
         self.paths.is_some()
@@ -121,10 +134,21 @@ pub struct MovedOut {
     pub to: String,
 }
 
+/// A path of `paths` or `keep` that fits no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FitsNothing {
+    /// The field.
+    pub field: &'static str,
+    /// The path, as it is in the field.
+    pub path: String,
+}
+
 /// Paths with wildcards, of which the last one that fits a file decides.
 #[derive(Debug)]
 struct Patterns {
     patterns: Gitignore,
+    /// Each path, as the user wrote it.
+    each: Vec<(String, Gitignore)>,
     /// Whether they name all that no path names, because the first path takes something out.
     has_others: bool,
 }
@@ -132,6 +156,7 @@ struct Patterns {
 impl Patterns {
     fn of<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> Result<Self> {
         let mut builder = GitignoreBuilder::new("");
+        let mut each = Vec::new();
         for path in paths.clone() {
             let (takes_out, bare) = path.strip_prefix('!').map_or(("", path), |rest| ("!", rest));
             // A path begins at the package, where a line of `.gitignore` may fit in each folder.
@@ -139,10 +164,14 @@ impl Patterns {
             if bare.is_empty() || !file_path::is_within(bare.trim_end_matches('/')) {
                 return Err(anyhow!("\"{path}\" must be a path in the package"));
             }
-            builder.add_line(None, &format!("{takes_out}/{bare}"))?;
+            let line = format!("{takes_out}/{bare}");
+            builder.add_line(None, &line)?;
+            let mut one = GitignoreBuilder::new("");
+            one.add_line(None, &line)?;
+            each.push((path.to_owned(), one.build()?));
         }
         let has_others = paths.clone().next().is_some_and(|first| first.starts_with('!'));
-        Ok(Self { patterns: builder.build()?, has_others })
+        Ok(Self { patterns: builder.build()?, each, has_others })
     }
 
     fn has(&self, path: &str) -> bool {
@@ -237,6 +266,21 @@ mod tests {
             assert!(!takes(&[&out], &file), "{out}");
             assert!(takes(&[&out], "ax.yaml") && takes(&[&out], "a/x") && takes(&[&out], "axb"), "{out}");
         }
+    }
+
+    #[test]
+    fn a_path_that_fits_no_file_is_known() {
+        let document =
+            Document::parse("spec: {paths: [a, \"!a/x\", \"!a/z\"], keep: [b/c, \"[v-\", a/]}").expect("YAML");
+        let files = vec![("a/x.yaml".to_owned(), b"a: 1\n".to_vec()), ("a/x/y".to_owned(), b"b".to_vec())];
+        let side = Side::of_release("r".to_owned(), Vec::new(), krm_files::walk::Unread::default(), &[]);
+        let mut side = side.expect("a side");
+        for (path, text) in files {
+            side.put(&path, String::from_utf8(text).expect("UTF-8")).expect("put");
+        }
+        let found = Selection::read(&document, "r").expect("valid").fitting_nothing(&[&side]);
+        let found: Vec<_> = found.iter().map(|FitsNothing { field, path }| (*field, path.as_str())).collect();
+        assert_eq!(found, [("paths", "!a/z"), ("keep", "b/c"), ("keep", "[v-")]);
     }
 
     #[test]

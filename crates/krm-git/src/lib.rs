@@ -21,6 +21,7 @@ pub mod versions;
 pub mod address;
 
 pub mod cache;
+pub mod ignored;
 pub mod unmerged;
 
 pub mod objects;

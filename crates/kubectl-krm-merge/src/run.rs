@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
 use krm_driver::mark;
 use krm_driver::resolve::marked::{Marked, has_markers};
+use krm_files::command::{argument, command};
 use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
@@ -230,8 +231,8 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
     match conflicts {
         Conflicts::Marked => (marked > 0).then(|| {
             format!(
-                "decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
-                shown::name(&dest.name)
+                "decide the conflicts with `{}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
+                command(&["kubectl", "krm-merge", "resolve", &argument(Path::new(&dest.name))])
             )
         }),
         Conflicts::Settled => {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use krm_files::walk::{Tree, shown, there};
 use krm_folders::package::{KPTFILE, Package};
+use krm_git::ignored::ignored;
 use krm_merge::file_path::RULES;
 
 /// The folders of the packages below some folders, each with its name as the user would type it. A package in another one comes before it. One
-/// with a record that cannot be read is one, too: whoever opens it gets the error. `of` is the argument that names the folders.
+/// with a record that cannot be read is one, too: whoever opens it gets the error. Folders that git ignores are left out. `of` is the argument that names the folders.
 ///
 /// # Errors
 /// A folder is not there, or cannot be read.
@@ -18,11 +19,16 @@ pub fn below(of: &str, roots: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for root in roots {
         there(of, "a folder with packages", root)?;
-        let tree = Tree::read(root)?;
-        let folders = tree.files.iter().filter_map(|path| {
-            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            [KPTFILE, RULES].contains(&name).then_some(folder)
-        });
+        let tree = Tree::around_packages(root)?;
+        let records = tree
+            .files
+            .iter()
+            .filter(|path| path.rsplit('/').next().is_some_and(|name| [KPTFILE, RULES].contains(&name)));
+        let records: Vec<&str> = records.map(String::as_str).collect();
+        // A commit would not have what git ignores, such as a dependency.
+        let ignored = ignored(&tree.root, &records);
+        let records = records.into_iter().filter(|path| !ignored.contains(*path));
+        let folders = records.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
         for folder in folders.collect::<BTreeSet<_>>() {
             let name = if folder.is_empty() { root.clone() } else { root.join(folder) };
             let name = name.strip_prefix(".").map_or(name.clone(), Path::to_owned);

@@ -1,6 +1,7 @@
 //! What became of packages, and what the user is told of it.
 
 use anyhow::Result;
+use krm_files::command::{argument, command};
 use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
@@ -138,8 +139,8 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
         screen::tell(
             Word::Next,
             &format!(
-                "decide them with `kubectl krm-merge resolve {}`, or between the markers in an editor{}. With `--record`, an upgrade to the same values does not ask again",
-                package.name,
+                "decide them with `{}`, or between the markers in an editor{}. With `--record`, an upgrade to the same values does not ask again",
+                command(&["kubectl", "krm-merge", "resolve", &argument(&package.path)]),
                 commit(package).map_or_else(String::new, |next| format!("; then {next}"))
             ),
         );
@@ -155,8 +156,9 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
 /// How to commit a package of the repository that the user is in. A release may bring files that git does not know yet.
 fn commit(package: &Package) -> Option<String> {
     let here = std::env::current_dir().ok()?;
-    let name = committed::repository(&package.root).filter(|top| here.starts_with(top)).map(|_| &package.name)?;
-    Some(format!("commit the package, new files too: `git add --all {name} && git commit`"))
+    committed::repository(&package.root).filter(|top| here.starts_with(top))?;
+    let add = command(&["git", "add", "--all", &argument(&package.path)]);
+    Some(format!("commit the package, new files too: `{add} && git commit`"))
 }
 
 /// What an upgrade would meet.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use krm_files::command::{argument, command};
 use krm_files::disk::{self, Replacement};
 use krm_files::held::Held;
 use krm_files::side::Side;
@@ -16,7 +17,7 @@ use krm_files::walk::shown;
 use krm_folders::end::End;
 use krm_folders::package::KPTFILE;
 use krm_folders::record::{Record, RecordDocument, as_in_dest, with_paths, with_record};
-use krm_folders::selection::Selection;
+use krm_folders::selection::{FitsNothing, Selection};
 use krm_git::address::ReleaseAddress;
 use krm_git::release;
 use krm_git::store::Store;
@@ -24,7 +25,7 @@ use krm_merge::file_path::{self, RULES};
 use krm_show::args::Color;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
-use krm_yaml::plain_or_quoted;
+use krm_yaml::{plain_or_quoted, shown as escaped};
 
 use crate::cli::Get;
 
@@ -41,7 +42,9 @@ pub fn get(args: &Get) -> Result<End> {
     let state = store.state(&given)?;
     progress.measure(store.meter());
     let mut side = release::package(&store, &given, &state, args.source.clone(), &[])?;
-    Selection::of_paths(&args.path).context("`--path`")?.part_of_release(&mut side);
+    let selection = Selection::of_paths(&args.path).context("`--path`")?;
+    let unfit = selection.fitting_nothing(&[&side]);
+    selection.part_of_release(&mut side);
     if side.files.is_empty() {
         bail!("{}: it must have a file that `--path` takes", args.source);
     }
@@ -51,6 +54,9 @@ pub fn get(args: &Get) -> Result<End> {
     let files = files(&side, &folder, &record, &args.path)?;
     write(&folder, &files)?;
     drop(progress);
+    unfit.iter().for_each(|FitsNothing { path, .. }| {
+        screen::tell(Word::Warning, &format!("`--path` {} fits no file of the release", escaped::quoted(path)))
+    });
     side.links().for_each(|link| {
         screen::tell(Word::Warning, &format!("{link}: not copied, because links and submodules are not followed"))
     });
@@ -59,7 +65,10 @@ pub fn get(args: &Get) -> Result<End> {
     page.line(&format!("got {} with {files}, at commit {}", name, state.commit));
     page.message(
         Word::Next,
-        &format!("commit it, edit it, and run `kubectl krm-merge upgrade {name}` for each new release"),
+        &format!(
+            "commit it, edit it, and run `{}` for each new release",
+            command(&["kubectl", "krm-merge", "upgrade", &argument(&folder)])
+        ),
     );
     page.print()?;
     Ok(End::Done)

@@ -11,7 +11,7 @@ use krm_files::walk::Unread;
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
 use krm_folders::package::{Package, leave_out_own, new_packages};
-use krm_folders::selection::{MovedOut, Selection, lacks, taken_out};
+use krm_folders::selection::{FitsNothing, MovedOut, Selection, lacks, taken_out};
 use krm_merge::file_path::RULES;
 use krm_merge_function::config::Role;
 use krm_show::args::Output;
@@ -97,6 +97,7 @@ fn merged(
     let missing = if is_first { lacks(&original, dest) } else { Vec::new() };
     let paths: Vec<String> = missing.iter().map(|path| taken_out(path)).collect();
     let first = Selection::of_paths(&paths)?;
+    let unfit = package.selection.fitting_nothing(&[&original, &updated, dest]);
     let mut moved = Vec::new();
     for selection in [&first, &package.selection] {
         moved.extend(selection.part_of_releases(&mut original, &mut updated));
@@ -129,7 +130,7 @@ fn merged(
     }
     let new = setting.given.last().and_then(|(_, sides)| sides.first()).map(|updated| new_packages(updated, dest));
     let ended = run::end(dest, &setting, &merge, common, progress, told_so_far)?;
-    let apart = Apart { missing, moved, own, new: new.unwrap_or_default() };
+    let apart = Apart { missing, unfit, moved, own, new: new.unwrap_or_default() };
     screen::tell_each(apart.told(package, plan));
     ended_as(args, common, job, &merge, ended)
 }
@@ -138,6 +139,8 @@ fn merged(
 struct Apart {
     /// What the package lacks of the release that it has, the first time.
     missing: Vec<String>,
+    /// The paths of its selection that fit no file.
+    unfit: Vec<FitsNothing>,
     /// What upstream moved out of what the package takes.
     moved: Vec<MovedOut>,
     /// The folders in the package that have an upstream of their own.
@@ -164,6 +167,12 @@ impl Apart {
                 "{name}: it does not have {first}{more} of {from}, so that stays away: `paths` in its {RULES} says what it takes"
             )));
         }
+        told.extend(self.unfit.iter().map(|FitsNothing { field, path }| {
+            Word::Warning.says(format!(
+                "{name}: `{field}` in its {RULES} has {}, which fits no file of the package or of upstream: correct the path, or remove it",
+                shown::quoted(path)
+            ))
+        }));
         told.extend(self.moved.iter().map(|MovedOut { from, to }| {
             let [from, to] = [from, to].map(|path| shown::name(path));
             Word::Warning.says(format!(
