@@ -247,7 +247,10 @@ impl Team {
 
     /// The branches of the server, each with its commit.
     fn branches(&self) -> String {
-        git(&self.folder.path("server.git"), &["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)"])
+        git(
+            &self.folder.path("server.git"),
+            &["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads"],
+        )
     }
 
     fn on_server(&self, args: &[&str]) -> String {
