@@ -272,11 +272,10 @@ mod tests {
     fn a_path_that_fits_no_file_is_known() {
         let document =
             Document::parse("spec: {paths: [a, \"!a/x\", \"!a/z\"], keep: [b/c, \"[v-\", a/]}").expect("YAML");
-        let files = vec![("a/x.yaml".to_owned(), b"a: 1\n".to_vec()), ("a/x/y".to_owned(), b"b".to_vec())];
         let side = Side::of_release("r".to_owned(), Vec::new(), krm_files::walk::Unread::default(), &[]);
         let mut side = side.expect("a side");
-        for (path, text) in files {
-            side.put(&path, String::from_utf8(text).expect("UTF-8")).expect("put");
+        for path in ["a/x.yaml", "a/x/y"] {
+            side.put(path, "a: 1\n".to_owned()).expect("put");
         }
         let found = Selection::read(&document, "r").expect("valid").fitting_nothing(&[&side]);
         let found: Vec<_> = found.iter().map(|FitsNothing { field, path }| (*field, path.as_str())).collect();
