@@ -13,9 +13,14 @@ use texts::{indent, items, resource_list, side};
 
 /// Checks the growth of a run of the function; `stdin` makes the input of a size.
 fn check(n: usize, stdin: impl Fn(usize) -> String) {
+    check_until(0, n, stdin);
+}
+
+/// The same for a run that ends with this exit code.
+fn check_until(code: i32, n: usize, stdin: impl Fn(usize) -> String) {
     if skip::has("valgrind") {
         let program = env!("CARGO_BIN_EXE_krm-merge");
-        grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n), code: 0 });
+        grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n), code });
     }
 }
 
@@ -174,6 +179,16 @@ fn aliases_of_one_anchor() {
     let source = |n: usize| thing(&each(n, |i| format!("k{i}:\n  a: 2\n")));
     check(60, |n| resource_list(&items(&map(n, "1")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
     check(60, |n| three_way(&map(n, "1"), &map(n, "2").replacen("  a: 1", "  a: 3", 1), &map(n, "1")));
+}
+
+/// All together stand for more than a text can, so the text is refused before anything reads their values.
+#[test]
+fn aliases_of_a_long_text() {
+    let source = side("source", &thing("a: 2\n"));
+    check_until(1, 3000, |n| {
+        let text = thing(&format!("a: 1\nt: &t {}\nl: [{}]\n", "x".repeat(4 * n), "*t, ".repeat(n)));
+        resource_list(&items(&text), &format!("mode: TwoWay\n{source}"))
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use krm_tree::child::{By, ChildId, ChildIndex};
 use krm_tree::sides::{Side, Sides};
+use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{NodeRef, Place, WrittenChild};
 
 use crate::policy::Renames;
@@ -21,6 +22,10 @@ pub struct Matched<'a> {
     pub rows: Vec<Row<'a>>,
     /// The identities of each child that has several: one for each side.
     pub renamed: Vec<Sides<ChildId<'a>>>,
+    /// The number of each in `renamed`, by its identity in dest.
+    by_dest: HashMap<ChildId<'a>, usize>,
+    /// Whether a side is a map with a `<<`.
+    has_merges: bool,
     /// Whether a child has no row of its own, because it has no identity, or the one of a child before it.
     pub has_others: bool,
 }
@@ -49,14 +54,21 @@ impl<'a> Matched<'a> {
         renames: Renames,
         children: impl Fn(NodeRef<'a>) -> I,
     ) -> Self {
-        let none = Self { containers, by, rows: Vec::new(), renamed: Vec::new(), has_others: false };
+        let has_merges =
+            by == By::Field && containers.iter().any(|(_, side)| side.is_some_and(NodeRef::has_merge_entry));
+        let (rows, by_dest) = (Vec::new(), HashMap::new());
+        let none = Self { containers, by, rows, renamed: Vec::new(), by_dest, has_merges, has_others: false };
         let matched = none.with_rows(&children);
         let can_be_renamed = renames == Renames::Follow && matches!(matched.by, By::Field | By::Keys(_));
         if !can_be_renamed || !matched.has_changed_names() || matched.has_merges() {
             return matched;
         }
         let renamed = renamed(&Sides::of(|side| matched.named(side)));
-        if renamed.is_empty() { matched } else { Self { renamed, ..matched }.with_rows(&children) }
+        if renamed.is_empty() {
+            return matched;
+        }
+        let by_dest = renamed.iter().enumerate().map(|(at, names)| (names.dest.clone(), at)).collect();
+        Self { renamed, by_dest, ..matched }.with_rows(&children)
     }
 
     fn with_rows<I: Iterator<Item = WrittenChild<'a>>>(self, children: &impl Fn(NodeRef<'a>) -> I) -> Self {
@@ -68,12 +80,14 @@ impl<'a> Matched<'a> {
             let count = container.written().size_hint().0;
             index.expect(count);
             rows.reserve(if rows.is_empty() { count } else { 0 });
+            let in_dest: HashMap<&ChildId<'a>, &ChildId<'a>> =
+                self.renamed.iter().map(|names| (&names[side], &names.dest)).collect();
             for child in children(container) {
                 let Some(id) = id_of(&self.by, child) else {
                     has_others = true;
                     continue;
                 };
-                let id = self.renamed.iter().find(|names| names[side] == id).map_or(id, |names| names.dest.clone());
+                let id = in_dest.get(&id).map_or(id, |in_dest| (*in_dest).clone());
                 let known = index.find(&id).next();
                 let at = known.unwrap_or(rows.len());
                 if known.is_none() {
@@ -125,12 +139,12 @@ impl<'a> Matched<'a> {
         // Mostly no child has several, and an identity need not be made.
         self.renamed.first()?;
         let id = self.id(row)?;
-        self.renamed.iter().find(|names| names.dest == id)
+        self.by_dest.get(&id).map(|at| &self.renamed[*at])
     }
 
     /// Whether a side is a map with a `<<`: what that brings in has its text in another map.
     pub fn has_merges(&self) -> bool {
-        self.by == By::Field && self.containers.iter().any(|(_, side)| side.is_some_and(NodeRef::has_merge_entry))
+        self.has_merges
     }
 
     /// Where a child is in the text of a side that has it.

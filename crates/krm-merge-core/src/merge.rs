@@ -398,7 +398,8 @@ impl<'a> Walk<'a> {
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, first, &more))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
-            branch.rename(|written| new_key(written, inside));
+            let keys = new_keys(inside);
+            branch.rename(|written| keys.get(&ChildId::of_field(written)?).copied());
         }
         self.others(&mut branch, inside.others, outer);
         self.settle_merges(&mut branch, &merges, inside);
@@ -576,11 +577,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Updated's key for a field that upstream renamed, given the key in dest.
-fn new_key<'a>(in_dest: NodeRef<'a>, inside: &Inside<'a>) -> Option<NodeRef<'a>> {
-    let name = ChildId::of_field(in_dest)?;
-    let new = inside.new_names().find(|names| names.dest == name)?;
-    inside.like.entries().map(|(key, _)| key).find(|key| ChildId::of_field(*key).as_ref() == Some(&new.updated))
+/// Updated's keys for the fields that upstream renamed, by their names in dest.
+fn new_keys<'a>(inside: &Inside<'a>) -> HashMap<ChildId<'a>, NodeRef<'a>> {
+    let in_dest: HashMap<_, _> = inside.new_names().map(|names| (&names.updated, &names.dest)).collect();
+    let keys = inside.like.entries().filter_map(|(key, _)| {
+        let dest = in_dest.get(&ChildId::of_field(key)?)?;
+        Some(((*dest).clone(), key))
+    });
+    keys.collect()
 }
 
 /// Replaces a child of dest by the text of the other side's child, with its comments.

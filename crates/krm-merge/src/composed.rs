@@ -113,7 +113,9 @@ pub struct Composed<'d> {
     chunks: Vec<Chunk>,
     /// The chunks of each piece, without the `...` around it. The first one has the header.
     pieces: Vec<Range<usize>>,
-    /// The comments at the top, if they stay there without their document.
+    /// The comments at the top of the first document that a blank line sets apart.
+    top_gap: Range<usize>,
+    /// The same, if they stay there without their document.
     top: Option<Range<usize>>,
 }
 
@@ -151,7 +153,8 @@ enum Chunk {
 impl<'d> Composed<'d> {
     /// Composes a text of pieces. A document that no piece names is removed. `parts` are those of the old text.
     pub fn of(document: &'d Document<'_>, parts: TextParts<'d>, pieces: &[Piece], top: &Top) -> Self {
-        let mut composed = Self { document, parts, chunks: Vec::new(), pieces: Vec::new(), top: None };
+        let top_gap = parts.documents.first().map(|first| first.apart(document.source())).unwrap_or_default();
+        let mut composed = Self { document, parts, chunks: Vec::new(), pieces: Vec::new(), top_gap, top: None };
         let header = composed.parts.header.clone();
         match &top.opening {
             Some(opening) => {
@@ -254,7 +257,7 @@ impl<'d> Composed<'d> {
                 if mark != Mark::None {
                     self.new_mark(&new.mark);
                 }
-                let is_twice = before.is_some() && has_same_top(&new.body, &self.source()[self.top_gap()]);
+                let is_twice = before.is_some() && has_same_top(&new.body, &self.source()[self.top_gap.clone()]);
                 self.new_lines(&new.body[if is_twice { below_header(&new.body) } else { 0 }..]);
             }
         }
@@ -293,7 +296,7 @@ impl<'d> Composed<'d> {
     /// What is above the document that comes first instead of another one: the comments at the top, if they stay. It has a `---` if the text
     /// began with one, or if its `---` says more.
     fn top(&mut self, piece: &Piece, top: &Top) -> Mark {
-        let (source, gap) = (self.source(), self.top_gap());
+        let (source, gap) = (self.source(), self.top_gap.clone());
         let of_piece = self.mark_of(piece);
         let is_marked = top.opening.as_ref().map_or(self.parts.is_marked(source), |opening| opening.is_marked);
         let mark = if is_marked || of_piece != MarkOf::Bare { Mark::Needed } else { Mark::None };
@@ -379,11 +382,6 @@ impl<'d> Composed<'d> {
 
     fn source(&self) -> &'d str {
         self.document.source()
-    }
-
-    /// The comments at the top of the first document that a blank line sets apart.
-    fn top_gap(&self) -> Range<usize> {
-        self.parts.documents.first().map(|first| first.apart(self.source())).unwrap_or_default()
     }
 
     fn body_of(&self, piece: &Piece) -> String {

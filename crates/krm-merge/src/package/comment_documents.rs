@@ -17,8 +17,8 @@ use crate::resource::{Origin, Resource};
 /// What becomes of the documents of comments of a file of dest, and of the comments at its top.
 #[derive(Debug, Default)]
 pub struct CommentDocuments {
-    /// Those that come to it.
-    added: Vec<(Behind, NewDocument)>,
+    /// Those that come to it, in order, by their places.
+    added: HashMap<Behind, Vec<NewDocument>>,
     /// Where the ones of dest that go begin.
     pub(super) gone: HashSet<usize>,
     /// What becomes of what the text begins with.
@@ -26,7 +26,7 @@ pub struct CommentDocuments {
 }
 
 /// Where a document of comments comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Behind {
     /// Before all documents of dest.
     Nothing,
@@ -81,12 +81,13 @@ impl CommentDocuments {
         };
         let mut here = Here::of(&keys);
         let has_list = documents.dest.roots().any(list::is_list);
+        let in_dest = positions(&parts.dest);
         let mut at = Behind::Nothing;
         let source = documents.updated.source();
         let updated = TextParts::of(documents.updated).documents;
         for (number, (own, part)) in updated.iter().zip(&parts.updated).enumerate() {
             if let CommentPart::Resources(names) = part {
-                let there = names.iter().find_map(|name| position(&parts.dest, name));
+                let there = names.iter().find_map(|name| in_dest.get(name).copied());
                 let added = names.iter().find_map(|name| new.get(name)).filter(|_| !has_list);
                 let place = there.map(Behind::Document).or(added.map(|number| Behind::New(*number)));
                 at = place.unwrap_or(at);
@@ -94,7 +95,7 @@ impl CommentDocuments {
             let Some(key) = keys.updated.get(&number) else { continue };
             match here.known(key) {
                 Some(known) => at = known.map_or(at, Behind::Document),
-                None => out.added.push((at, NewDocument::of(own, source))),
+                None => out.added.entry(at).or_default().push(NewDocument::of(own, source)),
             }
         }
         let roots: Vec<NodeRef<'_>> = documents.dest.roots().collect();
@@ -109,7 +110,7 @@ impl CommentDocuments {
 
     /// The documents that come to a place, in order.
     pub(super) fn behind(&self, place: Behind) -> impl Iterator<Item = Piece> {
-        self.added.iter().filter(move |(behind, _)| *behind == place).map(|(_, new)| Piece::New(new.clone()))
+        self.added.get(&place).into_iter().flatten().map(|new| Piece::New(new.clone()))
     }
 }
 
@@ -228,9 +229,15 @@ fn rename(parts: &mut [CommentPart<'_>], followed: &HashMap<ResourceName, Resour
     }
 }
 
-/// The number of the document that holds a resource.
-fn position(parts: &[CommentPart<'_>], name: &ResourceName) -> Option<usize> {
-    parts.iter().position(|part| matches!(part, CommentPart::Resources(names) if names.contains(name)))
+/// The number of the first document that holds each resource.
+fn positions<'p>(parts: &'p [CommentPart<'_>]) -> HashMap<&'p ResourceName, usize> {
+    let mut positions = HashMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        for name in names(std::slice::from_ref(part)) {
+            positions.entry(name).or_insert(number);
+        }
+    }
+    positions
 }
 
 /// The key of each document of comments, by its number. Only documents with a `known` resource count as the ones before it.

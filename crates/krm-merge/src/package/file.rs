@@ -55,8 +55,9 @@ pub fn edited(
     let mut of_lists: HashMap<usize, Vec<&NewResource>> = HashMap::new();
     let mut pieces = Pieces::default();
     let mut documents = Vec::new();
+    let homes = Homes::of(&roots, items);
     for (number, added) in added.iter().enumerate() {
-        match home(&roots, items, added.spot) {
+        match homes.of_new(added.spot) {
             Some(list) => of_lists.entry(list).or_default().push(added),
             None if file.is_json() => return Err(FileFault::Json(file.name.to_owned())),
             None => documents.push((number, added)),
@@ -106,16 +107,35 @@ fn in_order(parts: &DocumentParts<'_>, edits: TextEdits, spots: &[Spot], budget:
     Ok(Own { body: Some(body), ..Own::from(edits) })
 }
 
-/// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
-/// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
-fn home(roots: &[NodeRef<'_>], items: &[FileItem<'_>], spot: Spot) -> Option<usize> {
-    let left = || items.iter().filter(|own| *own.item != Item::Goes);
-    if left().all(|own| own.spot < spot) {
-        return roots.iter().position(|root| list::is_list(*root));
+/// The lists that new resources of a file join.
+struct Homes {
+    /// The first document that is a list; `None` if all new resources become documents.
+    first: Option<usize>,
+    /// The spots of the items that stay, in order, and for each the document that it is in, if that is a list.
+    beside: Vec<(Spot, Option<usize>)>,
+}
+
+impl Homes {
+    fn of(roots: &[NodeRef<'_>], items: &[FileItem<'_>]) -> Self {
+        let Some(first) = roots.iter().position(|root| list::is_list(*root)) else {
+            return Self { first: None, beside: Vec::new() };
+        };
+        let left = items.iter().filter(|own| *own.item != Item::Goes);
+        let list_of = |own: &FileItem<'_>| root_of(roots, own.node).filter(|root| list::is_list(roots[*root]));
+        let mut beside: Vec<_> = left.map(|own| (own.spot, list_of(own))).collect();
+        beside.sort_by_key(|(spot, _)| *spot);
+        Self { first: Some(first), beside }
     }
-    let behind = left().filter(|own| own.spot < spot).max_by_key(|own| own.spot);
-    let beside = behind.or_else(|| left().min_by_key(|own| own.spot))?;
-    root_of(roots, beside.node).filter(|root| list::is_list(roots[*root]))
+
+    /// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
+    /// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
+    fn of_new(&self, spot: Spot) -> Option<usize> {
+        let first = self.first?;
+        match self.beside.partition_point(|(own, _)| *own < spot) {
+            behind if behind == self.beside.len() => Some(first),
+            behind => self.beside[behind.saturating_sub(1)].1,
+        }
+    }
 }
 
 /// The edits of a document: those of its items, and those of its list, which loses elements and gets new ones.

@@ -72,6 +72,48 @@ fn documents(n: usize, value: &str) -> String {
     each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\ndata:\n  x: {value}\n"))
 }
 
+const NAMES: [&str; 9] = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "-o", "name"];
+
+/// `helm template` prints a document of comments for a template that gives nothing.
+#[test]
+fn documents_of_comments() {
+    let comment = |i: usize, mark: &str| format!("# {mark}: web/t{i:04}.yaml\n---\n");
+    let resource = |i: usize, u: &str, d: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i:04}\ndata:\n  k: '{u}'\n  m: q\n  z: '{d}'\n---\n"
+        )
+    };
+    let file = |n: usize, mark: &str, u: &str, d: &str| each(n, |i| comment(i, mark) + &resource(i, u, d));
+    check(60, &NAMES, 0, |n| {
+        let sides = [file(n, "Source", "1", "1"), file(n, "Source", "2", "1"), file(n, "Source", "1", "2")];
+        ["o/a.yaml", "u/a.yaml", "d/a.yaml"].into_iter().zip(sides).collect()
+    });
+    // All of them are new.
+    check(60, &NAMES, 0, |n| {
+        let bare = |u: &str, d: &str| each(n, |i| resource(i, u, d));
+        let sides = [bare("1", "1"), file(n, "Source", "2", "1"), bare("1", "2")];
+        ["o/a.yaml", "u/a.yaml", "d/a.yaml"].into_iter().zip(sides).collect()
+    });
+}
+
+#[test]
+fn documents_that_both_sides_add() {
+    let file = |n: usize, side: &str| documents(1, "base") + &documents(n, "x").replace(": c", &format!(": {side}"));
+    check(60, &NAMES, 0, |n| {
+        vec![("o/a.yaml", documents(1, "base")), ("u/a.yaml", file(n, "u")), ("d/a.yaml", file(n, "d"))]
+    });
+}
+
+#[test]
+fn elements_that_both_sides_add_between_markers() {
+    let args = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "--in-place", "--on-conflict", "mark"];
+    let list = |n: usize, side: &str| {
+        let added = each(n, |i| format!("  - {side}{i:04}\n"));
+        format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: x\nspec:\n  l:\n  - base\n{added}")
+    };
+    check(500, &args, 1, |n| vec![("o/a.yaml", list(0, "o")), ("u/a.yaml", list(n, "u")), ("d/a.yaml", list(n, "d"))]);
+}
+
 fn conflict(key: &str) -> String {
     format!("<<<<<<< ours\n  {key}: '3'\n=======\n  {key}: '2'\n>>>>>>> theirs\n")
 }
