@@ -267,7 +267,11 @@ fn of_others<'a>(
         }
         let same: Same = [number].into_iter().chain(others).collect();
         let is_on = |side: &Side| same.iter().any(|number| triples[*number][*side].is_some());
-        (found == Found::OnOne || Side::ALL.iter().all(is_on)).then_some(same)
+        // What one side deleted and the other one has under another name in another file may as well be a resource of its own, which nobody
+        // may delete.
+        let place_of = |number: &usize| place(&triples[*number], sides);
+        let is_in_place = || same.windows(2).all(|two| place_of(&two[0]) == place_of(&two[1]));
+        (Side::ALL.iter().all(is_on) || found == Found::OnOne && is_in_place()).then_some(same)
     };
     (0..triples.len()).filter_map(same).collect()
 }
@@ -805,9 +809,10 @@ mod tests {
     #[test]
     fn what_one_side_renamed_and_the_other_deleted_is_one_resource() {
         for (sides, want) in [
-            // In its file, and in another one, with half of its text.
+            // In its file, with half of its text. In another file it may be a resource of its own.
             ([&["v1:a x"][..], &["v1:b x"][..], &[][..]], &["v1:a v1:b -"][..]),
-            ([&["v1:a xy"], &["v1:b xz g"], &[]], &["v1:a v1:b -"]),
+            ([&["v1:a xy"], &["v1:b xz"], &[]], &["v1:a v1:b -"]),
+            ([&["v1:a xy"], &["v1:b xz g"], &[]], &["- v1:b -", "v1:a - -"]),
             ([&["v1:n/a x"], &["v1:m/a x"], &[]], &["v1:n/a v1:m/a -"]),
             // Without any text, in its place.
             ([&["v1:a"], &["v1:b"], &[]], &["v1:a v1:b -"]),
