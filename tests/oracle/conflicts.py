@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""conflicts.py PLUGIN [--part K/N] [--show]: pairs of edits at one place, one of upstream and one of dest, judged without git.
+"""conflicts.py PLUGIN [--part K/N] [--at-most N] [--show]: pairs of edits at one place, one of upstream and one of dest, judged without git.
 
 Each place of PLACES is a piece of a resource: a field, an element, a map. Both sides edit it: they change, delete, rename, replace it, put
 something beside it. A pair is right if `three-way` reports a conflict, or if the result is what oracle.py allows, and valid where
-kubernetes-validate (PyPI) has the type. Exit 1 if a pair is wrong."""
+kubernetes-validate (PyPI) has the type. Exit 1 if more than N pairs are wrong (0 where it is not given)."""
 import argparse
 import collections
 import concurrent.futures
@@ -505,6 +505,7 @@ def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("plugin")
     args.add_argument("--part", default="0/1")
+    args.add_argument("--at-most", type=int, default=0)
     args.add_argument("--show", action="store_true", help="print the three sides and the result of what is wrong")
     args = args.parse_args()
     part, parts = map(int, args.part.split("/"))
@@ -522,7 +523,7 @@ def main():
                     for name, text in zip(("original", "updated", "dest", "result"), texts):
                         print("--- %s\n%s" % (name, text))
     print("%d places, %d pairs: %s" % (len(PLACES), len(pairs), ", ".join("%d %s" % (counts[v], v) for v in ("conflict", "clean", "wrong"))))
-    return 1 if counts["wrong"] else 0
+    return 1 if counts["wrong"] > args.at_most else 0
 
 
 if __name__ == "__main__":
