@@ -31,6 +31,7 @@ mod comments;
 mod definitions;
 mod gap;
 mod hunks;
+mod mixed;
 mod versions;
 
 mod marks;
