@@ -6,6 +6,8 @@
 //! and patches of `strategic-N.yaml` as a kustomization in `kustomize-N`, and the versions of `three-way-N.yaml` as folders in `packages-N`;
 //! `KRM_MERGE_SIZE=N` restricts that to one size. That is how `measure.sh` gets its input.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 mod workload;
 
 use std::hint::black_box;

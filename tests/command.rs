@@ -1,5 +1,7 @@
 //! The program: arguments, streams and exit codes.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "support/skip.rs"]
 mod skip;
 

@@ -2,6 +2,8 @@
 //!
 //! Every file is also run on its own output, and without a source: neither may change a byte.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 mod support;
 
 use std::fs;

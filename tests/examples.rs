@@ -4,6 +4,8 @@
 //! `.expected/config.yaml` says how it is run, `diff.patch` is what `git diff` shows after it, `results.yaml` what the first run reports,
 //! and `build.yaml` what kustomize makes of it.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "support/hosts.rs"]
 mod hosts;
 

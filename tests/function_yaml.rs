@@ -1,5 +1,7 @@
 //! `functions/merge/function.yaml` is what the types of the functionConfig say.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

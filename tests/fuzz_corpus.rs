@@ -1,6 +1,7 @@
 //! The seeds of the fuzz targets, without a fuzzer: what was found once stays found.
 
 #![allow(clippy::duplicate_mod, reason = "the bodies of the targets bring the texts that the tests share, too")]
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 
 #[path = "../fuzz/src/lib.rs"]
 #[allow(dead_code, reason = "the fuzzer uses the rest")]

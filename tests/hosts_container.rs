@@ -1,5 +1,7 @@
 //! The function as an image: small, static, reproducible, and at work without any right.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "support/hosts.rs"]
 mod hosts;
 

@@ -1,5 +1,7 @@
 //! The function under kpt: every way in which kpt calls it, a large package of which only three resources change, and every way to fail.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "support/hosts.rs"]
 mod hosts;
 

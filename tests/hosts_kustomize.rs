@@ -1,5 +1,7 @@
 //! The function under kustomize: as a legacy exec plugin and as a container transformer inside kubectl, as an exec function in kustomize.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "support/hosts.rs"]
 mod hosts;
 

@@ -1,5 +1,7 @@
 //! Short text that means a long one ends the run before the memory is taken: the built program, under a limit of the system's own.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 #[path = "../benches/workload.rs"]
 mod workload;
 

@@ -2,6 +2,8 @@
 //!
 //! To remake the files: `KRM_MERGE_WRITE=1 cargo test --test schemas`.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 use std::fs;
 use std::path::Path;
 

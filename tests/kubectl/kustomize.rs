@@ -3,6 +3,8 @@
 //! kustomize knows one directive, `$patch`, refuses a value of another kind than dest's, and takes over the rest as it stands. So only
 //! patches that it understands are put to it; what it makes of those is compared.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;

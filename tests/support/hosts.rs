@@ -1,5 +1,6 @@
 //! The hosts that run the function: the real ones, where they are on this machine. A test whose host is absent is skipped, see `skip.rs`.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 
 #[path = "run.rs"]
 mod run;

@@ -1,5 +1,6 @@
 //! Programs that tests run, and the folders and files for them.
 #![allow(dead_code, unused_imports, reason = "each test file uses its part")]
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 
 #[path = "skip.rs"]
 mod skip;

@@ -3,6 +3,7 @@
 //! `KRM_MERGE_SKIPPED` names a file for what was skipped: `cargo xtask test` reads it, and says it once.
 //! `KRM_MERGE_REQUIRE=kpt,kubectl,docker` names the tools that must be there: a test that lacks one of them fails.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -11,13 +11,13 @@
 //! anything fails, the merge goes on with the other sources of types.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use krm_files::held::parse;
+use krm_files::made;
 use krm_git::program::{In, git};
 use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
@@ -159,25 +159,14 @@ impl Listing {
         text + "end\n"
     }
 
-    /// Writes the list as git writes its own files: first into a lock file, which is then renamed over the old list.
+    /// Writes the list as a whole.
     fn keep(&self, cache: &Path) -> io::Result<()> {
-        let lock = cache.with_extension("lock");
         let folder = cache.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         if !fs::symlink_metadata(folder)?.is_dir() {
             return Ok(());
         }
-        // A killed run may have left its lock.
-        let age = fs::symlink_metadata(&lock).and_then(|lock| lock.modified()).map(|time| time.elapsed());
-        if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(60))) {
-            fs::remove_file(&lock)?;
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&lock)?;
-        let written = file.write_all(self.text().as_bytes()).and_then(|()| fs::rename(&lock, cache));
-        if written.is_err() {
-            fs::remove_file(&lock)?;
-        }
-        written
+        made::replace(cache, self.text().as_bytes())
     }
 }
 

@@ -21,12 +21,12 @@ use anyhow::{Context, Result};
 use krm_files::disk;
 use krm_files::held::parse;
 use krm_files::line_end::LineEnd;
+use krm_files::made;
 use krm_files::temporary::TemporaryFolder;
 use krm_files::told::{self, Message, Word};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::program::{In, git};
-use krm_merge::file_path;
 use krm_merge::list;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization, mark_as_secret};
 use krm_merge::rules::Rules;
@@ -50,7 +50,7 @@ use crate::marks::{Marks, Style};
 use crate::merge::Merge;
 use crate::part::{Choice, Grain, Part};
 use crate::plain;
-use crate::repository::{Repository, config_of, without_rules};
+use crate::repository::{Repository, config_of, temporary_folder, without_rules};
 
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.
@@ -126,11 +126,9 @@ impl VersionFiles {
     /// The folder for temporary files cannot be written.
     pub fn of(marked: MarkedVersions<'_>) -> Result<Self> {
         let MarkedVersions { path, texts, labels, marker_size, style } = marked;
-        let folder = TemporaryFolder::new("resolve")?;
-        let [original, ours, theirs] = ["original", "ours", "theirs"].map(|name| folder.path().join(name));
-        for (file, text) in [(&original, texts.original), (&ours, texts.dest), (&theirs, texts.updated)] {
-            fs::write(file, text).with_context(|| walk::shown(file))?;
-        }
+        let folder = temporary_folder("resolve")?;
+        let original = folder.add("original", texts.original)?;
+        let (ours, theirs) = (folder.add("ours", texts.dest)?, folder.add("theirs", texts.updated)?);
         let purpose = Purpose::Resolve(style);
         let versions = Versions { original, ours, theirs, path: Some(path), marker_size, labels, purpose };
         Ok(Self { versions, _folder: folder })
@@ -173,18 +171,11 @@ fn merge(versions: &Versions) -> Result<End> {
 
 /// Merges versions where only ours has these line ends. The others get them, in files of their own, because git reads these, too.
 fn with_line_ends_of_ours(versions: &Versions, end: LineEnd, sides: Sides<Vec<u8>>) -> Result<End> {
-    let own = |number| versions.ours.with_file_name(file_path::temporary(std::process::id(), number));
-    let versions = Versions { original: own(1), theirs: own(2), ..versions.clone() };
+    let folder = temporary_folder("driver")?;
     let Sides { original, updated, dest } = sides;
     let sides = Sides { original: end.end_all(&original), updated: end.end_all(&updated), dest };
-    let write = |path: &Path, text: &[u8]| fs::write(path, text).with_context(|| walk::shown(path));
-    let written = write(&versions.original, &sides.original).and_then(|()| write(&versions.theirs, &sides.updated));
-    let merged = written.and_then(|()| merged_versions(&versions, sides));
-    for file in [&versions.original, &versions.theirs] {
-        // It may not be there.
-        let _ = fs::remove_file(file);
-    }
-    merged
+    let (original, theirs) = (folder.add("original", &sides.original)?, folder.add("theirs", &sides.updated)?);
+    merged_versions(&Versions { original, theirs, ..versions.clone() }, sides)
 }
 
 /// Merges the versions of a file.
@@ -383,23 +374,16 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| walk::shown(path))
 }
 
-/// Puts the result in the place of our file. It is written beside it first, so that a full disk leaves our file whole.
+/// Puts the result in the place of our file. It is written to a file of its own first, so that a full disk leaves our file whole.
 fn write(versions: &Versions, text: &[u8]) -> Result<()> {
-    if let Some(folder) = versions.ours.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let _ = disk::clean(folder, &disk::leftovers_in(folder));
+    let here = Repository::here();
+    // Where there is no repository, git tracks nothing.
+    let beside = versions.ours.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let own = here.as_ref().and_then(Repository::own_folder).unwrap_or(beside);
+    if here.is_none() || own != beside {
+        let _ = disk::clean(own, &disk::leftovers_in(own));
     }
-    let beside = versions.ours.with_file_name(file_path::temporary(std::process::id(), 0));
-    let put = || {
-        fs::write(&beside, text)?;
-        fs::set_permissions(&beside, fs::metadata(&versions.ours)?.permissions())?;
-        fs::rename(&beside, &versions.ours)
-    };
-    put().with_context(|| {
-        // It may not be there.
-        let _ = fs::remove_file(&beside);
-        walk::shown(&versions.ours)
-    })
+    made::replace_by_way_of(own, &versions.ours, text).with_context(|| walk::shown(&versions.ours))
 }
 
 /// The conflict style in the user's configuration of git; `None` if there is none, or the style is unknown.

@@ -13,6 +13,7 @@ use krm_files::told::Word;
 use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
+use krm_git::tracked;
 use krm_merge::file_path::RULES;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
@@ -266,7 +267,7 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
-    screen::tell_each(disk::repair_beside(folder)?.iter().map(Repaired::message));
+    screen::tell_each(disk::repair_beside(folder, tracked::refuse)?.iter().flat_map(Repaired::messages));
     let signals = Signals::hold()?;
     disk::write(folder, &[replacement], || signals.check())
 }

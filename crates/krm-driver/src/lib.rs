@@ -9,6 +9,8 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test makes its own files"))]
+
 pub mod history;
 pub mod install;
 

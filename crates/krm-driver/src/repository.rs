@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use krm_files::config_file::ConfigFile;
 use krm_files::regular;
+use krm_files::temporary::TemporaryFolder;
 use krm_files::told;
 use krm_files::walk;
 use krm_git::program::{In, git};
@@ -25,6 +26,16 @@ use crate::resolve::marked::has_markers;
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";
+
+/// A folder for temporary files: in the git directory of the current repository, or else where the system has such files.
+///
+/// # Errors
+/// It cannot be made.
+pub fn temporary_folder(purpose: &str) -> Result<TemporaryFolder> {
+    let here = Repository::here();
+    let own = here.as_ref().and_then(Repository::own_folder).map(|own| TemporaryFolder::below(own, purpose));
+    own.unwrap_or_else(|| TemporaryFolder::new(purpose))
+}
 
 /// A repository with a work tree.
 #[derive(Debug)]
@@ -65,6 +76,14 @@ impl Repository {
         let paths: Vec<PathBuf> = lines.split(|byte| *byte == b'\n').map(walk::path_of).collect();
         let [top, index, cache] = <[PathBuf; 3]>::try_from(paths).ok()?;
         Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
+    }
+
+    /// The folder of this program in the git directory, which no clone can bring along; `None` if there is none, and it cannot be made.
+    pub fn own_folder(&self) -> Option<&Path> {
+        let folder = self.index.cache.parent()?;
+        // A failure shows below.
+        let _ = fs::create_dir(folder);
+        fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()).then_some(folder)
     }
 
     /// The rules of the repository. If they cannot be read, `tell` gets the reason, and the merge goes on without them.

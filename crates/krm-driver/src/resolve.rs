@@ -29,6 +29,7 @@ use krm_files::told::{Word, chain, counted};
 use krm_files::walk::{file_there, shown};
 use krm_folders::end::End;
 use krm_git::program::{In, git, run};
+use krm_git::tracked;
 use krm_git::unmerged;
 use krm_merge_core::refine::names_document;
 use krm_merge_function::recorded::{Rule, Take};
@@ -173,8 +174,12 @@ fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option
 fn whole_files(named: &[PathBuf]) -> Result<NamedFiles> {
     let found = files(named)?;
     let folders: BTreeSet<&Path> = found.files.iter().filter_map(|file| file.disk.parent()).collect();
-    let repaired = folders.into_iter().map(disk::repair_beside).collect::<Result<Vec<_>>>()?.concat();
-    screen::tell_each(repaired.iter().map(Repaired::message));
+    let repaired = folders
+        .into_iter()
+        .map(|folder| disk::repair_beside(folder, tracked::refuse))
+        .collect::<Result<Vec<_>>>()?
+        .concat();
+    screen::tell_each(repaired.iter().flat_map(Repaired::messages));
     // They may be others now.
     if repaired.is_empty() { Ok(found) } else { files(named) }
 }

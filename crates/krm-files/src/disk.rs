@@ -10,7 +10,8 @@
 //! build upon lasts before they begin: texts and names before the journal, the journal before the first rename, all renames before the journal
 //! goes. One file alone needs none, and neither does a new folder, which gets its name at last.
 //!
-//! A run locks only the folder of the package. Every run that writes or cleans anywhere below checks this lock.
+//! A run locks only the folder of the package, by a file in it that goes with the run. Every run that writes or cleans anywhere below checks
+//! this lock. A lock that another program has on a folder is none.
 //!
 //! The folders of all files are entered from the folder of the package, never through a symbolic link, and held open until the end. If
 //! someone moves a folder away meanwhile, the run fails, but it still removes its temporary files there. If there are more folders than the
@@ -24,18 +25,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_merge::file_path::{self, JOURNAL, RULES};
+use krm_merge::file_path::{self, JOURNAL, LOCK, RULES};
 
-use crate::cores;
 use crate::folder::root::{FolderRoot, parts};
 use crate::folder::{Folder, fill, most_open, sync};
 use crate::told::{Message, Word};
 use crate::walk::{Tree, is_leftover, shown};
-use journal::{Ended, Entry, Journal};
+use crate::{cache, cores, made, owner};
+use journal::{Ended, Entry, Finished, Journal, Step};
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;
@@ -56,33 +57,55 @@ pub struct Replacement<'r> {
     pub executable: Option<bool>,
 }
 
-/// What was done about a run that was killed while it wrote. Its text is an info for the user.
+/// What was done about a run that was killed while it wrote.
 #[derive(Clone, Debug)]
 pub struct Repaired {
     /// Its folder, as the user named it.
     folder: PathBuf,
-    ended: Ended,
+    finished: Finished,
 }
 
 impl Repaired {
-    /// What to tell the user.
-    pub fn message(&self) -> Message {
-        Word::Info.says(format!("{}: a run that was killed while it wrote is now {}", shown(&self.folder), self.ended))
+    /// What to tell the user: of the run, and of each file that changed now.
+    pub fn messages(&self) -> Vec<Message> {
+        let Finished { end, files } = &self.finished;
+        let of_run = format!("{}: a run that was killed while it wrote is now {end}", shown(&self.folder));
+        let of_file = |(path, step): &(PathBuf, Step)| {
+            let did = if *step == Step::Remove { "deleted" } else { "written" };
+            format!("{}: {did} for the run that was killed", shown(&self.folder.join(path)))
+        };
+        [of_run].into_iter().chain(files.iter().map(of_file)).map(|text| Word::Info.says(text)).collect()
     }
 }
+
+/// The folders in which a run of this user was killed while it wrote, so that [`repair`] has something to finish: a folder, those below it and
+/// those above it. Nothing is changed.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn unfinished(path: &Path) -> Result<Vec<PathBuf>> {
+    let Ok(root) = fs::canonicalize(path) else { return Ok(Vec::new()) };
+    let leftovers = if root.is_dir() { Tree::read(&root)?.leftovers } else { Vec::new() };
+    let folders = journals(&root, &leftovers).into_iter().filter(|folder| taken(folder, None).is_none());
+    Ok(folders.filter(|folder| journal::is_in(folder)).collect())
+}
+
+/// Checks leftovers of killed runs in a folder before they are removed: fails if git tracks one, so that it is none.
+pub type Check = fn(&Path, &[PathBuf]) -> Result<()>;
 
 /// Makes a file or a folder whole, before it is read to be written: finishes what killed runs left there, below it and above it, and removes
 /// their temporary files. A run that is still at work is left out. What does not exist is whole.
 ///
 /// # Errors
-/// A file is neither what it was before such a run nor what it should become; or it cannot be changed.
-pub fn repair(path: &Path) -> Result<Vec<Repaired>> {
+/// A file is neither what it was before such a run nor what it should become; or it cannot be changed; or `check` fails.
+pub fn repair(path: &Path, check: Check) -> Result<Vec<Repaired>> {
     match fs::canonicalize(path) {
         Ok(root) if root.is_dir() => {
             let tree = Tree::read(&root)?;
+            check(&root, &tree.leftovers)?;
             repaired(path, &root, &tree.leftovers)
         }
-        Ok(file) => repair_beside(file.parent().context("it must be a file")?),
+        Ok(file) => repair_beside(file.parent().context("it must be a file")?, check),
         Err(_) => Ok(Vec::new()),
     }
 }
@@ -91,29 +114,39 @@ pub fn repair(path: &Path) -> Result<Vec<Repaired>> {
 ///
 /// # Errors
 /// The errors of [`repair`].
-pub fn repair_beside(folder: &Path) -> Result<Vec<Repaired>> {
-    repaired(folder, folder, &leftovers_in(folder))
+pub fn repair_beside(folder: &Path, check: Check) -> Result<Vec<Repaired>> {
+    let leftovers = leftovers_in(folder);
+    check(folder, &leftovers)?;
+    repaired(folder, folder, &leftovers)
 }
 
 fn repaired(name: &Path, root: &Path, leftovers: &[PathBuf]) -> Result<Vec<Repaired>> {
-    let below = leftovers.iter().filter(|left| is_journal(left)).filter_map(|left| left.parent());
-    let below = below.filter(|folder| journal::is_in(folder)).map(Path::to_owned);
-    let folders: BTreeSet<PathBuf> = below.chain(journal::around(root)).collect();
     let mut repaired = Vec::new();
-    for folder in folders {
+    for folder in journals(root, leftovers) {
         let inside = FolderRoot::open(&folder)?;
         // Another run may be at work.
-        let Ok(_lock) = lock(&inside) else { continue };
-        if let Some(ended) = journal::finish(&inside)? {
-            repaired.push(Repaired { folder: if folder == root { name.to_owned() } else { folder }, ended });
+        let Ok(_lock) = lock(inside.path(), inside.folder().again()?) else { continue };
+        if let Some(finished) = journal::finish(&inside)? {
+            repaired.push(Repaired { folder: if folder == root { name.to_owned() } else { folder }, finished });
         }
     }
     clean(root, leftovers)?;
     Ok(repaired)
 }
 
+/// The folders with a journal among the leftovers of a folder, and above it. What looks like a journal there counts, too, for the user must
+/// hear of it.
+fn journals(root: &Path, leftovers: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let below = leftovers.iter().filter(|left| is_journal(left)).filter_map(|left| left.parent());
+    below.filter(|folder| journal::has_file(folder)).map(Path::to_owned).chain(journal::around(root)).collect()
+}
+
 fn is_journal(left: &Path) -> bool {
     left.file_name().is_some_and(|name| name == JOURNAL)
+}
+
+fn is_lock(left: &Path) -> bool {
+    left.file_name().is_some_and(|name| name == LOCK)
 }
 
 /// Removes the temporary files and folders of killed runs below a folder. Those of a run that is still at work, or that must be finished, are
@@ -125,10 +158,13 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     let root = FolderRoot::open(root)?;
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
-        if is_taken(folder, None) || !journal::around(folder).is_empty() {
+        if taken(folder, None).is_some() || !journal::around(folder).is_empty() {
             continue;
         }
-        for left in leftovers.iter().filter(|l| l.parent() == Some(folder) && !is_journal(l)) {
+        // It goes with the files of its run.
+        let Some(inside) = root.enter(folder)? else { continue };
+        let Ok(_lock) = lock(folder, inside) else { continue };
+        for left in leftovers.iter().filter(|l| l.parent() == Some(folder) && !is_journal(l) && !is_lock(l)) {
             match maker(left) {
                 None => remove(&root, left).with_context(|| shown(left))?,
                 // It is not locked in its first moment.
@@ -177,34 +213,69 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
 /// How often to try a lock. Another process may hold it for a moment, only to check it.
 const TRIES: usize = 20;
 
-/// Locks a folder for as long as the returned file lives. On a file system without locks, nothing is locked.
+/// The lock of a run on a folder. It is a file, because another program may lock a folder for reasons of its own.
+struct Lock {
+    folder: Folder,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The file goes while it is locked, so that nobody takes the next one away.
+        let _ = self.folder.remove(OsStr::new(LOCK));
+    }
+}
+
+/// Locks a folder for as long as the returned lock lives. In a folder that cannot be locked, nothing is.
 ///
 /// # Errors
 /// Another run has locked the folder, or a folder that contains it.
-fn lock(root: &FolderRoot) -> Result<Option<File>> {
-    let other = || anyhow!("another run is writing in this folder");
-    if root.path().parent().is_some_and(|above| is_taken(above, None)) {
-        return Err(other());
+fn lock(path: &Path, folder: Folder) -> Result<Option<Lock>> {
+    if let Some(above) = path.parent().and_then(|above| taken(above, None)) {
+        return Err(other_run(&above));
     }
-    let Ok(file) = root.folder().as_file() else { return Ok(None) };
     for _ in 0..TRIES {
+        let Ok(file) = made::held_in(&folder, OsStr::new(LOCK)) else { return Ok(None) };
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) if is_there(&file) => return Ok(Some(Lock { folder, _file: file })),
+            // The run that had it took it away meanwhile.
+            Ok(()) => {}
             Err(TryLockError::Error(_)) => return Ok(None),
             // A process that only checks the lock releases it at once.
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
         }
     }
-    Err(other())
+    Err(other_run(path))
 }
 
-/// Whether another run has locked a folder, or a folder that contains it. `own` is the folder that this run has locked.
-fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
-    std::path::absolute(folder).is_ok_and(|folder| folder.ancestors().any(|f| Some(f) != own && is_locked(f)))
+fn other_run(folder: &Path) -> Error {
+    anyhow!("another run is writing in {}: run this again when it has ended", shown(folder))
 }
 
+/// The folder that another run has locked: this one, or one that contains it. `own` is the folder that this run has locked.
+fn taken(folder: &Path, own: Option<&Path>) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    folder.ancestors().find(|above| Some(*above) != own && is_locked(above)).map(Path::to_owned)
+}
+
+/// Whether a run of this user has locked a folder.
 fn is_locked(folder: &Path) -> bool {
-    File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    let name = OsStr::new(LOCK);
+    let lock = Folder::open(folder).and_then(|folder| folder.read(name));
+    let is_own = |lock: &File| lock.metadata().is_ok_and(|found| found.is_file() && owner::is_own(&found));
+    lock.is_ok_and(|lock| is_own(&lock) && matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Whether a file that is open still has a name.
+#[cfg(unix)]
+fn is_there(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().is_ok_and(|found| found.nlink() > 0)
+}
+
+#[cfg(not(unix))]
+fn is_there(_: &File) -> bool {
+    true
 }
 
 /// Carries out all replacements. `root` must contain every file. `go_on` fails if the run is asked to end.
@@ -214,7 +285,8 @@ fn is_locked(folder: &Path) -> bool {
 /// otherwise. If `go_on` fails, its error is returned, and everything is as before.
 pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> Result<()>) -> Result<()> {
     let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
-    let lock = told(lock(&root), &first.file)?;
+    let lock =
+        told(root.folder().again().map_err(Error::from).and_then(|folder| lock(root.path(), folder)), &first.file)?;
     let mut run = DiskRun::new(root, lock);
     for batch in replacements.chunks(batch()) {
         let mut staged = Vec::with_capacity(batch.len());
@@ -276,6 +348,7 @@ fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
 fn check(root: &FolderRoot, replacement: &Replacement<'_>) -> Result<Option<Folder>> {
     let (path, name) = parts(&replacement.file)?;
     let Some(old) = &replacement.old else {
+        check_name(root, &replacement.file)?;
         let folder = root.enter(path)?;
         if folder.as_ref().is_some_and(|folder| folder.has(name)) {
             bail!("the file is new in the package, but there is one already, which is no part of the package");
@@ -303,12 +376,29 @@ fn check(root: &FolderRoot, replacement: &Replacement<'_>) -> Result<Option<Fold
     Ok(Some(folder))
 }
 
+/// Checks that a new file has no name that this program takes for one of its own.
+fn check_name(root: &FolderRoot, file: &Path) -> Result<()> {
+    let inside = file.strip_prefix(root.path()).unwrap_or(file);
+    let is_own = |part: Component<'_>| part.as_os_str().to_str().is_some_and(file_path::is_of_a_run);
+    if inside.components().any(is_own) {
+        bail!(
+            "its path must {}; give it another name where it comes from, or leave it out there by `.krmignore`",
+            file_path::PathFault::Temporary
+        );
+    }
+    Ok(())
+}
+
 /// The work of a run so far.
 struct DiskRun<'r> {
     /// The folder of the package.
     root: FolderRoot,
+    /// Its path without symbolic links.
+    locked: Option<PathBuf>,
+    /// The number in the names of its temporary files.
+    number: u64,
     /// The lock on it.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
     /// The folders that contain a file of the run. The run holds as many open as the system allows, so that it still finds them if they
     /// move.
     touched: BTreeMap<PathBuf, Option<Folder>>,
@@ -338,8 +428,10 @@ struct Staged<'r> {
 }
 
 impl<'r> DiskRun<'r> {
-    fn new(root: FolderRoot, lock: Option<File>) -> Self {
+    fn new(root: FolderRoot, lock: Option<Lock>) -> Self {
         Self {
+            locked: fs::canonicalize(root.path()).ok(),
+            number: made::random(),
             root,
             _lock: lock,
             touched: BTreeMap::new(),
@@ -359,8 +451,8 @@ impl<'r> DiskRun<'r> {
             None => self.root.make(path, &mut self.folders)?,
         };
         if !self.touched.contains_key(path) {
-            if is_taken(path, Some(self.root.path())) {
-                bail!("another run is writing in this folder");
+            if let Some(other) = taken(path, self.locked.as_deref()) {
+                return Err(other_run(&other));
             }
             if !self.is_new_folder()
                 && let Some(above) = journal::around(path).first()
@@ -373,7 +465,7 @@ impl<'r> DiskRun<'r> {
             let held = if self.touched.len() < most_held() { Some(folder.again()?) } else { None };
             self.touched.insert(path.to_owned(), held);
         }
-        let temporary = OsString::from(file_path::temporary(std::process::id(), self.staged.len()));
+        let temporary = OsString::from(file_path::temporary(self.number, self.staged.len()));
         let was = replacement.old.as_ref().map(|_| folder.read(name)?.metadata()).transpose()?;
         let mut new = None;
         if replacement.new.is_some() {
@@ -421,8 +513,10 @@ impl<'r> DiskRun<'r> {
     }
 
     fn write_journal(&mut self, journal: Journal) -> Result<()> {
+        // Where no key can be kept, a kill leaves each file old or new.
+        let Ok(key) = cache::key_or_new() else { return Ok(()) };
         self.noted = Noted::Yes;
-        let written = journal.write(&self.root);
+        let written = journal.write(&self.root, key);
         if written.is_err() {
             self.remove_journal();
         }

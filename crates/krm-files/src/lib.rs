@@ -11,6 +11,8 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test makes its own files"))]
+
 pub mod config_file;
 
 pub mod credentials;
@@ -23,10 +25,14 @@ pub mod held;
 pub mod disk;
 
 pub mod change;
+pub mod temporary;
+
+pub mod cache;
+pub mod made;
+
 mod folder;
 pub mod owner;
 pub mod signals;
-pub mod temporary;
 pub mod terminal;
 
 pub mod walk;

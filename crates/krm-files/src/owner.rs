@@ -15,19 +15,6 @@ pub fn is_own(_: &Metadata) -> bool {
     true
 }
 
-/// Whether it is a folder like `/tmp`, where nobody may remove or rename the files of others.
-#[cfg(unix)]
-pub fn keeps_others_out(found: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    found.permissions().mode() & 0o1000 != 0
-}
-
-/// Whether it is a folder like `/tmp`, where nobody may remove or rename the files of others.
-#[cfg(not(unix))]
-pub fn keeps_others_out(_: &Metadata) -> bool {
-    false
-}
-
 /// Whether others than its owner may write it.
 #[cfg(unix)]
 pub fn may_others_write(found: &Metadata) -> bool {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::folder::Folder;
+use crate::made;
 use crate::walk::shown;
 
 /// The folder.
@@ -25,7 +27,11 @@ impl TemporaryFolder {
         Self::below(&std::env::temp_dir(), purpose)
     }
 
-    fn below(parent: &Path, purpose: &str) -> Result<Self> {
+    /// Makes one in this folder, as [`TemporaryFolder::new`] does.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn below(parent: &Path, purpose: &str) -> Result<Self> {
         let prefix = format!("krm-merge-{purpose}-");
         remove_left(parent, &prefix);
         for number in 0_u64.. {
@@ -37,7 +43,7 @@ impl TemporaryFolder {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 made => made.with_context(|| shown(&path))?,
             }
-            let lock = File::open(&path).ok();
+            let lock = opened(&path);
             let _ = lock.as_ref().map(File::lock_shared);
             // Another run may have taken it for one that a killed run left, before it was locked.
             if path.exists() {
@@ -45,6 +51,16 @@ impl TemporaryFolder {
             }
         }
         anyhow::bail!("{}: there must be room for a folder", shown(parent))
+    }
+
+    /// Makes a file in it, and returns its path.
+    ///
+    /// # Errors
+    /// There is one already, or it cannot be written.
+    pub fn add(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<PathBuf> {
+        let file = self.path.join(name);
+        made::new(&file, bytes).with_context(|| shown(&file))?;
+        Ok(file)
     }
 
     /// Its path.
@@ -59,6 +75,11 @@ impl Drop for TemporaryFolder {
     }
 }
 
+/// The folder, to lock it. In a folder of all, someone may put a FIFO in its place meanwhile.
+fn opened(folder: &Path) -> Option<File> {
+    Folder::open(folder).and_then(|folder| folder.as_file()).ok()
+}
+
 /// Removes the folders of this purpose whose runs are no more at work.
 fn remove_left(parent: &Path, prefix: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
@@ -67,7 +88,7 @@ fn remove_left(parent: &Path, prefix: &str) {
             continue;
         }
         // Without locks, nobody knows. The lock is held while the folder goes.
-        let lock = File::open(entry.path()).ok().filter(|folder| folder.try_lock().is_ok());
+        let lock = opened(&entry.path()).filter(|folder| folder.try_lock().is_ok());
         if lock.is_some() {
             let _ = fs::remove_dir_all(entry.path());
         }

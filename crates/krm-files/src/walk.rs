@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use krm_merge::file_path::{self, JOURNAL};
+use krm_merge::file_path;
 use krm_yaml::shown;
 
 use crate::regular;
@@ -298,8 +298,7 @@ pub fn absent(of: &str, what: &str, path: &Path, why: io::Error) -> Error {
 
 /// Whether a file or folder of this name is one that only a killed run leaves, or one that is still at work.
 pub fn is_leftover(name: &str, kind: fs::FileType) -> bool {
-    (kind.is_file() && (file_path::is_temporary(name) || name == JOURNAL))
-        || (kind.is_dir() && file_path::maker(name).is_some())
+    if kind.is_dir() { file_path::maker(name).is_some() } else { file_path::is_file_of_a_run(name) }
 }
 
 /// A path for a message.

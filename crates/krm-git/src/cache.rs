@@ -4,18 +4,20 @@
 //! that fetches. A run holds `NAME.used` for reading as long as it may read the repository. What is held never goes. At the end of a run that
 //! fetched, entries go that nobody used for long, and as many others as make the cache small enough, from the one that was used the longest ago.
 //!
-//! git obeys what stands in a repository, so a folder that someone else could have written is refused.
+//! git obeys what stands in a repository, so `krm-files/cache.rs` refuses a folder that someone else could have written.
 
-use std::env;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_files::owner;
+use anyhow::{Context, Result, bail};
+pub use krm_files::cache::root;
+use krm_files::cache::{FULL, folder, full};
+use krm_files::made;
 use krm_files::walk::shown;
+use krm_merge::file_path;
 
 /// The folder of repositories.
 const REPOSITORIES: &str = "git";
@@ -61,29 +63,12 @@ pub enum Removed {
     InUse,
 }
 
-/// The folder of the whole cache. Nobody else may read it, because releases may hold Secrets.
-///
-/// # Errors
-/// The user has no cache folder, it cannot be written, or others can write it.
-pub fn root() -> Result<PathBuf> {
-    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || named("HOME").or_else(|| named("USERPROFILE"));
-    let own = match env::consts::OS {
-        "macos" => home().map(|home| home.join("Library/Caches")),
-        "windows" => named("LOCALAPPDATA"),
-        _ => home().map(|home| home.join(".cache")),
-    };
-    let cache =
-        named("XDG_CACHE_HOME").or(own).context("`XDG_CACHE_HOME` or `HOME` must name a folder for the cache")?;
-    made(cache.join("krm-merge"))
-}
-
 /// The folder of the repositories.
 ///
 /// # Errors
 /// The errors of [`root`].
 pub fn repositories() -> Result<PathBuf> {
-    made(root()?.join(REPOSITORIES))
+    folder(root()?.join(REPOSITORIES))
 }
 
 /// The folder of what commands printed.
@@ -91,28 +76,7 @@ pub fn repositories() -> Result<PathBuf> {
 /// # Errors
 /// The errors of [`root`].
 pub fn outputs() -> Result<PathBuf> {
-    made(root()?.join(OUTPUTS))
-}
-
-/// A folder that is the user's alone. It is made if it does not exist.
-fn made(folder: PathBuf) -> Result<PathBuf> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(&folder).map_err(full).with_context(|| shown(&folder))?;
-    // A symbolic link may be another's, too.
-    for found in [fs::symlink_metadata(&folder)?, fs::metadata(&folder)?] {
-        let why = match found {
-            found if !owner::is_own(&found) => "it is another user's",
-            found if found.is_dir() && owner::may_others_write(&found) => "others may write it",
-            _ => continue,
-        };
-        bail!(
-            "{}: the cache must be your own, for git obeys what stands there, but {why}: remove it, or set `XDG_CACHE_HOME` to another folder",
-            shown(&folder)
-        );
-    }
-    Ok(folder)
+    folder(root()?.join(OUTPUTS))
 }
 
 /// Holds a repository of the cache, which is used now, for as long as the returned file lives; `None` if the cache can only be read.
@@ -153,14 +117,7 @@ pub fn remove_packs(repository: &Path) {
 }
 
 fn opened(file: &Path) -> Result<File> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(file)
-        .map_err(full)
-        .with_context(|| shown(file))
+    made::held(file).map_err(full).with_context(|| shown(file))
 }
 
 /// Removes files that a killed run left in a folder.
@@ -192,22 +149,9 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     let folder = file.parent().and_then(|folder| File::open(folder).ok());
     // One run at a time writes there, so what lies there is of killed ones.
     if folder.as_ref().is_some_and(|folder| folder.lock().is_ok()) {
-        remove_left(file.parent().unwrap_or(file), |name| name.ends_with(".new"));
+        remove_left(file.parent().unwrap_or(file), file_path::is_temporary);
     }
-    let new = file.with_extension(format!("{}.new", std::process::id()));
-    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    written.map_err(full).with_context(|| shown(file))
-}
-
-/// Says in plain words that the disk is full, if an error means that.
-fn full(error: std::io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => anyhow!(FULL),
-        _ => error.into(),
-    }
+    made::replace(file, bytes).map_err(full).with_context(|| shown(file))
 }
 
 /// Checks that git did not fail because the disk is full. `words` is what it said.
@@ -218,8 +162,6 @@ pub fn check_not_full(words: &str) -> Result<()> {
     let is_full = ["No space left on device", "Disk quota exceeded"].iter().any(|full| words.contains(full));
     if is_full { bail!(FULL) } else { Ok(()) }
 }
-
-const FULL: &str = "the disk of the cache is full: make room, as by `kubectl krm-merge cache --clear`, or set `XDG_CACHE_HOME` to a folder on another one; what was fetched before is still there";
 
 /// What is in the cache, from the one that was used last.
 ///
@@ -305,7 +247,7 @@ pub fn again(output: &Path) -> PathBuf {
 
 /// Notes that an output is used now.
 pub fn touch(output: &Path) {
-    let _ = File::options().write(true).open(output).and_then(|file| file.set_modified(SystemTime::now()));
+    let _ = made::held(output).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
 fn used(path: &Path) -> Option<SystemTime> {
@@ -376,7 +318,7 @@ mod tests {
 
     impl Made {
         fn new(name: &str) -> Self {
-            let root = env::temp_dir().join(format!("krm-merge-cache-{}-{name}", std::process::id()));
+            let root = std::env::temp_dir().join(format!("krm-merge-cache-{}-{name}", std::process::id()));
             for folder in [REPOSITORIES, OUTPUTS] {
                 fs::create_dir_all(root.join(folder)).expect("a folder");
             }
@@ -465,17 +407,17 @@ mod tests {
     fn a_folder_that_others_may_write_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         let made_here = Made::new("others");
-        let folder = made(made_here.root.join("x")).expect("made");
+        let folder = super::folder(made_here.root.join("x")).expect("made");
         for (mode, is_good) in [(0o700, true), (0o755, true), (0o770, false), (0o707, false), (0o777, false)] {
             fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("set");
-            let told = made(folder.clone()).map_err(|e| format!("{e:#}"));
+            let told = super::folder(folder.clone()).map_err(|e| format!("{e:#}"));
             assert_eq!(told.is_ok(), is_good, "{mode:o}: {told:?}");
             assert!(told.is_ok() || told.is_err_and(|told| told.contains("others may write it: remove it")));
         }
         // Nobody but root could make a folder of another user.
         let others = Path::new("/proc/1");
-        if fs::metadata(others).is_ok_and(|found| !owner::is_own(&found)) {
-            let told = format!("{:#}", made(others.to_owned()).expect_err("root's"));
+        if fs::metadata(others).is_ok_and(|found| !krm_files::owner::is_own(&found)) {
+            let told = format!("{:#}", super::folder(others.to_owned()).expect_err("root's"));
             assert!(told.contains("it is another user's"), "{told}");
         }
     }

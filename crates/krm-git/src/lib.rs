@@ -8,6 +8,8 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "a test makes its own files"))]
+
 pub mod release;
 
 pub mod log;
@@ -22,6 +24,7 @@ pub mod address;
 
 pub mod cache;
 pub mod ignored;
+pub mod tracked;
 pub mod unmerged;
 
 pub mod objects;

@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use krm_files::made;
 use krm_tree::sides::{Side, Sides};
 
-use crate::cache;
 use crate::program::{self, In, git};
 
 /// A file in conflict. A side that does not have it has no text.
@@ -149,7 +149,7 @@ impl Repository {
             [&[path.clone(), before.clone().unwrap_or_default()], &stages[..]].concat().join("\0") + "\n"
         };
         fs::create_dir_all(self.file.parent().context("it must be a file")?)?;
-        cache::write(&self.file, written.iter().map(line).collect::<String>().as_bytes())
+        Ok(made::replace(&self.file, written.iter().map(line).collect::<String>().as_bytes())?)
     }
 
     /// The entries of paths in the index: for each stage mode, object and stage.

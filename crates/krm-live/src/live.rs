@@ -16,6 +16,7 @@ use krm_files::told::{self, Message};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Merge, drawn, merge};
+use krm_git::tracked;
 use krm_merge::package::Conflict;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
@@ -175,7 +176,9 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         None => {
             if args.adopt && args.output.is_none() {
                 for path in args.filename.iter().filter(|path| *path != "-") {
-                    screen::tell_each(disk::repair(Path::new(path))?.iter().map(Repaired::message));
+                    screen::tell_each(
+                        disk::repair(Path::new(path), tracked::refuse)?.iter().flat_map(Repaired::messages),
+                    );
                 }
             }
             args.filename

@@ -1,5 +1,7 @@
 //! Merges into a file: `cargo run --package krm-merge --example three_way ORIGINAL UPDATED DEST`.
 
+#![allow(clippy::disallowed_methods, reason = "it writes where its user says")]
+
 use std::{env, error::Error, fs};
 
 use krm_merge::{Merge, Package, Pick};

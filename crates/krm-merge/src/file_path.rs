@@ -70,7 +70,7 @@ fn check(name: &str) -> Result<(), PathFault> {
         Err(PathFault::Git)
     } else if is_short_name(&folded, "krmign") || folded == ".krmignore" || is_rules(name) {
         Err(PathFault::Rules)
-    } else if is_of_a_run(&folded) {
+    } else if is_of_a_run(name) {
         Err(PathFault::Temporary)
     } else {
         Ok(())
@@ -127,9 +127,12 @@ const SUFFIX: &str = ".tmp";
 /// The name of the journal in the folder of a package: what a run that was killed still has to do there.
 pub const JOURNAL: &str = ".krm-merge-journal.tmp";
 
-/// The name of a temporary file of a process; `of` is the number of the file that it writes.
-pub fn temporary(process: u32, of: usize) -> String {
-    format!("{PREFIX}{process}-{of}{SUFFIX}")
+/// The name of the file that a run locks in the folder in which it writes.
+pub const LOCK: &str = ".krm-merge-lock.tmp";
+
+/// The name of a temporary file of a run, which has a random number; `of` is the number of the file that it writes.
+pub fn temporary(run: u64, of: usize) -> String {
+    format!("{PREFIX}{run}-{of}{SUFFIX}")
 }
 
 /// Whether a name is one of our temporary files.
@@ -138,9 +141,15 @@ pub fn is_temporary(name: &str) -> bool {
     run.and_then(|run| run.split_once('-')).is_some_and(|(process, of)| is_number(process) && is_number(of))
 }
 
-/// Whether a name is one of our temporary files or folders, or our journal.
+/// Whether a name is one of our temporary files, our journal, or our lock.
+pub fn is_file_of_a_run(name: &str) -> bool {
+    is_temporary(name) || name == JOURNAL || name == LOCK
+}
+
+/// Whether some file system takes a name for one of our temporary files or folders, our journal, or our lock.
 pub fn is_of_a_run(name: &str) -> bool {
-    is_temporary(name) || name == JOURNAL || maker(name).is_some()
+    let folded = folded(name);
+    is_file_of_a_run(&folded) || maker(&folded).is_some()
 }
 
 const NEW_FOLDER: &str = ".krm-merge-get-";

@@ -19,6 +19,7 @@ use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::replacements;
+use krm_git::tracked;
 use krm_git::unmerged::{self, Conflicted};
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
@@ -42,7 +43,7 @@ use crate::setting::Setting;
 /// The input is bad, or the output cannot be written.
 pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     if common.in_place && !common.dry_run && dest != "-" {
-        screen::tell_each(disk::repair(Path::new(dest))?.iter().map(Repaired::message));
+        screen::tell_each(disk::repair(Path::new(dest), tracked::refuse)?.iter().flat_map(Repaired::messages));
     }
     let progress = Progress::begin("reading");
     let mut setting = setting()?;

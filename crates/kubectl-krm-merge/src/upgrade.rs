@@ -31,6 +31,7 @@ use krm_files::{signals, told, walk};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::package::Package;
+use krm_git::tracked;
 use krm_show::args::Output;
 use krm_show::output::indented;
 use krm_show::page::Told;
@@ -170,7 +171,7 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores, repositories: &mut Repositories) -> Result<Planned> {
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
-        screen::tell_each(disk::repair(name)?.iter().map(Repaired::message));
+        screen::tell_each(disk::repair(name, tracked::refuse)?.iter().flat_map(Repaired::messages));
     }
     let package = Package::open(name)?;
     // One package may be a small part of its repository.

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use krm_files::made;
 use krm_files::temporary::TemporaryFolder;
 use krm_files::walk::{path_of, shown};
 use krm_git::objects::Objects;
@@ -74,9 +75,8 @@ impl Scratch {
         let format = format!("--object-format={}", String::from_utf8_lossy(format));
         run(scratch.git().args(["init", "--quiet", "--template=", &format]), &[])?;
         let write = |file: &str, text: &[u8]| {
-            let file = scratch.folder.path().join(file);
-            file.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::write(&file, text).with_context(|| shown(&file))
+            scratch.folder.path().join(file).parent().map_or(Ok(()), fs::create_dir_all)?;
+            scratch.folder.add(file, text).map(drop)
         };
         write(".git/objects/info/alternates", &[objects, b"\n"].concat())?;
         if let Ok(shallow) = fs::read(path_of(shallow)) {
@@ -125,7 +125,7 @@ impl Scratch {
         };
         let rules = self.folder.path().join(RULES);
         match merger {
-            Merger::Newest => fs::write(&rules, NEWEST).with_context(|| shown(&rules))?,
+            Merger::Newest => made::replace(&rules, NEWEST.as_bytes()).with_context(|| shown(&rules))?,
             Merger::Git | Merger::Driver => _ = fs::remove_file(&rules),
         }
         git.args(["merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories"]);

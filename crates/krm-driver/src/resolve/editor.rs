@@ -1,8 +1,7 @@
 //! Asks for the text of a conflict in the user's editor.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -13,15 +12,7 @@ use krm_files::walk::shown;
 use krm_show::screen;
 
 use super::marked::Marked;
-
-/// A file that is removed when it is dropped.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
+use crate::repository::temporary_folder;
 
 /// How often to check for a signal while the editor runs.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -32,13 +23,16 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// The editor cannot be run, or fails; markers are left; a signal arrived, or the terminal went away. The editor may survive the last two,
 /// but its file is removed.
 pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
-    let file = temporary(of, conflict)?;
+    // Only this user can read it, because the text may be from a Secret. An editor recognises the type of a file by its extension.
+    let folder = temporary_folder("edit")?;
+    let end = of.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    let file = folder.add(format!("conflict{end}"), conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     let editor = editor.unwrap_or_else(|| "vi".into());
     // As with git, the variable is a command that may have arguments.
     let mut script = editor.clone();
     script.push(" \"$@\"");
-    let started = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file.0).spawn();
+    let started = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file).spawn();
     let mut started = started.context("`sh` must be on PATH to run the editor")?;
     let ended = loop {
         if let Some(ended) = started.try_wait().context("it must be possible to wait for the editor")? {
@@ -54,7 +48,7 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
             editor.to_string_lossy()
         );
     }
-    let mut text = fs::read(&file.0).with_context(|| shown(&file.0))?;
+    let mut text = fs::read(&file).with_context(|| shown(&file))?;
     let left = Marked::read(&text);
     if !left.conflicts.is_empty() || !left.faults.is_empty() {
         bail!("markers are left: edit again, or take a side");
@@ -63,27 +57,4 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
         text.push(b'\n');
     }
     Ok(text)
-}
-
-/// A temporary file with this text. Only this user can read it, because the text may be from a Secret. It has the extension of the original
-/// file, by which an editor recognises the file type.
-fn temporary(of: &Path, text: &[u8]) -> Result<Temporary> {
-    let end = of.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
-    for number in 0..1000 {
-        let file = std::env::temp_dir().join(format!("krm-merge-{}-{number}{end}", std::process::id()));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&file) {
-            Ok(mut out) => {
-                let file = Temporary(file);
-                out.write_all(text).with_context(|| shown(&file.0))?;
-                return Ok(file);
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e).with_context(|| shown(&file)),
-        }
-    }
-    bail!("{}: the folder must have room for a temporary file", shown(&std::env::temp_dir()))
 }

@@ -4,14 +4,13 @@
 //! and which temporary file has the new content. So whoever finds it can tell for each file whether it is old or new, and go on. If the user
 //! took back what was done, the rest is taken back, too. If a file is neither old nor new, somebody changed it, and nothing is touched.
 //!
-//! A journal comes from the disk, and perhaps from a stranger's repository. It leads to no file outside of its folder, through no symbolic
-//! link, and not into `.git`. A file changes only if it has the old content to the byte, and gets only what a temporary file beside it has.
-//! So a journal can do no more than whoever wrote it into the folder could do by writing the files. Above the folder of a run, and in a folder
-//! such as `/tmp`, where nobody may replace the files of others, a journal counts only if it belongs to the user of the run.
+//! A stranger's repository may hold a journal, too. So a journal counts only if it ends with a seal that needs the user's key. Beside that, it
+//! leads to no file outside of its folder, through no symbolic link, and not into `.git`. A file changes only if it has the old content to the
+//! byte, and gets only what a temporary file beside it has. Without a key, as where no cache can be written, a run has no journal.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Write};
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -21,12 +20,12 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::root::{FolderRoot, parts};
 use crate::folder::{Folder, fill, sync};
-use crate::owner;
 use crate::walk::{path_of, shown};
+use crate::{cache, made};
 
 /// What a journal begins with: that of a run, and that of one which failed and puts its files back.
 const HEADS: [(Ended, &[u8]); 2] =
-    [(Ended::Finished, b"krm-merge journal 1\n"), (Ended::TakenBack, b"krm-merge journal 1, back\n")];
+    [(Ended::Finished, b"krm-merge journal 2\n"), (Ended::TakenBack, b"krm-merge journal 2, back\n")];
 
 /// The largest journal that is read, in bytes.
 const MOST: u64 = 64 << 20;
@@ -71,9 +70,18 @@ pub struct Entry {
     new: Option<String>,
 }
 
+/// What the next run did about a run that was killed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// What became of the run.
+    pub end: Ended,
+    /// The files that changed, relative to the folder of the journal.
+    pub files: Vec<(PathBuf, Step)>,
+}
+
 /// What is left to do for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub enum Step {
     /// The temporary file takes its place.
     Rename,
     /// It goes.
@@ -86,26 +94,24 @@ enum Step {
 pub fn around(folder: &Path) -> Vec<PathBuf> {
     // A path through symbolic links has other folders above it.
     let Ok(folder) = fs::canonicalize(folder) else { return Vec::new() };
-    let has_one = |above: &&Path| {
-        if *above == folder { is_in(above) } else { found_in(above).as_ref().is_some_and(owner::is_own) }
-    };
-    folder.ancestors().filter(has_one).map(Path::to_owned).collect()
+    folder.ancestors().filter(|above| is_in(above)).map(Path::to_owned).collect()
 }
 
-/// Whether there is a journal in a folder of a run.
+/// Whether there is a journal in a folder that a run of this user wrote.
 pub fn is_in(folder: &Path) -> bool {
-    let is_of_all = || fs::metadata(folder).is_ok_and(|found| owner::keeps_others_out(&found));
-    found_in(folder).is_some_and(|found| owner::is_own(&found) || !is_of_all())
+    has_file(folder) && FolderRoot::open(folder).is_ok_and(|root| matches!(Journal::read(&root), Ok(Some(_))))
 }
 
-fn found_in(folder: &Path) -> Option<Metadata> {
-    fs::symlink_metadata(folder.join(JOURNAL)).ok().filter(Metadata::is_file)
+/// Whether there is a file in a folder that looks like a journal.
+pub fn has_file(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(JOURNAL)).is_ok_and(|found| found.is_file())
 }
+
 /// Finishes what the journal of a folder says, or takes all of it back; `None` without a journal.
 ///
 /// # Errors
 /// A file is neither old nor new; then nothing is changed. Or the journal is broken, or a file cannot be changed; then the journal stays.
-pub fn finish(root: &FolderRoot) -> Result<Option<Ended>> {
+pub fn finish(root: &FolderRoot) -> Result<Option<Finished>> {
     let file = root.path().join(JOURNAL);
     let Some(journal) = Journal::read(root).with_context(|| shown(&file))? else { return Ok(None) };
     let journal = match journal.check(root) {
@@ -118,9 +124,9 @@ pub fn finish(root: &FolderRoot) -> Result<Option<Ended>> {
             back
         }
     };
-    journal.carry_out(root)?;
+    let files = journal.carry_out(root)?;
     remove(root).with_context(|| shown(&file))?;
-    Ok(Some(journal.end))
+    Ok(Some(Finished { end: journal.end, files }))
 }
 
 /// Removes the journal of a folder.
@@ -151,16 +157,16 @@ impl Journal {
     ///
     /// # Errors
     /// It cannot be written, or a file must not stand in a journal.
-    pub fn write(&self, root: &FolderRoot) -> Result<()> {
+    pub fn write(&self, root: &FolderRoot, key: Key) -> Result<()> {
         if let Some(entry) = self.entries.iter().find(|entry| !entry.is_safe()) {
             bail!("{}: the file must not be one of git or of this program", shown(&entry.path));
         }
         // No file of a run has this number.
-        let temporary = OsString::from(file_path::temporary(std::process::id(), usize::MAX));
+        let temporary = OsString::from(file_path::temporary(made::random(), usize::MAX));
         let folder = root.folder();
         // Hashes of Secrets are nothing for others.
         let out = folder.create_private(&temporary)?;
-        let written = fill(&out, &self.bytes()).and_then(|()| Ok(folder.rename(&temporary, OsStr::new(JOURNAL))?));
+        let written = fill(&out, &self.bytes(key)).and_then(|()| Ok(folder.rename(&temporary, OsStr::new(JOURNAL))?));
         if written.is_err() {
             let _ = folder.remove(&temporary);
         }
@@ -175,12 +181,12 @@ impl Journal {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             file => file?.take(MOST).read_to_end(&mut bytes)?,
         };
-        let journal = Self::parsed(&bytes);
-        journal.map(Some).context("it must be the journal of a run that was killed, but nobody can read it: delete it, and look at the files beside it, which may be old or new")
+        let journal = cache::key().ok().and_then(|key| Self::parsed(&bytes, key));
+        journal.map(Some).context("it must be the journal of a run of yours that was killed, but no such run wrote it: delete it, and look at the files beside it, which may be old or new")
     }
 
-    /// The hashes, the temporary name and the path of each file; at the end the hash of all that.
-    fn bytes(&self) -> Vec<u8> {
+    /// The hashes, the temporary name and the path of each file; at the end the seal of all that.
+    fn bytes(&self, key: Key) -> Vec<u8> {
         let head = HEADS.iter().find(|(end, _)| *end == self.end);
         let mut bytes = head.map_or_else(Vec::new, |(_, head)| head.to_vec());
         for Entry { path, temporary, old, new } in &self.entries {
@@ -189,14 +195,14 @@ impl Journal {
             bytes.extend(path.as_os_str().as_encoded_bytes());
             bytes.push(0);
         }
-        let end = hash(&bytes);
+        let end = seal(key, &bytes);
         bytes.extend(end.into_bytes());
         bytes
     }
 
-    fn parsed(bytes: &[u8]) -> Option<Self> {
+    fn parsed(bytes: &[u8], key: Key) -> Option<Self> {
         let (text, end) = bytes.split_last_chunk::<64>()?;
-        if hash(text).as_bytes() != end {
+        if seal(key, text).as_bytes() != end {
             return None;
         }
         let (end, rest) = HEADS.iter().find_map(|(end, head)| Some((*end, text.strip_prefix(*head)?)))?;
@@ -226,12 +232,15 @@ impl Journal {
         })
     }
 
-    fn carry_out(&self, root: &FolderRoot) -> Result<()> {
+    /// Returns what it did to each file that was not done yet.
+    fn carry_out(&self, root: &FolderRoot) -> Result<Vec<(PathBuf, Step)>> {
+        let mut done = Vec::new();
         for entry in &self.entries {
             let file = root.path().join(&entry.path);
             let (path, _) = parts(&file)?;
             let Some(folder) = root.enter(path)? else { continue };
-            entry.carry_out(&folder).with_context(|| shown(&file))?;
+            let step = entry.carry_out(&folder).with_context(|| shown(&file))?;
+            done.extend((step != Step::Nothing).then(|| (entry.path.clone(), step)));
             sync(&folder);
             if entry.new.is_none() {
                 // What a run deletes has the temporary name first.
@@ -239,7 +248,7 @@ impl Journal {
                 file.ancestors().skip(1).for_each(|folder| root.remove_folder(folder));
             }
         }
-        Ok(())
+        Ok(done)
     }
 }
 
@@ -258,18 +267,19 @@ impl Entry {
         Self { old: self.new.clone(), new: self.old.clone(), ..self.clone() }
     }
 
-    /// Makes the file new, in its folder.
+    /// Makes the file new, in its folder. Returns what it did.
     ///
     /// # Errors
     /// It is neither old nor new, or cannot be changed.
-    pub fn carry_out(&self, folder: &Folder) -> Result<()> {
+    pub fn carry_out(&self, folder: &Folder) -> Result<Step> {
         let (_, name) = parts(&self.path)?;
-        match self.step(Some(folder))? {
+        let step = self.step(Some(folder))?;
+        match step {
             Step::Rename => folder.rename(&self.temporary, name)?,
             Step::Remove => folder.remove(name)?,
             Step::Nothing => {}
         }
-        Ok(())
+        Ok(step)
     }
 
     fn step(&self, folder: Option<&Folder>) -> Result<Step> {
@@ -301,6 +311,15 @@ impl Entry {
             && self.path.components().all(is_safe)
             && self.temporary.to_str().is_some_and(file_path::is_temporary)
     }
+}
+
+/// The key of the user.
+type Key = [u8; 32];
+
+/// What only who knows the key can make of these bytes.
+fn seal(key: Key, bytes: &[u8]) -> String {
+    let sealed = |bytes: &[u8]| hash(&[&key, bytes].concat());
+    sealed(sealed(bytes).as_bytes())
 }
 
 fn hash(bytes: &[u8]) -> String {
@@ -341,6 +360,10 @@ mod tests {
         Entry { path: path.into(), temporary: ".krm-merge-1-0.tmp".into(), old: hash(old), new: hash(new) }
     }
 
+    fn key() -> Key {
+        cache::key_or_new().expect("a key")
+    }
+
     fn journal(entries: Vec<Entry>) -> Journal {
         Journal::new(entries, Ended::Finished)
     }
@@ -373,7 +396,7 @@ mod tests {
                     None => _ = fs::remove_file(path.join(name)),
                 }
             }
-            journal(vec![entry("sub/a", was, becomes)]).write(&root).expect("written");
+            journal(vec![entry("sub/a", was, becomes)]).write(&root, key()).expect("written");
             let told = finish(&root).map_err(|e| format!("{e:#}"));
             match want {
                 Ok(_) => assert!(told.is_ok() && !path.join(JOURNAL).exists(), "{about}: {told:?}"),
@@ -396,12 +419,12 @@ mod tests {
             fs::write(path.join(name), text).expect("written");
         }
         journal(vec![entry("a", Some("old"), Some("new")), entry("b", Some("old"), None)])
-            .write(&root)
+            .write(&root, key())
             .expect("written");
         finish(&root).expect_err("b changed");
         assert_eq!(fs::read_to_string(path.join("a")).expect("there"), "old");
         fs::write(path.join("b"), "old").expect("written");
-        assert_eq!(finish(&root).expect("finished"), Some(Ended::Finished));
+        assert_eq!(finish(&root).expect("finished").map(|all| all.end), Some(Ended::Finished));
         assert_eq!(fs::read_to_string(path.join("a")).expect("there"), "new");
         assert!(!path.join("b").exists() && finish(&root).expect("there is none").is_none());
         fs::remove_dir_all(path).expect("removed");
@@ -423,7 +446,7 @@ mod tests {
         let absolute = other.join("a").to_string_lossy().into_owned();
         for name in [".git/HEAD", ".GIT/HEAD", &outside, &absolute, "", "sub/..", "link/a", "linked", JOURNAL] {
             // A stranger writes it without our checks.
-            fs::write(path.join(JOURNAL), journal(vec![entry(name, Some("old"), None)]).bytes()).expect("written");
+            fs::write(path.join(JOURNAL), journal(vec![entry(name, Some("old"), None)]).bytes(key())).expect("written");
             let told = finish(&root).expect_err(name);
             for file in [path.join(".git/HEAD"), path.join("a"), other.join("a")] {
                 assert_eq!(fs::read_to_string(&file).expect("there"), "old", "{name}: {told:#}");
@@ -432,35 +455,36 @@ mod tests {
         // Another file is no temporary one.
         let mut own = entry("new", None, Some("old"));
         own.temporary = "a".into();
-        let good = journal(vec![entry("a", Some("old"), None)]).bytes();
+        let good = journal(vec![entry("a", Some("old"), None)]).bytes(key());
         let mut cut: Vec<_> = (0..good.len()).map(|end| good[..end].to_vec()).collect();
         cut.extend((0..good.len()).map(|at| [&good[..at], &[good[at] ^ 1], &good[at + 1..]].concat()));
-        cut.push(journal(vec![own]).bytes());
+        cut.push(journal(vec![own]).bytes(key()));
+        // The seal of another user, and what anybody can make.
+        let entries = || vec![entry("a", Some("old"), None)];
+        cut.push(journal(entries()).bytes([0; 32]));
+        let text = &good[..good.len() - 64];
+        cut.push([text, hash(text).as_bytes()].concat());
         for bytes in cut {
             fs::write(path.join(JOURNAL), &bytes).expect("written");
             let told = format!("{:#}", finish(&root).expect_err("broken"));
-            assert!(told.contains("nobody can read it: delete it"), "{told}");
+            assert!(told.contains("no such run wrote it: delete it"), "{told}");
             assert!(path.join("a").exists() && path.join(JOURNAL).exists());
         }
         fs::remove_dir_all(path).expect("removed");
         fs::remove_dir_all(other).expect("removed");
     }
 
-    #[cfg(unix)]
     #[test]
-    fn a_journal_of_another_user_counts_only_where_that_user_may_do_the_same() {
-        use std::os::unix::fs::{PermissionsExt, chown};
-        let (path, root) = folder("others");
+    fn a_journal_above_counts_if_a_run_of_this_user_wrote_it() {
+        let (path, root) = folder("above");
         let path = fs::canonicalize(path).expect("there");
-        journal(vec![entry("a", Some("old"), None)]).write(&root).expect("written");
+        let entries = || vec![entry("a", Some("old"), None)];
         let counts = || (around(&path).contains(&path), around(&path.join("sub")).contains(&path));
+        journal(entries()).write(&root, key()).expect("written");
         assert_eq!(counts(), (true, true));
-        // Only root may give a file away.
-        if chown(path.join(JOURNAL), Some(12345), None).is_ok() {
-            assert_eq!(counts(), (true, false));
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o1777)).expect("set");
-            assert_eq!(counts(), (false, false));
-        }
+        journal(entries()).write(&root, [0; 32]).expect("written");
+        assert_eq!(counts(), (false, false));
+        assert!(has_file(&path));
         fs::remove_dir_all(path).expect("removed");
     }
 }

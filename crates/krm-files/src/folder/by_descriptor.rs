@@ -1,5 +1,7 @@
 //! Folders as descriptors, for the POSIX calls whose names end with `at`.
 
+#![expect(clippy::disallowed_methods, reason = "here files are opened, never through a link")]
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -101,8 +103,13 @@ impl Folder {
 
     /// Gives a file another name in the folder.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.give(from, self, to)
+    }
+
+    /// Gives a file to another folder, under another name.
+    pub fn give(&self, from: &OsStr, folder: &Self, to: &OsStr) -> io::Result<()> {
         before_change();
-        Ok(renameat(&self.0, from, &self.0, to)?)
+        Ok(renameat(&self.0, from, &folder.0, to)?)
     }
 
     /// Removes a file.

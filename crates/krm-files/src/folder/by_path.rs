@@ -81,8 +81,14 @@ impl Folder {
 
     /// Gives a file another name in the folder.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.give(from, self, to)
+    }
+
+    /// Gives a file to another folder, under another name.
+    pub fn give(&self, from: &OsStr, folder: &Self, to: &OsStr) -> io::Result<()> {
+        Self::open(&folder.0)?;
         before_change();
-        fs::rename(self.checked(from)?, self.0.join(to))
+        fs::rename(self.checked(from)?, folder.0.join(to))
     }
 
     /// Removes a file.

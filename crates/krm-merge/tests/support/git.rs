@@ -1,5 +1,7 @@
 //! git's own merge of three texts.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

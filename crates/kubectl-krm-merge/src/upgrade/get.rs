@@ -21,6 +21,7 @@ use krm_folders::selection::{FitsNothing, Selection};
 use krm_git::address::ReleaseAddress;
 use krm_git::release;
 use krm_git::store::Store;
+use krm_git::tracked;
 use krm_merge::file_path::{self, RULES};
 use krm_show::args::Color;
 use krm_show::progress::Progress;
@@ -140,7 +141,9 @@ fn write(folder: &Path, files: &[New]) -> Result<()> {
     let (parent, name) = folder.parent().zip(folder.file_name()).context("the folder must have a name")?;
     fs::create_dir_all(parent).with_context(|| shown(parent))?;
     // Another user's may lie there, too.
-    let _ = disk::clean(parent, &disk::leftovers_in(parent));
+    let leftovers = disk::leftovers_in(parent);
+    tracked::refuse(parent, &leftovers)?;
+    let _ = disk::clean(parent, &leftovers);
     let signals = Signals::hold()?;
     let other = parent.join(file_path::temporary_folder(std::process::id(), &name.to_string_lossy()));
     fs::create_dir(&other).with_context(|| shown(&other))?;

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 use crate::support::{Folder, PLUGIN, Ran, map};
+use crate::upgrade::repository::{commit, git};
 
 fn one(value: u8) -> String {
     map("a", &[("x", &format!("'{value}'"))])
@@ -72,10 +73,10 @@ fn bits_that_let_a_file_run_as_someone_else_do_not_survive() {
 fn a_run_leaves_the_temporary_files_of_one_that_is_still_at_work() {
     let folder = package();
     folder.write("here/.krm-merge-1-0.tmp", "");
-    let lock = fs::File::open(folder.path("here")).expect("a folder");
-    lock.lock().expect("locked");
+    let lock = locked(&folder, "here");
     let err = refuses(&folder, &UPGRADE, "a.yaml");
-    assert!(err.contains("another run is writing in this folder"), "{err}");
+    let here = fs::canonicalize(folder.path("here")).expect("there");
+    assert!(err.contains(&format!("another run is writing in {}", here.display())), "{err}");
     drop(lock);
     folder.run(&UPGRADE).passed();
     assert!(!folder.path("here/.krm-merge-1-0.tmp").exists());
@@ -83,15 +84,46 @@ fn a_run_leaves_the_temporary_files_of_one_that_is_still_at_work() {
 
 #[test]
 fn a_run_keeps_out_of_the_folders_above_and_below_that_another_run_has() {
-    for locked in ["here/sub", "."] {
+    for of in ["here/sub", "."] {
         let folder = package();
-        let lock = fs::File::open(folder.path(locked)).expect("a folder");
-        lock.lock().expect("locked");
+        let lock = locked(&folder, of);
         let err = refuses(&folder, &UPGRADE, ".yaml");
-        assert!(err.contains("another run is writing in this folder"), "{locked}: {err}");
+        let of = fs::canonicalize(folder.path(of)).expect("there");
+        assert!(err.contains(&format!("another run is writing in {}:", of.display())), "{err}");
         drop(lock);
         folder.run(&UPGRADE).passed();
     }
+}
+
+/// The lock of a run on a folder.
+fn locked(folder: &Folder, of: &str) -> fs::File {
+    let path = format!("{of}/.krm-merge-lock.tmp");
+    folder.write(&path, "");
+    let lock = fs::File::open(folder.path(&path)).expect("a file");
+    lock.lock().expect("locked");
+    lock
+}
+
+#[test]
+fn a_lock_of_another_program_stops_nothing() {
+    for of in [".", "here", "here/sub"] {
+        let folder = package();
+        let lock = fs::File::open(folder.path(of)).expect("a folder");
+        lock.lock().expect("locked");
+        folder.run(&UPGRADE).passed();
+    }
+}
+
+#[test]
+fn what_git_tracks_is_no_leftover_of_a_run() {
+    let folder = package();
+    folder.write("here/sub/.krm-merge-1-0.tmp", "tracked");
+    commit(&folder.0, "a name of ours");
+    let err = refuses(&folder, &UPGRADE, "sub/.krm-merge-1-0.tmp");
+    assert!(err.contains("git tracks this file"), "{err}");
+    git(&folder.0, &["rm", "--quiet", "--cached", "here/sub/.krm-merge-1-0.tmp"]);
+    folder.run(&UPGRADE).passed();
+    assert!(!folder.path("here/sub/.krm-merge-1-0.tmp").exists());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
 
+#![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+
 mod action;
 mod brought;
 mod compare;
@@ -19,6 +21,7 @@ mod html;
 mod in_place;
 mod laws;
 mod limits;
+mod links;
 mod live;
 mod machines;
 mod mark;

@@ -269,7 +269,7 @@ fn a_kustomization_needs_no_definition() {
     repository.branch("kustomization.yaml", "resources:\n- a\n- b\n", "resources:\n- a\n- c\n");
     repository.git(&["merge", "-q", "topic"]);
     assert_eq!(repository.0.read("kustomization.yaml"), "resources:\n- a\n- b\n- c\n");
-    assert!(!repository.0.path(".git/krm-merge").exists());
+    assert!(!repository.0.path(".git/krm-merge/definitions").exists());
 }
 
 /// What a side has twice stays, but the lines of both sides together must not make it more.

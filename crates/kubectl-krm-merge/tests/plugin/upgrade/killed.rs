@@ -130,7 +130,7 @@ fn what_a_killed_run_left_is_no_change_and_goes_with_the_next_run() {
         let cache = fs::read_dir(folder.path(".cache/krm-merge/git")).expect("a cache");
         let cache =
             cache.map(|entry| entry.expect("an entry").path()).find(|path| path.is_dir()).expect("a repository");
-        let in_cache = [format!("remote-refs.{dead}.new"), "objects/pack/tmp_pack_x".to_owned()];
+        let in_cache = [format!(".krm-merge-{dead}-0.tmp"), "objects/pack/tmp_pack_x".to_owned()];
         in_cache.iter().for_each(|name| fs::write(cache.join(name), "half").expect("written"));
         ["new", "old"].iter().for_each(|end| fs::create_dir_all(cache.with_extension(end).join("x")).expect("made"));
         let sources = [format!("d@v{}", number - 1), format!("d@v{number}")].map(|rest| upstream.source(&rest));
@@ -172,12 +172,15 @@ fn a_run_that_is_still_at_work_keeps_what_is_its_own() {
     let own = format!(".x.krm-merge-get-{}", std::process::id());
     for (name, is_locked) in [(".x.krm-merge-get-4194999", true), (own.as_str(), false)] {
         folder.write(&format!("{name}/a.yaml"), "half");
-        let lock = File::open(folder.path(name)).expect("a folder");
-        if is_locked {
+        let lock = is_locked.then(|| {
+            folder.write(&format!("{name}/.krm-merge-lock.tmp"), "");
+            let lock = File::open(folder.path(&format!("{name}/.krm-merge-lock.tmp"))).expect("a file");
             lock.lock().expect("locked");
-        }
+            lock
+        });
         folder.run(&["get", &upstream.source("d@v1"), &format!("p{is_locked}")]).passed();
         assert!(folder.path(name).exists(), "{name}");
+        drop(lock);
     }
     // Now the first one is at work no more.
     folder.run(&["get", &upstream.source("d@v1"), "q"]).passed();

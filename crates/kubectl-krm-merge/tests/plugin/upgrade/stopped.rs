@@ -197,7 +197,9 @@ fn a_file_that_changed_since_the_kill_is_not_overwritten() {
     for path in [new, other] {
         let folder = half();
         folder.write(path, folder.read(path) + "# mine\n");
-        let before = folder.files("here");
+        let mut before = folder.files("here");
+        // That goes with any run.
+        before.remove(".krm-merge-lock.tmp");
         let told = folder.run(&THREE_WAY).failed(2);
         assert!(told.contains(path) && told.contains("it changed since") && told.contains(JOURNAL), "{told}");
         assert_eq!(folder.files("here"), before);
@@ -225,7 +227,7 @@ fn what_the_user_took_back_is_taken_back_as_a_whole() {
     ]);
     let info = "info: here: a run that was killed while it wrote is now taken back\n";
     assert!(ran.stderr.contains(info), "{ran:?}");
-    assert_eq!(git(&folder.0, &["status", "--porcelain"]), "", "{ran:?}");
+    assert_eq!(git(&folder.0, &["status", "--porcelain", "--", "here"]), "", "{ran:?}");
 }
 
 #[test]
@@ -254,7 +256,7 @@ fn a_strangers_journal_does_nothing_that_its_files_could_not_do() {
     fs::write(&journal, "krm-merge journal 1\n").expect("written");
     let before = folder.files("here");
     let told = folder.run(&THREE_WAY).failed(2);
-    assert!(told.contains("nobody can read it: delete it"), "{told}");
+    assert!(told.contains("no such run wrote it: delete it"), "{told}");
     assert_eq!(folder.files("here"), before);
     fs::remove_file(&journal).expect("removed");
     // A link is no journal.
