@@ -108,6 +108,10 @@ fn at_first(trial: &Trial<'_>) -> Result<Verdict, String> {
     let found = match (ours, theirs) {
         (Outcome::Is(ours), Outcome::Is(theirs)) => equal::difference(ours, theirs, &case.patch),
         (Outcome::Refused(_), Outcome::Refused(_)) => None,
+        // kubectl replaces the list and leaves the directives in it, or follows them as if there were no other element.
+        (Outcome::Refused(_), _) if case.edits.contains(&"a replaced list with directives") => {
+            return Ok(Verdict::Named(plain.names.clone()));
+        }
         _ => Some(format!("{ours} here, {theirs} there")),
     };
     match found {

@@ -268,9 +268,16 @@ fn of_others<'a>(
         let same: Same = [number].into_iter().chain(others).collect();
         let is_on = |side: &Side| same.iter().any(|number| triples[*number][*side].is_some());
         // What one side deleted and the other one has under another name in another file may as well be a resource of its own, which nobody
-        // may delete.
+        // may delete. So may a resource that is hardly more than its name.
         let place_of = |number: &usize| place(&triples[*number], sides);
-        let is_in_place = || same.windows(2).all(|two| place_of(&two[0]) == place_of(&two[1]));
+        let says_more = |number: &usize| {
+            let fields = Side::ALL.iter().find_map(|side| Some(sides[*side][triples[*number][*side]?].node().fields()));
+            fields.is_some_and(|mut fields| {
+                fields.any(|(key, _)| !["apiVersion", "kind", "metadata"].contains(&key.string()))
+            })
+        };
+        let is_in_place =
+            || same.iter().all(says_more) && same.windows(2).all(|two| place_of(&two[0]) == place_of(&two[1]));
         (Side::ALL.iter().all(is_on) || found == Found::OnOne && is_in_place()).then_some(same)
     };
     (0..triples.len()).filter_map(same).collect()
@@ -814,8 +821,8 @@ mod tests {
             ([&["v1:a xy"], &["v1:b xz"], &[]], &["v1:a v1:b -"]),
             ([&["v1:a xy"], &["v1:b xz g"], &[]], &["- v1:b -", "v1:a - -"]),
             ([&["v1:n/a x"], &["v1:m/a x"], &[]], &["v1:n/a v1:m/a -"]),
-            // Without any text, in its place.
-            ([&["v1:a"], &["v1:b"], &[]], &["v1:a v1:b -"]),
+            // Without any text, nothing shows it.
+            ([&["v1:a"], &["v1:b"], &[]], &["- v1:b -", "v1:a - -"]),
             ([&["v1:a"], &["v1:b  g"], &[]], &["- v1:b -", "v1:a - -"]),
             // The place is not enough: it is another resource with less than half of the text.
             ([&["v1:a xy"], &["v1:b zw"], &[]], &["- v1:b -", "v1:a - -"]),
