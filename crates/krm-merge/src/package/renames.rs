@@ -271,10 +271,8 @@ fn of_others<'a>(
         // may delete. So may a resource that is hardly more than its name.
         let place_of = |number: &usize| place(&triples[*number], sides);
         let says_more = |number: &usize| {
-            let fields = Side::ALL.iter().find_map(|side| Some(sides[*side][triples[*number][*side]?].node().fields()));
-            fields.is_some_and(|mut fields| {
-                fields.any(|(key, _)| !["apiVersion", "kind", "metadata"].contains(&key.string()))
-            })
+            let one = Side::ALL.iter().find_map(|side| Some(&sides[*side][triples[*number][*side]?]));
+            one.is_some_and(|resource| ResourceLines::of(resource).count() > 0)
         };
         let is_in_place =
             || same.iter().all(says_more) && same.windows(2).all(|two| place_of(&two[0]) == place_of(&two[1]));
