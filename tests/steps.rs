@@ -185,7 +185,7 @@ fn aliases_of_one_anchor() {
 #[test]
 fn aliases_of_a_long_text() {
     let source = side("source", &thing("a: 2\n"));
-    check_until(1, 3000, |n| {
+    check_until(1, 6000, |n| {
         let text = thing(&format!("a: 1\nt: &t {}\nl: [{}]\n", "x".repeat(4 * n), "*t, ".repeat(n)));
         resource_list(&items(&text), &format!("mode: TwoWay\n{source}"))
     });

@@ -19,8 +19,8 @@ use crate::hashed::{Empty, HashMap};
 use crate::node::{Document, Kind, MAX_DEPTH, NONE, Node, Props, Style};
 use joined::Joined;
 
-/// How many GiB all aliases together may always expand to, and how many times the text. A text that expands to more is an alias bomb.
-const EXPANDED_GIB: usize = 1;
+/// How many MiB all aliases together may always expand to, and how many times the text. A text that expands to more is an alias bomb.
+const EXPANDED_MIB: usize = 128;
 const EXPANDED_MULTIPLE: usize = 20;
 
 /// What a value costs that an alias expands to, in bytes, besides its text.
@@ -299,13 +299,13 @@ impl Builder<'_> {
             ));
         }
         self.expanded += expanded;
-        let most = (EXPANDED_GIB << 30).max(text.len().saturating_mul(EXPANDED_MULTIPLE));
+        let most = (EXPANDED_MIB << 20).max(text.len().saturating_mul(EXPANDED_MULTIPLE));
         if self.expanded > most {
             return Err(Error::at(
                 text,
                 range.start,
                 format!(
-                    "the aliases of a text must not stand for more than {EXPANDED_GIB} GiB, or {EXPANDED_MULTIPLE} times the text"
+                    "the aliases of a text must not stand for more than {EXPANDED_MIB} MiB, or {EXPANDED_MULTIPLE} times the text"
                 ),
             ));
         }

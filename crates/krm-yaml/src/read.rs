@@ -22,7 +22,7 @@ impl<'s> Document<'s> {
     ///
     /// # Errors
     /// Text that granit-parser rejects; nesting deeper than 200 levels; an alias inside the node that it refers to; aliases that expand to
-    /// more than 1 GiB and 20 times the text; line breaks and anchors that other readers of YAML see elsewhere. Each error has its place.
+    /// more than 128 MiB and 20 times the text; line breaks and anchors that other readers of YAML see elsewhere. Each error has its place.
     pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
         let source: Cow<'s, str> = source.into();
         PARSED.set(PARSED.get() + 1);

@@ -295,7 +295,7 @@ fn the_limits_are_those_of_the_library() {
         format!("- [&a [{}], {list}, *b, *b, *b]\n", vec!["x"; 300].join(", ")).repeat(items)
     };
     assert!(is_taken(&bomb(2)) && library(&bomb(2)).is_ok());
-    assert!(library(&bomb(5)).is_err() && parse(&bomb(5)).is_none());
+    assert!(library(&bomb(12)).is_err() && parse(&bomb(12)).is_none());
 }
 
 #[test]
