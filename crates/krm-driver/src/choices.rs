@@ -8,10 +8,9 @@ use std::ops::Range;
 
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::HashSet;
-use krm_yaml::{Document, Edit, LineStarts, Overlap, TextEdits, ends_line, extent};
+use krm_yaml::{Edit, LineStarts, Overlap, TextEdits, ends_line};
 
 use crate::hunks::{Finer, refined};
-use crate::mixed::is_mixture;
 use crate::part::{Choice, Grain, Part};
 
 /// The lines of our text at a place in conflict.
@@ -67,19 +66,10 @@ pub fn parts(
     };
     let mut parted = Parted::default();
     let mut at = range.start;
-    for run in independent(text, &ruled, &regions, &between)? {
-        let region = of_run(&run);
+    for region in &regions {
         parted.parts.push(Part::Same(between(at..region.start)?));
-        let place = places.around(&region);
-        let of = |side: Side| {
-            let (mut out, mut at) = (String::new(), region.start);
-            for lines in &run {
-                out.push_str(&between(at..lines.start)?);
-                out.push_str(&ruled[side].text(text, lines)?);
-                at = lines.end;
-            }
-            Ok(out)
-        };
+        let place = places.around(region);
+        let of = |side: Side| applied(text, region.clone(), ruled[side].within(region));
         let texts = Sides { original: of(Side::Original)?, updated: of(Side::Updated)?, dest: of(Side::Dest)? };
         let choice = Choice { texts, grain: place.map_or(Grain::Whole, |place| place.grain) };
         let parts = refined(choice, place.map_or(&Finer::Never, |place| &place.finer));
@@ -110,11 +100,6 @@ impl<'e> Ruled<'e> {
             .filter(|at| overlaps(&self.lines[*at], region))
             .map(|at| self.edits[at].clone())
             .collect()
-    }
-
-    /// The text of a region with the edits that belong to it.
-    fn text(&self, text: &str, region: &Range<usize>) -> Result<String, Overlap> {
-        applied(text, region.clone(), self.within(region))
     }
 }
 
@@ -185,93 +170,6 @@ fn differing<'e>(ours: &'e Ruled<'_>, theirs: &'e Ruled<'_>) -> Vec<&'e Range<us
         numbered(side).zip(&side.lines).filter(move |(edit, _)| !others.contains(edit)).map(|(_, lines)| lines)
     };
     of_one(ours, in_theirs).chain(of_one(theirs, in_ours)).collect()
-}
-
-/// How many runs of touching regions of a document are tried one by one.
-const TRIED: usize = 16;
-
-/// The regions as runs, each of which is one choice. Regions are in one run if their answers depend on each other: mixed answers would have
-/// a field twice, lose one, or leave no YAML. That can only be where regions touch, because what one side adds is beside what the other
-/// side changed.
-fn independent(
-    text: &str,
-    ruled: &Sides<Ruled<'_>>,
-    regions: &[Range<usize>],
-    between: &dyn Fn(Range<usize>) -> Result<String, Overlap>,
-) -> Result<Vec<Vec<Range<usize>>>, Overlap> {
-    // What both sides delete between two regions is no line between them.
-    let is_blank = |lines: Range<usize>| between(lines).is_ok_and(|text| text.trim().is_empty());
-    let touching: Vec<&[Range<usize>]> = regions.chunk_by(|above, below| is_blank(above.end..below.start)).collect();
-    let mut rest: Vec<&[Range<usize>]> = touching.iter().copied().filter(|run| run.len() > 1).collect();
-    let document = if rest.is_empty() { None } else { Document::parse(text).ok() };
-    let mut dependent = HashSet::default();
-    for root in document.iter().flat_map(Document::roots) {
-        let lines = extent(root);
-        let below = rest.split_off(rest.partition_point(|run| of_run(run).end <= lines.end));
-        let own = std::mem::replace(&mut rest, below);
-        if own.is_empty() || mixes(text, ruled, &lines, &own)? {
-            continue;
-        }
-        for run in &own {
-            if own.len() == 1 || own.len() > TRIED || !mixes(text, ruled, &lines, &[run])? {
-                dependent.insert(of_run(run).start);
-            }
-        }
-    }
-    let mut runs = Vec::new();
-    for run in touching {
-        if run.len() > 1 && dependent.contains(&of_run(run).start) {
-            runs.push(run.to_vec());
-        } else {
-            runs.extend(run.iter().map(|region| vec![region.clone()]));
-        }
-    }
-    Ok(runs)
-}
-
-/// The lines of a run.
-fn of_run(run: &[Range<usize>]) -> Range<usize> {
-    run.first().map_or(0, |first| first.start)..run.last().map_or(0, |last| last.end)
-}
-
-/// Whether the lines of a document say what the answers say if those of two regions of a run differ. All else is as ours has it.
-fn mixes(
-    text: &str,
-    ruled: &Sides<Ruled<'_>>,
-    lines: &Range<usize>,
-    runs: &[&[Range<usize>]],
-) -> Result<bool, Overlap> {
-    let is_of_runs = |edit: &Range<usize>| runs.iter().copied().flatten().any(|region| overlaps(edit, region));
-    let between = |lines: Range<usize>| {
-        let of_ours = &ruled.dest;
-        let own = near(&of_ours.lines, &lines).filter(|at| {
-            let edit = &of_ours.lines[*at];
-            lines.start <= edit.start && edit.end <= lines.end && !is_of_runs(edit)
-        });
-        applied(text, lines.clone(), own.map(|at| of_ours.edits[at].clone()).collect())
-    };
-    let with = |pick: &dyn Fn(usize) -> Side| -> Result<String, Overlap> {
-        let (mut out, mut at) = (String::new(), lines.start);
-        for (number, region) in runs.iter().flat_map(|run| run.iter().enumerate()) {
-            out.push_str(&between(at..region.start.max(at))?);
-            out.push_str(&ruled[pick(number)].text(text, region)?);
-            at = region.end;
-        }
-        out.push_str(&between(at..lines.end.max(at))?);
-        Ok(out)
-    };
-    let (ours, theirs) = (with(&|_| Side::Dest)?, with(&|_| Side::Updated)?);
-    // Two numbers differ in a bit. So each pair of regions gets different answers at least once, in either way.
-    let longest = runs.iter().map(|run| run.len()).max().unwrap_or_default();
-    for bit in (0..usize::BITS).take_while(|bit| longest > 1 << bit) {
-        for value in [0, 1] {
-            let mixed = with(&|number| if number >> bit & 1 == value { Side::Dest } else { Side::Updated })?;
-            if !is_mixture(&mixed, &ours, &theirs) {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
 }
 
 /// Ranges of lines in which edits differ, each with `true`, and sorted: with all others that they overlap, and the ones that these overlap. Blank
@@ -374,16 +272,6 @@ mod tests {
             assert_eq!(choice.texts.dest, format!("b: 2{line_break}"));
             assert_eq!(choice.texts.updated, format!("b: 3{line_break}"));
         }
-    }
-
-    #[test]
-    fn choices_whose_answers_depend_on_each_other_are_one() {
-        // Both sides have `t`: ours after `a`, and theirs in its place.
-        let want = ["a: 2\nt: 3\n|t: 3\n", "b: 1\nc: 1\n"];
-        assert_eq!(parts_of(&[(3..4, "2"), (5..5, "t: 3\n")], &[(0..5, "t: 3\n")], &[]), want);
-        // The same, with a choice between.
-        let want = ["a: 2\nb: 1\nt: 3\n|t: 3\n", "c: 1\n"];
-        assert_eq!(parts_of(&[(3..4, "2"), (10..10, "t: 3\n")], &[(0..5, "t: 3\n"), (5..10, "")], &[]), want);
     }
 
     /// If each choice were compared with all others, this would take hours.

@@ -33,7 +33,6 @@ mod comments;
 mod definitions;
 mod gap;
 mod hunks;
-mod mixed;
 mod versions;
 
 mod marks;

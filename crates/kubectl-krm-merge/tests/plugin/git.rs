@@ -4,7 +4,6 @@
 mod custom_resources;
 
 mod absent;
-mod answers;
 mod blocks;
 mod by_field;
 mod commands;
