@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_merge::package::{self, NameNote};
+use krm_merge::package;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::warning::Warning;
 use krm_schema::grounds::Ground;
@@ -92,8 +92,6 @@ pub enum Report<'r, 'a> {
         /// Updated's resource.
         updated: &'r Resource<'a>,
     },
-    /// The package was renamed as a whole.
-    Renamed(NameNote<'r, 'a>),
     /// Upstream moved a resource to a file of another package. The host of dest does not move resources there.
     NotMoved {
         /// Dest's resource.

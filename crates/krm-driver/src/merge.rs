@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use krm_merge::composed::left;
 use krm_merge::documents::{Item, ended};
 use krm_merge::package::{
-    Becomes, Conflict, Decided as Settled, FileOrder, Following, Member, MergedResource, members_of_file, orders,
+    Becomes, Conflict, Decided as Settled, FileOrder, Member, MergedResource, members_of_file, orders,
 };
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
@@ -113,10 +113,9 @@ impl<'r, 'a> Merge<'r, 'a> {
     ) -> Option<Self> {
         let all = members_of_file(Sides::of(|side| &resources[side][..]), rules.policy.renames).ok()?;
         let order = orders(&all, rules.policy.new_elements).pop();
-        let following = Following::of(&all);
         let merged = all.into_iter().map(|member| {
             let becomes = member.merged(&rules).ok()?;
-            Some(Merged::of(MergedResource::following(member, becomes, &following), rules, decisions))
+            Some(Merged::of(MergedResource::of(member, becomes), rules, decisions))
         });
         let resources = merged.collect::<Option<_>>()?;
         Some(Self { documents, rules, resources, order, unwritable: OnceCell::new() })

@@ -27,7 +27,6 @@ pub mod schema;
 
 pub mod immutable;
 pub mod reference;
-pub mod scope;
 
 pub mod grounds;
 

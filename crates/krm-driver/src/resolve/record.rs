@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_files::held::Held;
-use krm_merge::package::{Becomes, Following, Member, members};
+use krm_merge::package::{Becomes, Member, members};
 use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::Policy;
@@ -222,10 +222,8 @@ impl<'s> AnsweredTexts<'s> {
         };
         let has_original = sides.original.is_some();
         let mut places = Vec::new();
-        let all = members(Sides::of(|side| &resources[side][..]), Policy::default().renames).ok()?;
-        let following = Following::of(&all);
-        for member in all {
-            let (becomes, _) = following.applied(&member, member.merged(&rules).ok()?);
+        for member in members(Sides::of(|side| &resources[side][..]), Policy::default().renames).ok()? {
+            let becomes = member.merged(&rules).ok()?;
             let (budget, secrets) = (&budget, &secrets);
             let judge = Judge { texts: self, found: &found, budget, member: &member, secrets, has_original, is_exact };
             places.extend(judge.places(becomes));

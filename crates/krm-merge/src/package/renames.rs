@@ -16,7 +16,6 @@ use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::lines::ResourceLines;
-use super::package_rename::PackageRename;
 use super::triples::{Resources, Triple};
 use crate::resource::{Identity, Resource};
 
@@ -32,57 +31,9 @@ pub(super) fn follow(
         return triples;
     }
     let spots = LazyCell::new(|| sides.map(spots));
-    let triples = (1..=others.len()).fold(triples, |triples, count| {
+    (1..=others.len()).fold(triples, |triples, count| {
         let triples = joined(&triples, of_others(others[count - 1], &triples, sides, &spots, Found::OnAll));
         joined(&triples, of_several(&others[..count], &triples, sides, &spots))
-    });
-    let triples = by_package_rename(triples, sides);
-    // What is left is on one side, or on two. A place alone is not enough to take a change and a deletion for those of one resource.
-    let others = others.iter().filter(|other| **other != OtherPart::NameInPlace);
-    let triples = others.fold(triples, |triples, other| {
-        let found =
-            if is_left(&triples) { of_others(*other, &triples, sides, &spots, Found::OnOne) } else { Vec::new() };
-        joined(&triples, found)
-    });
-    by_package_rename(triples, sides)
-}
-
-/// Whether a side lacks a resource of original, and has one that original lacks.
-fn is_left(triples: &[Triple]) -> bool {
-    [Side::Updated, Side::Dest].into_iter().any(|side| {
-        triples.iter().any(|triple| triple.original.is_some() && triple[side].is_none())
-            && triples.iter().any(|triple| triple.original.is_none() && triple[side].is_some())
-    })
-}
-
-/// Joins what a side lacks with what it alone has, if the second one has the name that the side's rename of the whole package gives to the first
-/// one.
-fn by_package_rename(triples: Vec<Triple>, sides: Resources<'_, '_>) -> Vec<Triple> {
-    [Side::Updated, Side::Dest].into_iter().fold(triples, |triples, side| {
-        let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
-        let is_own = |triple: &Triple| triple[side].is_some() && triple.original.or(triple[other]).is_none();
-        let is_open = triples.iter().any(is_own) && triples.iter().any(|triple| triple[side].is_none());
-        if !is_open {
-            return triples;
-        }
-        let all = triples.iter().map(|triple| Sides::of(|of| triple[of].map(|number| &sides[of][number])));
-        let rename = PackageRename::of(all, side);
-        if rename.is_none() {
-            return triples;
-        }
-        let identity = |triple: &Triple, of: Side| sides[of][triple[of]?].identity;
-        let own = triples.iter().enumerate().filter(|(_, triple)| is_own(triple));
-        let own: HashMap<Identity<'_>, usize> =
-            own.filter_map(|(number, triple)| Some((identity(triple, side)?, number))).collect();
-        let partner = |(number, triple): (usize, &Triple)| {
-            let old = identity(triple, other).or_else(|| identity(triple, Side::Original))?;
-            let new = rename.applied(old);
-            let new = Identity { namespace: &new.namespace, name: &new.name, ..old };
-            let partner = own.get(&new).filter(|_| triple[side].is_none())?;
-            Some(vec![number, *partner])
-        };
-        let found: Vec<Same> = triples.iter().enumerate().filter_map(partner).collect();
-        joined(&triples, found)
     })
 }
 
@@ -128,7 +79,7 @@ fn is_open(triple: &Triple, sides: Resources<'_, '_>) -> bool {
 /// Where a resource must be found to be joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// On all sides.
+    /// On all sides. If a side does not have the resource at all, a likeness is not enough to delete a resource.
     OnAll,
     /// On one side besides original.
     OnOne,
@@ -267,16 +218,7 @@ fn of_others<'a>(
         }
         let same: Same = [number].into_iter().chain(others).collect();
         let is_on = |side: &Side| same.iter().any(|number| triples[*number][*side].is_some());
-        // What one side deleted and the other one has under another name in another file may as well be a resource of its own, which nobody
-        // may delete. So may a resource that is hardly more than its name.
-        let place_of = |number: &usize| place(&triples[*number], sides);
-        let says_more = |number: &usize| {
-            let one = Side::ALL.iter().find_map(|side| Some(&sides[*side][triples[*number][*side]?]));
-            one.is_some_and(|resource| ResourceLines::of(resource).count() > 0)
-        };
-        let is_in_place =
-            || same.iter().all(says_more) && same.windows(2).all(|two| place_of(&two[0]) == place_of(&two[1]));
-        (Side::ALL.iter().all(is_on) || found == Found::OnOne && is_in_place()).then_some(same)
+        (found == Found::OnOne || Side::ALL.iter().all(is_on)).then_some(same)
     };
     (0..triples.len()).filter_map(same).collect()
 }
@@ -531,8 +473,7 @@ impl Candidate<'_> {
             OtherPart::Place => lines >= HALF || are_bare,
             OtherPart::NameInPlace => is_in_place || lines >= HALF,
             OtherPart::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
-            OtherPart::Name => lines >= HALF || is_in_place && are_bare,
-            OtherPart::VersionAndName => lines >= HALF,
+            OtherPart::Name | OtherPart::VersionAndName => lines >= HALF,
         };
         let has_name = own.name == others.name;
         let names_of_path = self.spot.names_shared(with.spot);
@@ -770,8 +711,8 @@ mod tests {
             ([&["v1:a xy"], &["v1:b zw", "v1:a xy f B"], &["v1:a xz"]], &["- v1:b -", "v1:a v1:a v1:a"]),
             // Upstream keeps the old resource, too.
             ([&["v1:a xy"], &["v1:a xy", "v1:a xy f B"], &["v1:a xy"]], &["- v1:a -", "v1:a v1:a v1:a"]),
-            // Dest deleted the resource: that is a change beside a deletion.
-            ([&["v1:a xy"], &["v1:a xy f B"], &[]], &["v1:a v1:a -"]),
+            // Dest deleted the resource.
+            ([&["v1:a xy"], &["v1:a xy f B"], &[]], &["- v1:a -", "v1:a - -"]),
         ] {
             check(sides, want);
         }
@@ -798,68 +739,18 @@ mod tests {
                 [&["v1:a xy", "v1:b zw"], &["v1:c xy", "v1:d zw"], &["v1:a xy f B", "v1:b zw f B"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
             ),
-            // In doubt, what a side has is not joined: it is another one with less than half of the text, in another file, if two are equally
-            // similar, or if the side changed both parts.
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:a zw f B"]], &["- - v1:a", "v1:a v1:b -"]),
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:a xy g B"]], &["- - v1:a", "v1:a v1:b -"]),
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:a xy f B", "v1:a xy f C"]], &["- - v1:a", "- - v1:a", "v1:a v1:b -"]),
+            // In doubt nothing is joined: it is another one with less than half of the text, in another file, if two are equally similar, if
+            // a side changed both parts, or if a side has none.
+            ([&["v1:a xy"], &["v1:b xy"], &["v1:a zw f B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xy"], &["v1:a xy g B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
+            (
+                [&["v1:a xy"], &["v1:b xy"], &["v1:a xy f B", "v1:a xy f C"]],
+                &["- - v1:a", "- - v1:a", "- v1:b -", "v1:a - -"],
+            ),
             ([&["v1:a xy"], &["v1:a xy"], &["v1:b xy f B"]], &["- - v1:b", "v1:a v1:a -"]),
-            ([&["v1:a xy"], &["v1:b xy f B"], &["v1:a xy f C"]], &["- v1:b -", "v1:a - v1:a"]),
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:c xy f B"]], &["- - v1:c", "v1:a v1:b -"]),
-        ] {
-            check(sides, want);
-        }
-    }
-
-    #[test]
-    fn what_one_side_renamed_and_the_other_deleted_is_one_resource() {
-        for (sides, want) in [
-            // In its file, with half of its text. In another file it may be a resource of its own.
-            ([&["v1:a x"][..], &["v1:b x"][..], &[][..]], &["v1:a v1:b -"][..]),
-            ([&["v1:a xy"], &["v1:b xz"], &[]], &["v1:a v1:b -"]),
-            ([&["v1:a xy"], &["v1:b xz g"], &[]], &["- v1:b -", "v1:a - -"]),
-            ([&["v1:n/a x"], &["v1:m/a x"], &[]], &["v1:n/a v1:m/a -"]),
-            // Without any text, nothing shows it.
-            ([&["v1:a"], &["v1:b"], &[]], &["- v1:b -", "v1:a - -"]),
-            ([&["v1:a"], &["v1:b  g"], &[]], &["- v1:b -", "v1:a - -"]),
-            // The place is not enough: it is another resource with less than half of the text.
-            ([&["v1:a xy"], &["v1:b zw"], &[]], &["- v1:b -", "v1:a - -"]),
-            // Two are equally similar.
-            ([&["v1:a x"], &["v1:b x", "v1:c x"], &[]], &["- v1:b -", "- v1:c -", "v1:a - -"]),
-            ([&["v1:a x", "v1:b x"], &["v1:c x g"], &[]], &["- v1:c -", "v1:a - -", "v1:b - -"]),
-            // Another one has the text already.
-            ([&["v1:a x", "v1:b x"], &["v1:a x", "v1:c x"], &["v1:a x"]], &["v1:a v1:a v1:a", "v1:b v1:c -"]),
-        ] {
-            check(sides, want);
-        }
-    }
-
-    #[test]
-    fn the_rename_of_a_whole_package_says_which_resource_is_which() {
-        for (sides, want) in [
-            // Upstream deletes a resource whose text says nothing, in another file.
-            (
-                [
-                    &["v1:n/a x", "v1:n/b y", "v1:n/c  g"][..],
-                    &["v1:n/a x", "v1:n/b y"][..],
-                    &["v1:m/a x", "v1:m/b y", "v1:m/c  h"][..],
-                ],
-                &["v1:n/a v1:n/a v1:m/a", "v1:n/b v1:n/b v1:m/b", "v1:n/c - v1:m/c"][..],
-            ),
-            (
-                [&["v1:a x", "v1:b y", "v1:c  g"], &["v1:a x", "v1:b y"], &["v1:t-a x", "v1:t-b y", "v1:t-c w h"]],
-                &["v1:a v1:a v1:t-a", "v1:b v1:b v1:t-b", "v1:c - v1:t-c"],
-            ),
-            // What both sides added, as after a first run.
-            (
-                [&["v1:n/a x"], &["v1:n/a x", "v1:n/b z"], &["v1:m/a x", "v1:m/b z"]],
-                &["- v1:n/b v1:m/b", "v1:n/a v1:n/a v1:m/a"],
-            ),
-            // One new name says nothing about the other names.
-            (
-                [&["v1:a x", "v1:b  g"], &["v1:a x"], &["v1:t-a x", "v1:t-b  h"]],
-                &["- - v1:t-b", "v1:a v1:a v1:t-a", "v1:b - -"],
-            ),
+            ([&["v1:a xy"], &["v1:b xy f B"], &["v1:a xy f C"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xy"], &[]], &["- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xy"], &["v1:c xy f B"]], &["- - v1:c", "- v1:b -", "v1:a - -"]),
         ] {
             check(sides, want);
         }
@@ -876,6 +767,8 @@ mod tests {
             ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
             // A second run, on the result.
             ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
+            // Dest deleted the resource: a likeness is not enough to delete updated's.
+            ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
             // Dest already has the new resource and the old one.
             ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
         ] {

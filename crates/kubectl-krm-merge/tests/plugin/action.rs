@@ -158,7 +158,7 @@ while [ $# != 0 ]; do
         --base) base=$2 ;;
         --title) title=$2 ;;
         --body-file) body=$2 ;;
-        --state | --json) ;;
+        --state | --limit | --json) ;;
         *) number=$1; shift; continue ;;
     esac
     shift 2

@@ -43,3 +43,53 @@ const CLUSTER_SCOPED: [(&str, &[&str]); 19] = [
     ("storage.k8s.io", &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"]),
     ("storagemigration.k8s.io", &["StorageVersionMigration"]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
+
+    use super::*;
+
+    fn outside<T: Resource<Scope = ClusterResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    fn inside<T: Resource<Scope = NamespaceResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    /// Types that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
+    #[test]
+    fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
+        use k8s_openapi::api::*;
+        for (group, kind) in [
+            outside::<admissionregistration::v1::MutatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::MutatingAdmissionPolicyBinding>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicyBinding>(),
+            outside::<authentication::v1::SelfSubjectReview>(),
+            outside::<authentication::v1::TokenReview>(),
+            outside::<authorization::v1::SelfSubjectAccessReview>(),
+            outside::<authorization::v1::SelfSubjectRulesReview>(),
+            outside::<authorization::v1::SubjectAccessReview>(),
+            outside::<certificates::v1beta1::ClusterTrustBundle>(),
+            outside::<flowcontrol::v1::FlowSchema>(),
+            outside::<networking::v1::IPAddress>(),
+            outside::<networking::v1::ServiceCIDR>(),
+            outside::<resource::v1::DeviceClass>(),
+            outside::<resource::v1::ResourceSlice>(),
+            outside::<storage::v1::VolumeAttributesClass>(),
+        ] {
+            assert!(is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        for (group, kind) in [
+            inside::<core::v1::Pod>(),
+            inside::<resource::v1::ResourceClaim>(),
+            inside::<storage::v1::CSIStorageCapacity>(),
+            inside::<certificates::v1beta1::PodCertificateRequest>(),
+        ] {
+            assert!(!is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        assert!(!is_cluster_scoped("example.com", "Node"));
+    }
+}
