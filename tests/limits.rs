@@ -96,7 +96,7 @@ fn aliases_that_are_written_out_are_counted_in_bytes() {
     let block = "- *a\n".repeat(2000);
     let merge_keys: String = (0..1000).map(|i| format!("  m{i}: {{<<: *a}}\n")).collect();
     let keys = "- {? *a : 1}\n".repeat(1000);
-    let lines = "  a\n".repeat(15_000);
+    let lines = "  a\n".repeat(10_000);
     let gone = two_way("a: null\n");
     let text = "the new text of resources";
     exceeds(&list(&[&format!("{HEAD}a: &a {long}\nl: [{flow}]\n")], &gone), text);
