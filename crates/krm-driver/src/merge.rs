@@ -19,7 +19,7 @@ use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::{self, Unwritable, WriteFault};
 use krm_tree::tree::{Pick, Taking, Tree};
 use krm_yaml::secret::Secret;
-use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, below_header, ends_line, gap_above};
+use krm_yaml::{Document, Edit, NodeRef, Place, TextEdits, below_header, ends_line, gap_above, holds_no_value};
 
 use crate::choices::{Lines, parts};
 use crate::comments::{Free, Margins, fresh};
@@ -322,10 +322,14 @@ impl<'r, 'a> Merge<'r, 'a> {
         let header = below_header(self.documents.updated.source());
         let is_own = first.and_then(gap_of).is_some_and(|gap| gap.start >= header && !gap.is_empty());
         let gap = Some(ours).filter(|_| is_at_top && !is_own && !self.has_no_top()).and_then(gap_of);
-        edits.retain(|edit| {
-            let is_of_gap = gap.as_ref().is_some_and(|gap| gap.start <= edit.range.start && edit.range.end <= gap.end);
-            edit.range.start >= top && !is_of_gap
-        });
+        let is_within =
+            |edit: &Edit| gap.as_ref().is_some_and(|gap| gap.start <= edit.range.start && edit.range.end <= gap.end);
+        // A new first child is inserted at the end of the gap. It stays, without the comments above all resources.
+        edits.retain(|edit| edit.range.start >= top && !(is_within(edit) && holds_no_value(&edit.text)));
+        let above = self.printed(&self.documents.updated.source()[..header]);
+        for edit in edits.iter_mut().filter(|edit| is_within(edit)) {
+            edit.text = edit.text.strip_prefix(&*above).map(str::to_owned).unwrap_or(std::mem::take(&mut edit.text));
+        }
         Some(Item::Edited(self.possible(TextEdits::of(edits).map_err(Unwritable::from))?))
     }
 

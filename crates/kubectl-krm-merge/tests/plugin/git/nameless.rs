@@ -50,6 +50,38 @@ fn both_sides_add_to_the_lists_of_a_kustomization() {
 }
 
 #[test]
+fn a_first_child_that_only_theirs_has_comes_also_beside_a_conflict() {
+    let [ours, theirs] = ["2", "3"].map(|value| format!("a: 1\nb: {value}\n"));
+    let marked = "a: 1\n<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n";
+    let told = "both sides changed `b`: ours has 2, theirs has 3, original had 1; someone must decide";
+    // The comments above all fields are the file's, and come once.
+    for [head, new] in [["", "n: 1\n"], ["# head\n\n", "n: 1\n"], ["# head\n\n", "# of n\nn: 1\n"]] {
+        let sides = [format!("{head}a: 1\nb: 1\n"), format!("{head}{ours}"), format!("{head}{new}{theirs}")];
+        let sides = sides.each_ref().map(String::as_str);
+        is_in_conflict("values.yaml", sides, &format!("{head}{new}{marked}"), told);
+    }
+    let list = |elements: &[&str]| elements.iter().map(|name| format!("- {name}\n")).collect::<String>();
+    let sides = [list(&["a", "b"]), list(&["a", "c"]), list(&["n", "a", "d"])];
+    let want = "- n\n- a\n<<<<<<< ours\n- c\n=======\n- d\n>>>>>>> theirs\n";
+    let told = "both sides changed `[1]`: ours has \"c\", theirs has \"d\", original had \"b\"; someone must decide";
+    is_in_conflict("list.yaml", sides.each_ref().map(String::as_str), want, told);
+}
+
+#[test]
+fn a_first_child_that_ours_deleted_and_theirs_changed_stands_between_markers() {
+    for [first, changed, rest, place] in [
+        ["a: {x: 1}\n", "a: {x: 2}\n", "b: 1\n", "a"],
+        ["- name: a\n  x: 1\n", "- name: a\n  x: 2\n", "- name: b\n  x: 1\n", "[name=a]"],
+    ] {
+        let sides = [format!("{first}{rest}"), rest.to_owned(), format!("{changed}{rest}")];
+        let (code, text, told) = driven("values.yaml", sides.each_ref().map(String::as_str));
+        assert_eq!(code, Some(1), "{told}");
+        assert_eq!(text, format!("<<<<<<< ours\n=======\n{changed}>>>>>>> theirs\n{rest}"));
+        assert!(told.contains(&format!("ours deleted `{place}` and theirs changed it")), "{told}");
+    }
+}
+
+#[test]
 fn a_kustomization_gets_the_type_that_theirs_adds() {
     let old = "resources:\n- a.yaml\n";
     let typed = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
