@@ -210,7 +210,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     fn inside(&mut self, entry: &Entry<'a>, spot: &VersionsAt<'a>) -> Sides<Entry<'a>> {
         let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
         // The value may be large, so it is not cloned with the entry.
-        let Entry { was, key, source, comments, layout, .. } = entry;
+        let Entry { was, key, source, comments, layout, is_contested, .. } = entry;
         let inside = |tree| Entry {
             was: *was,
             key: *key,
@@ -218,6 +218,7 @@ impl<'a, 'd> Halves<'a, 'd> {
             value: Some(tree),
             comments: comments.clone(),
             layout: *layout,
+            is_contested: *is_contested,
         };
         self.value(tree, spot).map(inside)
     }
@@ -290,7 +291,8 @@ impl<'a, 'd> Halves<'a, 'd> {
             };
             Side::ALL.iter().for_each(|side| {
                 let comments = comments.map_or_else(|| entry.comments.clone(), |comments| comments[*side].into());
-                out[*side].push(Entry { value: values[*side].clone(), comments, ..entry.clone() });
+                let is_contested = entry.is_contested || values.updated.is_some() != values.dest.is_some();
+                out[*side].push(Entry { value: values[*side].clone(), comments, is_contested, ..entry.clone() });
             });
         }
         Sides::of(|side| Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side])).into_tree())

@@ -308,22 +308,33 @@ impl OpenConflicts<'_> {
         })
     }
 
-    /// A message for each file that is YAML with either side, but not with these answers.
+    /// A message for each file that is YAML or JSON with either side, but not with these answers, whatever the open conflicts get.
     fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
         let mut broken = Vec::new();
         for (held, marked, own) in self.answered(answers) {
-            let is_plain = |answer: &Option<Answer>| !matches!(answer, Some(Answer::Both | Answer::Edited(_)));
-            if !names_document(&held.file.name.to_string_lossy()) || own.iter().all(is_plain) {
+            let is_of = |side: Answer| own.iter().flatten().all(|answer| *answer == side);
+            let is_mixed = !is_of(Answer::Ours) && !is_of(Answer::Theirs);
+            if !names_document(&held.file.name.to_string_lossy()) || !is_mixed {
                 continue;
             }
-            let fault = |answer: &dyn Fn(usize) -> Answer| {
+            let text = |answer: &dyn Fn(usize) -> Answer| {
                 let all: Vec<Answer> = (0..own.len()).map(answer).collect();
-                fault(marked.answered(|number| all.get(number)))
+                marked.answered(|number| all.get(number))
             };
-            let is_yaml = [Answer::Ours, Answer::Theirs].iter().all(|side| fault(&|_| side.clone()).is_none());
-            let found = fault(&|number| own[number].clone().unwrap_or(Answer::Ours)).filter(|_| is_yaml);
+            let sides = [Answer::Ours, Answer::Theirs];
+            let halves = sides.each_ref().map(|side| text(&|_| side.clone()));
+            if !halves.iter().all(|half| fault(half).is_none()) {
+                continue;
+            }
+            let form = if halves.iter().all(|half| is_json(half)) { "JSON" } else { "YAML" };
+            let found = sides.map(|side| {
+                let text = text(&|number| own[number].clone().unwrap_or_else(|| side.clone()));
+                fault(&text).or_else(|| json_fault(&text).filter(|_| form == "JSON"))
+            });
             let name = shown(&held.file.name);
-            broken.extend(found.map(|e| format!("{name}:{e}: the answers must make YAML, as each side alone does")));
+            if let [Some(first), Some(_)] = found {
+                broken.push(format!("{name}:{first}: the answers must make {form}, as each side alone does"));
+            }
         }
         broken
     }
@@ -489,12 +500,12 @@ pub fn tell_git(folder: &Path) {
 }
 
 /// The reason why a text is not YAML, with the place; `None` if it is. A map with a duplicate key counts as no YAML.
-fn fault(text: Vec<u8>) -> Option<String> {
+fn fault(text: &[u8]) -> Option<String> {
     fn twin(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
         let mut below = node.entries().map(|(_, value)| value).chain(node.elements());
         node.duplicate_key().or_else(|| below.find_map(twin))
     }
-    let Ok(text) = String::from_utf8(text) else { return Some("1:1: the text must be UTF-8".to_owned()) };
+    let Ok(text) = str::from_utf8(text) else { return Some("1:1: the text must be UTF-8".to_owned()) };
     match Document::parse(text) {
         Ok(document) => {
             let key = document.roots().find_map(twin)?;
@@ -502,6 +513,16 @@ fn fault(text: Vec<u8>) -> Option<String> {
         }
         Err(e) => Some(e.to_string()),
     }
+}
+
+/// The reason why a text is not JSON, with the place; `None` if it is. YAML allows more, such as a comma after the last field.
+fn json_fault(text: &[u8]) -> Option<String> {
+    let e = serde_json::from_slice::<serde_json::Value>(text).err()?;
+    Some(format!("{}:{}: the text must be JSON", e.line(), e.column()))
+}
+
+fn is_json(text: &[u8]) -> bool {
+    json_fault(text).is_none()
 }
 
 /// The list of conflicts: number, place, and resource and field.

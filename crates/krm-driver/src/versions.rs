@@ -119,6 +119,7 @@ impl<'a> VersionsAt<'a> {
             value: here.map(|here| Tree::Node(here.value)),
             comments: comments.unwrap_or_default().into(),
             layout: Layout::Host,
+            is_contested: self.here.dest.is_none() || self.here.updated.is_none(),
         }
     }
 

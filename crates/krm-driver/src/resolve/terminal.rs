@@ -43,7 +43,7 @@ pub enum Walked {
 }
 
 /// Asks for an answer to each conflict. `edit` asks for a text, by the number of the conflict. `fault` says what is wrong with the text
-/// that the answers make. If taking both sides makes it wrong, that answer is refused. If a text of the user makes it wrong, the user takes
+/// that the answers make. If taking a side or both makes it wrong, that answer is refused. If a text of the user makes it wrong, the user takes
 /// it back, or presses `q` twice to write it.
 ///
 /// # Errors
@@ -69,11 +69,11 @@ pub fn ask(
         screen::draw(session.screen().iter().map(|row| (row.paint, row.text.as_str())))?;
         let Some(key) = next_key(&mut session, signals)? else { continue };
         match session.press(key) {
-            Next::Key if key == KeyAction::Both => {
-                // Both sides together may have a field twice. Such an answer is refused.
+            Next::Key if matches!(key, KeyAction::Ours | KeyAction::Theirs | KeyAction::Both | KeyAction::Newest) => {
+                // Together with the other answers, it may leave a field twice. Such an answer is refused.
                 if let Some(fault) = fault(session.given()).filter(|fault| Some(fault) != wrong.as_ref()) {
                     session.press(KeyAction::Undo);
-                    session.tell(format!("{fault}: take one side, or press `e` to edit"));
+                    session.tell(format!("{fault}: take another answer, or press `e` to edit"));
                 }
             }
             Next::Key => {}

@@ -367,7 +367,7 @@ impl<'a> Refiner<'a, '_> {
         let value = Some(self.visit(conflict, cursor));
         let was = places.dest.zip(elements.dest).map(|(place, value)| WrittenChild::new(place, None, value));
         let comments = versions.comments_inside(elements).into();
-        Entry { was, key: None, source: None, value, comments, layout: Layout::Host }
+        Entry { was, key: None, source: None, value, comments, layout: Layout::Host, is_contested: false }
     }
 }
 

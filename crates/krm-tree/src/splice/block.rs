@@ -14,23 +14,40 @@ use crate::tree::{self, Comments, Entry};
 impl<'d> Splicer<'d, '_> {
     pub(super) fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'d>]) {
         let Some(first) = Place::of_first(node) else { return };
+        if self.keeps_no_block(node, entries) {
+            return self.root_anew(node, entries);
+        }
         if !is_in_order(entries) {
             return self.moved_children(node, entries);
         }
-        let Some(at) = entries.iter().position(is_kept) else { return self.root_anew(node, entries) };
+        let at = entries.iter().position(is_kept).unwrap_or(entries.len());
         let (before, kept) = entries.split_at(at);
-        let new = Some(before).filter(|before| !before.is_empty());
-        let new = new.map(|new| self.layout().new_children(news(new), first.column(self.doc)));
-        let lines = new.unwrap_or_default();
-        let is_other = !lines.is_empty() || before.iter().any(|entry| entry.was.is_some());
         let has_comments = || kept[0].comments.above.is_some_and(|above| !above.is_empty());
-        let kept = if first.is_inline(self.doc) && (is_other || self.has_line_at_dash(node) && has_comments()) {
-            self.moved_to_dash(node, before, kept, lines)
-        } else {
-            self.replaced_at_top(node, before, &lines);
-            Cow::Borrowed(kept)
+        if first.is_inline(self.doc) && (!before.is_empty() || self.has_line_at_dash(node) && has_comments()) {
+            let lines = self.layout().new_children(news(before), first.column(self.doc));
+            let kept = self.moved_to_dash(node, before, kept, lines);
+            return self.children_below(node, before.iter().rfind(|entry| entry.value.is_some()), &kept);
+        }
+        let (new, rest) = entries.split_at(entries.iter().position(|entry| entry.was.is_some()).unwrap_or_default());
+        if !new.is_empty() {
+            let lines = self.layout().new_children(news(new), first.column(self.doc));
+            self.insert_lines(self.top_of_first(&first, &lines), &lines);
+        }
+        self.children_below(node, new.last(), rest);
+    }
+
+    /// Whether a block keeps none of its children, so that all of it is written again. If something new is sure to come, whoever wins, its lines
+    /// come in the place of theirs.
+    pub(super) fn keeps_no_block(&self, node: NodeRef<'_>, entries: &[Entry<'_>]) -> bool {
+        let has_lines = || Place::of_first(node).is_some_and(|first| !first.is_inline(self.doc));
+        let is_any = |is: fn(&Entry<'_>) -> bool| entries.iter().any(is);
+        let is_replaced = || {
+            is_any(|entry| entry.was.is_some())
+                && is_any(|entry| entry.was.is_none() && entry.value.is_some() && !entry.is_contested)
+                && is_in_order(entries)
+                && has_lines()
         };
-        self.first_kept_and_below(node, before, &kept);
+        !is_any(is_kept) && !is_replaced()
     }
 
     /// Writes these lines on the line of a dash instead of the children there, and moves the first child that stays up to them, or down with
@@ -67,24 +84,6 @@ impl<'d> Splicer<'d, '_> {
         rest
     }
 
-    /// Writes these lines instead of the children above the first one that stays.
-    pub(super) fn replaced_at_top(&mut self, node: NodeRef<'d>, before: &[Entry<'d>], lines: &[String]) {
-        let Some(first) = Place::of_first(node) else { return };
-        // The comments of a `<<` that is written out stay above its fields.
-        let is_written_out = !lines.is_empty() && before.first().is_some_and(Entry::is_merge);
-        let written_out = before.first().filter(|_| is_written_out).and_then(|entry| entry.was);
-        self.insert_lines(written_out.map_or(self.top_of_first(&first, lines), |_| first.bottom(self.doc)), lines);
-        for (i, (was, entry)) in before.iter().filter_map(|entry| entry.was.zip(Some(entry))).enumerate() {
-            let place = place_in(node, was);
-            let above = |_: &Self| last_block(&lines.join("\n"));
-            if let Some(gap) = entry.comments.gap {
-                self.set_gap(&place, gap, above);
-            }
-            self.remove(&place, written_out.filter(|_| i == 0));
-            self.clear_below(place.bottom(self.doc), above);
-        }
-    }
-
     /// Where new first children with these lines come. What is set apart above a child stays above that child; at the top of a text, it stays
     /// at the top, and a block scalar that keeps the blank lines below it would take them.
     pub(super) fn top_of_first(&self, first: &Place, lines: &[String]) -> usize {
@@ -93,11 +92,18 @@ impl<'d> Splicer<'d, '_> {
         gap.map_or(first.top(self.doc), |gap| gap.start)
     }
 
-    /// Edits the first child that stays, and those below it.
-    pub(super) fn first_kept_and_below(&mut self, node: NodeRef<'d>, before: &[Entry<'d>], rest: &[Entry<'d>]) {
-        let (Some(first), Some(mut last)) = (Place::of_first(node), rest[0].was) else { return };
+    /// Edits a child of dest, and those below it. What is new comes directly below the child of dest before it, whether that stays or goes: so
+    /// its place is the same whichever side wins. `above` is the last child above them all.
+    pub(super) fn children_below<'e>(
+        &mut self,
+        node: NodeRef<'d>,
+        mut above: Option<&'e Entry<'d>>,
+        rest: &'e [Entry<'d>],
+    ) {
+        let (Some(first), Some(mut last)) = (Place::of_first(node), rest.first().and_then(|entry| entry.was)) else {
+            return;
+        };
         let (host, column) = (Host::in_container(node), first.column(self.doc));
-        let mut above = before.iter().rfind(|entry| entry.value.is_some());
         for (i, entry) in rest.iter().enumerate() {
             if let Some((was, gap)) = entry.was.zip(entry.comments.gap) {
                 self.set_gap(&place_in(node, was), gap, |s| s.end_of(host, column, above?));

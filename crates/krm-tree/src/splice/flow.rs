@@ -54,7 +54,37 @@ impl<'d> Splicer<'d, '_> {
         if !is_in_order(entries) {
             return self.moved_children(node, entries);
         }
-        let (places, comma) = (Place::of_children(node), self.commas(node, entries));
+        let places = Place::of_children(node);
+        let Some(start) = self.start_of_last_rows(&places, entries) else {
+            return self.each_row(node, &places, entries);
+        };
+        let mut rows = self.inner();
+        rows.each_row(node, &places, entries);
+        let edits = rows.finish();
+        let end = places.last().map_or(start, |last| last.bottom(self.doc));
+        let text = edits.apply(self.text(), start..end);
+        self.edits.extend(edits.into_vec().into_iter().filter(|edit| edit.range.start < start));
+        if text != self.text()[start..end] {
+            self.edit(start..end, text);
+        }
+    }
+
+    /// Where the rows begin that are written as one edit: below the last row of dest that is sure to stay, whoever wins. Only the last row has no
+    /// comma, so the commas of these rows depend on each other. `None` if all rows have commas, and where nothing comes or goes.
+    fn start_of_last_rows(&self, places: &[Place], entries: &[Entry<'d>]) -> Option<usize> {
+        let is_sure = |entry: &Entry<'d>| is_kept(entry) && !entry.is_contested;
+        let above = entries.iter().rposition(is_sure);
+        if entries.len() == above.map_or(0, |at| at + 1) || places.last()?.last_comma(self.doc).is_some() {
+            return None;
+        }
+        match above.and_then(|at| entries[at].place()) {
+            Some(place) => Some(places[place].end),
+            None => Some(places.first()?.top(self.doc)),
+        }
+    }
+
+    fn each_row(&mut self, node: NodeRef<'d>, places: &[Place], entries: &[Entry<'d>]) {
+        let comma = self.commas(node, entries);
         let Some(first) = places.first() else { return };
         let mut at = first.top(self.doc);
         for (i, entry) in entries.iter().enumerate() {

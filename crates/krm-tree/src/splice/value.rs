@@ -63,12 +63,13 @@ impl<'d> Splicer<'d, '_> {
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
     pub(super) fn must_be_set_anew(&self, value: NodeRef<'_>, entries: &[Entry<'_>]) -> bool {
-        let in_flow = value.style() == Style::Flow;
+        if value.style() != Style::Flow {
+            return self.keeps_no_block(value, entries);
+        }
         !entries.iter().any(is_kept)
-            && (!in_flow
-                || (self.layout().flow == Flow::Yaml
-                    && news(entries).next().is_some()
-                    && value.children().next().is_none()))
+            && self.layout().flow == Flow::Yaml
+            && news(entries).next().is_some()
+            && value.children().next().is_none()
     }
 
     /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that do not belong to

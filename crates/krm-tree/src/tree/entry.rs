@@ -23,6 +23,8 @@ pub struct Entry<'a> {
     pub comments: Asked<'a>,
     /// The layout of its value, if that comes from another place.
     pub layout: Layout,
+    /// Whether one of two outcomes of a conflict, dest's and the other side's, has the child, and the other one lacks it.
+    pub is_contested: bool,
 }
 
 /// The layout of a value that comes from another place.
@@ -131,6 +133,7 @@ impl<'a> Entry<'a> {
             value: Some(Tree::Node(value)),
             comments: Asked::default(),
             layout: Layout::Host,
+            is_contested: false,
         }
     }
 
@@ -165,7 +168,8 @@ impl<'a> Entry<'a> {
 
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
-        Self { was: None, key, source: None, value: Some(value), comments: Asked::default(), layout: Layout::Host }
+        let (comments, layout) = (Asked::default(), Layout::Host);
+        Self { was: None, key, source: None, value: Some(value), comments, layout, is_contested: false }
     }
 
     /// The key that its value is written with.

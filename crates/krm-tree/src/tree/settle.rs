@@ -68,6 +68,7 @@ impl<'a> Entry<'a> {
             self.value = Some(Tree::Conflict(conflict));
             return;
         };
+        self.is_contested = conflict.dest.is_none() || conflict.taken.is_none();
         match (picked, conflict.comments) {
             (Pick::Updated | Pick::Both, Some(comments)) => self.set_comments(comments.updated),
             (Pick::Updated | Pick::Both, None) => {}

@@ -4,6 +4,7 @@
 mod custom_resources;
 
 mod absent;
+mod answers;
 mod blocks;
 mod by_field;
 mod commands;
