@@ -339,15 +339,12 @@ fn has_parts(value: View<'_, '_>, place: &FieldPath<'_>, wanted: NodeRef<'_>) ->
 /// Whether a text fits a pattern in which each `*` stands for any text.
 fn fits(text: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return text == pattern };
-    let Some(text) = text.strip_prefix(start) else { return false };
+    let (between, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(text) = text.strip_prefix(start).and_then(|text| text.strip_suffix(end)) else { return false };
     // The first place of each piece leaves the most for those behind it.
-    match rest.split_once('*') {
-        None => text.ends_with(rest),
-        Some((piece, _)) => match text.find(piece) {
-            Some(at) => fits(&text[at + piece.len()..], &rest[piece.len()..]),
-            None => false,
-        },
-    }
+    let behind = |text: &'_ str, piece: &str| Some(text.find(piece)? + piece.len());
+    let mut at = 0;
+    between.split('*').all(|piece| behind(&text[at..], piece).map(|end| at += end).is_some())
 }
 
 /// How one conflict is handled, and why.
@@ -511,6 +508,25 @@ mod tests {
 
     use super::*;
     use crate::target::TargetField;
+
+    #[test]
+    fn each_star_stands_for_any_text() {
+        for (text, pattern, want) in [
+            ("abc", "abc", true),
+            ("abc", "*", true),
+            ("abc", "a*c", true),
+            ("abc", "*b*", true),
+            ("aba", "ab*ba", false),
+            ("abab", "*ab*ab", true),
+            ("ab", "*ab*ab", false),
+            ("abc", "a*c*", true),
+            ("abc", "*c*b*", false),
+        ] {
+            assert_eq!(fits(text, pattern), want, "{text} {pattern}");
+        }
+        // A rule may come with a repository.
+        assert!(fits("abc", &"*".repeat(1 << 20)));
+    }
 
     #[test]
     fn the_first_rule_that_fits_decides() {

@@ -224,3 +224,36 @@ fn fields_of_a_new_map() {
     // The C library copies texts of fewer fields by another way.
     check(500, |n| resource_list(&items(&thing("a: 1\n")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
 }
+
+/// The elements are found again by what else they hold.
+#[test]
+fn elements_that_upstream_renamed() {
+    let list = |n: usize, name: char, value: &str| {
+        pod(&each(n, |i| format!("- name: {name}{i:04}\n  image: im{i:04}\n  a: {value}\n  b: x{i:04}\n")))
+    };
+    check(130, |n| three_way(&list(n, 'a', "1"), &list(n, 'b', "1"), &list(n, 'a', "2")));
+}
+
+#[test]
+fn fields_that_upstream_renamed() {
+    let map = |n: usize, name: char, value: &str| {
+        thing(&each(n, |i| format!("{name}{i:04}:\n  a: v{i:04}{value}\n  b: w{i:04}\n  c: y{i:04}\n")))
+    };
+    check(130, |n| three_way(&map(n, 'o', ""), &map(n, 'u', ""), &map(n, 'o', "x")));
+}
+
+/// Upstream changed each element, and dest deleted them all.
+#[test]
+fn conflicts_of_elements_that_dest_deleted() {
+    let list = |n: usize, value: &str| pod(&each(n, |i| format!("- name: c{i:04}\n  image: {value}\n")));
+    let dest = |n: usize| pod(&each(n, |i| format!("- name: d{i:04}\n  image: own\n")));
+    check(130, |n| three_way(&list(n, "a"), &list(n, "b"), &dest(n)));
+}
+
+#[test]
+fn maps_with_one_merge_key_each() {
+    let map = |n: usize, first: char, own: char| {
+        thing(&format!("a: &a\n  k: {first}\n{}", each(n, |i| format!("m{i:04}:\n  <<: *a\n  own: {own}\n"))))
+    };
+    check(130, |n| three_way(&map(n, '1', '1'), &map(n, '1', '2'), &map(n, '3', '1')));
+}

@@ -7,7 +7,7 @@ use krm_merge::list;
 use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
-use krm_merge_core::refine::{DocumentConflict, RefinedText, refine_text};
+use krm_merge_core::refine::{ByConflict, RefinedText, refine_text};
 use krm_merge_core::warning::Combined as How;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Take};
 use krm_merge_function::name::Name;
@@ -59,11 +59,10 @@ impl Combiner<'_> {
         let cursor = self.cursor(name.unwrap_or_default());
         let mut decisions = Decisions::new(self.rules, self.on_conflict);
         let mut ruled = Vec::new();
-        let text =
-            refine_text(name, [original?, updated?, dest?], cursor, self.policy, self.budget, &mut |conflict| {
-                let DocumentConflict { conflict, roots } = conflict;
-                let own = roots.map(|root| nameless(root, path));
-                let sides = Sides::of(|side| Some(&own[side]));
+        let mut decide = |roots: Sides<NodeRef<'_>>, by_conflict: &mut ByConflict<'_, '_>| {
+            let own = roots.map(|root| nameless(root, path));
+            let sides = Sides::of(|side| Some(&own[side]));
+            by_conflict(&mut |conflict| {
                 let ruling = decisions.of(&ConflictView::of_place(conflict, sides, &own.dest));
                 let rule = ruling.rule?;
                 let place = conflict.path.shown();
@@ -73,7 +72,9 @@ impl Combiner<'_> {
                 ruled.push(RuledConflict { rule: rule.name.clone(), place, told });
                 let is_decided = ruling.treatment.policy() != OnConflict::Fail;
                 is_decided.then(|| ruling.treatment.pick())
-            })?;
+            });
+        };
+        let text = refine_text(name, [original?, updated?, dest?], cursor, self.policy, self.budget, &mut decide)?;
         // The merge of the lines was taken, with what it decides by itself.
         if text.how != How::Document {
             ruled.clear();

@@ -9,7 +9,7 @@ use krm_tree::remarks::Remarks;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::slots::Slots;
 use krm_tree::tree::View;
-use krm_yaml::hashed::HashSet;
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, are_written_alike, same_comment};
 
 use crate::host::{holds_protected, is_protected};
@@ -325,10 +325,19 @@ impl<'a> Inside<'a> {
         self.names.iter().filter(|_| self.by == By::Field).filter(is_new)
     }
 
-    /// The identity after the merge of the child with this identity on a side.
-    pub fn name_after(&self, side: Side, id: ChildId<'a>) -> ChildId<'a> {
-        let Some(names) = self.names.iter().find(|names| names[side] == id) else { return id };
-        if names.updated == names.original { names.dest.clone() } else { names.updated.clone() }
+    /// The identities after the merge of the children with these identities on a side.
+    pub fn names_after(&self, side: Side, ids: Vec<ChildId<'a>>) -> Vec<ChildId<'a>> {
+        if self.names.is_empty() {
+            return ids;
+        }
+        let mut renamed: HashMap<&ChildId<'a>, &Sides<ChildId<'a>>> = HashMap::with_capacity(self.names.len());
+        self.names.iter().for_each(|names| _ = renamed.entry(&names[side]).or_insert(names));
+        let after = |id: ChildId<'a>| match renamed.get(&id) {
+            None => id,
+            Some(names) if names.updated == names.original => names.dest.clone(),
+            Some(names) => names.updated.clone(),
+        };
+        ids.into_iter().map(after).collect()
     }
 
     /// Asks for no other lines between the children if the other side put them into another order: then no lines are between the same
@@ -344,8 +353,7 @@ impl<'a> Inside<'a> {
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };
         let Some([was, is]) = ids_of_both([*original, self.like], &self.by) else { return false };
-        let after = |ids: Vec<_>, side| ids.into_iter().map(|id| self.name_after(side, id)).collect::<Vec<_>>();
-        let (was, is) = (after(was, Side::Original), after(is, Side::Updated));
+        let (was, is) = (self.names_after(Side::Original, was), self.names_after(Side::Updated, is));
         let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
         let was = was.iter().filter(|id| in_like.contains(id));
         was.ne(is.iter().filter(|id| in_original.contains(id)))

@@ -44,20 +44,15 @@ pub fn refine<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
-/// A conflict of a document that is not a resource.
-#[derive(Clone, Copy, Debug)]
-pub struct DocumentConflict<'c, 'a> {
-    /// The conflict.
-    pub conflict: &'c Conflict<'a>,
-    /// The document on each side.
-    pub roots: Sides<NodeRef<'a>>,
-}
+/// Decides the conflicts of a document that is not a resource. It gets the document on each side, and calls the other function once, with who
+/// wins a conflict; `None` leaves it open.
+pub type DecideDocument<'d> = dyn for<'a> FnMut(Sides<NodeRef<'a>>, &mut ByConflict<'_, 'a>) + 'd;
 
-/// Who wins a conflict of a document; `None` leaves it open.
-pub type DecideDocument<'d> = dyn for<'c, 'a> FnMut(DocumentConflict<'c, 'a>) -> Option<Pick> + 'd;
+/// Goes through the conflicts of a document, and asks who wins each.
+pub type ByConflict<'w, 'a> = dyn FnMut(&mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) + 'w;
 
 /// Merges three versions of a text that is not a resource: as a document if `name` says that it is one, otherwise line by line. `None` if
-/// the result is the same conflict. `cursor` is at the root of the document. `decide` is asked for each conflict of a document.
+/// the result is the same conflict. `cursor` is at the root of the document. `decide` decides the conflicts of a document.
 pub fn refine_text(
     name: Option<&str>,
     [original, updated, dest]: [&str; 3],
@@ -312,7 +307,7 @@ impl<'a> Refiner<'a, '_> {
         }
         let name = name_of_field(conflict);
         // Who decides the conflict of the value decides those in it.
-        let open = &mut |_: DocumentConflict<'_, '_>| None;
+        let open = &mut |_: Sides<NodeRef<'_>>, by_conflict: &mut ByConflict<'_, '_>| by_conflict(&mut |_| None);
         let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, open);
         let text = text.map(|text| text.in_place_of(sides.dest));
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);

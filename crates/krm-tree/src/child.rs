@@ -318,11 +318,27 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
         Step::Field(name) => node.get(name),
         Step::Index(index) => node.elements().nth(*index),
         Step::Value(value) => node.elements().find(|e| e.scalar().is_some_and(|scalar| show(&scalar) == **value)),
-        Step::Element(keys) => node.elements().find(|e| {
-            keys.iter()
-                .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
-        }),
+        Step::Element(keys) => {
+            let is = |e: &NodeRef<'a>| {
+                keys.iter()
+                    .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
+            };
+            match keys.first().and_then(|key| with_text(node, key)) {
+                Some(mut some) => some.find(is),
+                None => node.elements().find(is),
+            }
+        }
     }
+}
+
+/// The elements of a long list that may have this value of a merge key, in order; `None` if others may have it: a number has several forms, and
+/// an element without the key has the default.
+fn with_text<'a>(list: NodeRef<'a>, key: &KeyStep<'_>) -> Option<impl Iterator<Item = NodeRef<'a>> + use<'a>> {
+    let may_be_number = key.value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    if may_be_number || key.default.as_ref() == Some(&key.value) {
+        return None;
+    }
+    list.elements_with(&key.name, &key.value)
 }
 
 /// The identities of the children of a map or list, in their order. If several children have one identity, it is at the place of the first.
@@ -578,6 +594,31 @@ mod tests {
     use krm_yaml::Document;
 
     use super::*;
+
+    #[test]
+    fn a_long_list_is_searched_as_a_short_one() {
+        let odd = "- {n: 'e7', p: 2}\n- {n: 0x10}\n- {n: 16}\n- {p: 1}\n- x\n- {n: null}\n- {n: \"e8\", p: 8}\n- &a {n: anchor}\n- *a\n- {n: *v}\n";
+        for count in [0, 100] {
+            let few = (0..count).map(|i| format!("- {{n: e{i}, p: 1}}\n")).collect::<String>();
+            let document = Document::parse(format!("v: &v value\nl:\n{few}{odd}")).expect("valid");
+            let list = document.roots().next().and_then(|root| root.get("l")).expect("a list");
+            let found = |keys: &[(&'static str, &str, Option<&'static str>)]| {
+                let key = |(name, value, default): &(&'static str, &str, Option<&'static str>)| KeyStep {
+                    name: (*name).into(),
+                    value: (*value).to_owned().into(),
+                    default: default.map(Cow::Borrowed),
+                };
+                find(list, &FieldPath::from(Step::Element(keys.iter().map(key).collect()))).map(NodeRef::text)
+            };
+            assert_eq!(found(&[("n", "e7", None)]), Some(if count > 7 { "{n: e7, p: 1}" } else { "{n: 'e7', p: 2}" }));
+            assert_eq!(found(&[("n", "e7", None), ("p", "2", None)]), Some("{n: 'e7', p: 2}"));
+            assert_eq!(found(&[("n", "16", None)]), Some("{n: 0x10}"));
+            assert_eq!(found(&[("n", "none", Some("none"))]), Some("{p: 1}"));
+            assert_eq!(found(&[("n", "anchor", None)]), Some("{n: anchor}"));
+            assert_eq!(found(&[("n", "value", None)]), Some("{n: *v}"));
+            assert_eq!(found(&[("n", "e999", None)]), None);
+        }
+    }
 
     #[test]
     fn a_searched_resource_finds_what_a_walk_finds() {

@@ -45,7 +45,7 @@ pub enum Style {
     Folded,
 }
 
-/// How many fields a map has at most if a look-up compares them one by one.
+/// How many children a map or list has at most if a look-up compares them one by one.
 const FEW: usize = 32;
 
 /// The link of a node that links to nothing.
@@ -102,6 +102,9 @@ pub struct Document<'s> {
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
     /// The keys of long maps, each after its map, sorted by map and text, computed on first use.
     pub(super) keys_of_long_maps: OnceLock<Vec<(u32, u32)>>,
+    /// The fields in the elements of long lists, each as list, element and key, sorted by list, key, text of the value, and place, computed on
+    /// first use.
+    pub(super) fields_in_long_lists: OnceLock<Vec<[u32; 3]>>,
     /// Where the lines of the text begin, computed on first use for a long line.
     pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
@@ -138,6 +141,7 @@ impl Document<'static> {
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
             keys_of_long_maps: OnceLock::new(),
+            fields_in_long_lists: OnceLock::new(),
             line_starts: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
@@ -277,6 +281,27 @@ impl<'s> Document<'s> {
                 keys
             };
             long.flat_map(keys_of).collect()
+        })
+    }
+
+    /// The scalars in the elements of the lists that have more than a few.
+    fn fields_in_long_lists(&self) -> &[[u32; 3]] {
+        self.fields_in_long_lists.get_or_init(|| {
+            let lists = (0..self.nodes.len() as u32).map(|id| NodeRef { doc: self, id });
+            let long = lists.filter(|list| list.kind() == Kind::List && list.elements().nth(FEW).is_some());
+            let fields_in = |list: NodeRef<'_>| {
+                let fields = list.elements().flat_map(|element| element.entries().map(move |field| (element, field)));
+                let scalars = fields.filter(|(_, (key, value))| !key.is_container() && !value.is_container());
+                let mut fields: Vec<[u32; 3]> =
+                    scalars.map(|(element, (key, _))| [list.id, element.id, key.id]).collect();
+                let texts = |key: u32| {
+                    let key = NodeRef { doc: self, id: key };
+                    (key.string(), NodeRef { doc: self, id: key.next_id() }.string())
+                };
+                fields.sort_by_key(|[_, _, key]| texts(*key));
+                fields
+            };
+            long.flat_map(fields_in).collect()
         })
     }
 
@@ -695,6 +720,24 @@ impl<'a> NodeRef<'a> {
         let first = keys.partition_point(|(of, id)| (*of, named(*id).string()) < (map.id, key));
         let found = keys.get(first).filter(|(of, id)| *of == map.id && named(*id).string() == key)?;
         Some((named(found.1), named(named(found.1).next_id())))
+    }
+
+    /// The elements of a long list that have a scalar of this text in a field, in order; `None` if the list is short, or if an element may have
+    /// its fields by `<<`.
+    pub fn elements_with(self, field: &str, text: &str) -> Option<impl Iterator<Item = NodeRef<'a>> + use<'a>> {
+        let list = self.resolve();
+        if list.doc.has_merges || list.elements().nth(FEW).is_none() {
+            return None;
+        }
+        let fields = list.doc.fields_in_long_lists();
+        let place = move |[of, _, key]: &[u32; 3]| {
+            let key = NodeRef { doc: list.doc, id: *key };
+            (*of, key.string(), NodeRef { doc: list.doc, id: key.next_id() }.string())
+        };
+        let wanted = (list.id, field, text);
+        let first = fields.partition_point(|found| place(found) < wanted);
+        let end = first + fields[first..].partition_point(|found| place(found) == wanted);
+        Some(fields[first..end].iter().map(move |[_, element, _]| NodeRef { doc: list.doc, id: *element }))
     }
 
     /// The value at the end of a path of fields.

@@ -63,12 +63,12 @@ pub(super) fn arrange<'a>(
 
 /// The places among the entries of the children of a side's node, in the node's order. Absent children are left out.
 fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, inside: &Inside<'a>, side: Side) -> Vec<usize> {
-    let ids = ids_of(node, &inside.by);
+    let ids = inside.names_after(side, ids_of(node, &inside.by));
     branch.prepare(&inside.by, ids.len());
     // Both sides mostly have their fields in one order, so a search begins after the last field that was found.
     let mut next = 0;
     let place = |id: ChildId<'a>| {
-        let at = branch.place_from(next, &inside.name_after(side, id))?;
+        let at = branch.place_from(next, &id)?;
         next = at + 1;
         Some(at)
     };

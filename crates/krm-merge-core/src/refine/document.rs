@@ -12,7 +12,7 @@ use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
-use super::{DecideDocument, Depth, DocumentConflict, RefinedText, Sources, refined};
+use super::{DecideDocument, Depth, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::merge::{Walked, merge};
 use crate::own_comments::{OwnComments, contested_header};
@@ -43,7 +43,9 @@ pub(super) fn merged(
     };
     let tree = refined(merged, cursor, policy, budget, depth).tree?;
     let roots = Sides { original, updated, dest };
-    let tree = decide(tree, &mut |conflict| decides(DocumentConflict { conflict, roots }))?;
+    let (mut open, mut decided) = (Some(tree), None);
+    decides(roots, &mut |wins| decided = open.take().and_then(|tree| decide(tree, wins)));
+    let tree = decided?;
     let mut places = Vec::new();
     // Additions of both sides stay, whoever wins.
     let won_by = |pick| {

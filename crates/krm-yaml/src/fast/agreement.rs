@@ -21,6 +21,7 @@ pub fn is_taken(text: &str) -> bool {
         aliases,
         aliases_by_target,
         keys_of_long_maps,
+        fields_in_long_lists,
         line_starts,
         decoded,
         blocks,
@@ -40,6 +41,7 @@ pub fn is_taken(text: &str) -> bool {
     assert!(!may_have_questions || library.may_have_questions, "{text:?}");
     assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
     assert!(keys_of_long_maps.get().is_none() && library.keys_of_long_maps.get().is_none());
+    assert!(fields_in_long_lists.get().is_none() && library.fields_in_long_lists.get().is_none());
     assert!(line_starts.get().is_none() && library.line_starts.get().is_none());
     true
 }
