@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use semver::Version;
 
-use crate::address::ReleaseAddress;
+use crate::address::{ReleaseAddress, check_reference};
 use crate::versions::{Range, followed, split, version};
 
 /// The tags and branches of a repository, each with its commit.
@@ -46,19 +46,20 @@ pub enum RefKind {
 }
 
 impl Refs {
-    /// Reads what `git ls-remote --symref` prints.
+    /// Reads what `git ls-remote --symref` prints. A tag or a branch that no record can name is left out.
     pub fn read(lines: &[u8]) -> Self {
         let mut refs = Self::default();
         let mut head = None;
         for line in String::from_utf8_lossy(lines).lines() {
             let Some((object, name)) = line.split_once('\t') else { continue };
+            let is_recordable = |name: &&str| check_reference(name.strip_suffix("^{}").unwrap_or(name)).is_ok();
             if let Some(branch) = object.strip_prefix("ref: refs/heads/").filter(|_| name == "HEAD") {
                 head = Some(branch.to_owned());
             } else if name == "HEAD" {
                 refs.head = Some((None, object.to_owned()));
-            } else if let Some(branch) = name.strip_prefix("refs/heads/") {
+            } else if let Some(branch) = name.strip_prefix("refs/heads/").filter(is_recordable) {
                 refs.branches.insert(branch.to_owned(), object.to_owned());
-            } else if let Some(tag) = name.strip_prefix("refs/tags/") {
+            } else if let Some(tag) = name.strip_prefix("refs/tags/").filter(is_recordable) {
                 // The second line of an annotated tag has its commit.
                 refs.tags.insert(tag.strip_suffix("^{}").unwrap_or(tag).to_owned(), object.to_owned());
             }
@@ -83,6 +84,8 @@ impl Refs {
             };
             let name = branch.clone().unwrap_or_else(|| commit.clone());
             let kind = if branch.is_some() { RefKind::Branch } else { RefKind::Commit };
+            // A package records it, and reads it again.
+            check_reference(&name).with_context(|| format!("the default branch of \"{}\"", address.repo))?;
             return Ok(State { reference: name.clone(), name, commit: commit.clone(), kind });
         };
         let newest = || {

@@ -75,10 +75,14 @@ fn starts(name: &str) -> impl Iterator<Item = usize> {
     name.char_indices().map(|(at, _)| at).filter(move |at| begins(*at))
 }
 
-/// Whether a version is a date, such as `2024.1.15` or `20240115`. Among versions, it is none of them.
+/// Whether a version is a date, such as `2024.1.15`, `20240115` or `202401151230`, or another stamp, such as `1705321800`. Among versions, it is
+/// none of them.
 pub fn is_date(version: &Version) -> bool {
-    (1900..3000).contains(&version.major) || (19_000_101..30_000_000).contains(&version.major)
+    (1900..3000).contains(&version.major) || version.major >= LEAST_STAMP
 }
+
+/// The least number that counts days, seconds or builds, and no releases.
+const LEAST_STAMP: u64 = 100_000;
 
 /// A version, with or without `v`. It may have fewer than three numbers, and zeros before them.
 pub fn version(text: &str) -> Option<Version> {
@@ -148,6 +152,8 @@ mod tests {
     fn a_date_and_a_version_do_not_follow_each_other() {
         for (current, tags, want) in [
             ("v1.0.0", &["v1.0.0", "v1.1.0", "2024.01.15", "20240301"][..], "v1.1.0"),
+            ("v1.0.0", &["v1.1.0", "202401151230", "20240115123059", "1705321800", "240115"], "v1.1.0"),
+            ("202401151230", &["v1.1.0", "202401151230", "202403011230"], "202403011230"),
             ("main", &["v1.0.0", "v1.1.0", "2024.01.15"], "v1.1.0"),
             ("2024.01.15", &["v1.1.0", "2024.01.15", "2024.03.01"], "2024.03.01"),
             ("main", &["2024.01.15", "2024.03.01"], "2024.03.01"),
@@ -177,9 +183,14 @@ mod tests {
 
     #[test]
     fn a_date_is_no_version_among_versions() {
-        for (text, want) in
-            [("2024.01.15", true), ("20240115", true), ("v1.2024.1", false), ("255", false), ("1000", false)]
-        {
+        for (text, want) in [
+            ("2024.01.15", true),
+            ("20240115", true),
+            ("202401151230", true),
+            ("v1.2024.1", false),
+            ("255", false),
+            ("1000", false),
+        ] {
             assert_eq!(is_date(&version(text).expect("a version")), want, "{text}");
         }
     }

@@ -192,7 +192,8 @@ pub struct Lists {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub infer_merge_keys: Option<bool>,
     /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`. Several keys are
-    /// `keys=port,protocol`. A list without keys has `set=true` or `atomic=true` instead. May be given several times
+    /// `keys=port,protocol`. A list without keys has `set=true` or `atomic=true` instead. It may also be a line of `mergeKeys`, as a warning shows
+    /// it. May be given several times
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub merge_keys: Vec<String>,
     /// An OpenAPI v2 document with further types

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use krm_files::change::Change;
-use krm_files::held::{Held, parse};
+use krm_files::held::Held;
 use krm_files::side::{Side, SidePart, paths};
 use krm_files::told::Word;
 use krm_folders::end::End;
@@ -18,7 +18,6 @@ use krm_folders::given;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge_core::diff::diff as change_between;
 use krm_merge_core::policy::Renames;
-use krm_merge_core::refine::names_document;
 use krm_merge_function::results::to_yaml;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
@@ -27,15 +26,16 @@ use krm_show::diff;
 use krm_show::output::{indented, name_of};
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::limit::{Budget, Limit};
+use krm_yaml::NodeRef;
 use krm_yaml::shown as escaped;
-use krm_yaml::{Document, NodeRef};
 
 use crate::cli::{Compared, Diff};
 use crate::difference::differences;
 use crate::pairs::{Pair, pairs};
+use crate::plain::{Kind, Plain, PlainDocument, PlainFile};
 use crate::setting;
 use crate::upgrade;
-use shown::{Differing, Kind, markdown, outcomes};
+use shown::{Differing, markdown, outcomes};
 
 /// Prints the differences.
 ///
@@ -51,8 +51,7 @@ pub fn diff(args: &Diff) -> Result<End> {
     let limit = config.limit.with_input(a.size() + b.size());
     let types = config.types.with_definitions([&a, &b].into_iter().flat_map(Side::definitions));
     let plain = Plain::of(&a, &b)?;
-    let states = [(&a, &plain.a), (&b, &plain.b)].map(|(side, plain)| resources(side, plain));
-    let [old, new] = states;
+    let [old, new] = [(&a, 0), (&b, 1)].map(|(side, at)| resources(side, &plain.documents, at));
     let pairs = pairs(old, new);
     let found = pairs.iter().filter_map(|pair| differing(pair, &types).transpose()).collect::<Result<Vec<_>>>()?;
     let changes = changes(&a, &b)?;
@@ -69,61 +68,17 @@ pub fn diff(args: &Diff) -> Result<End> {
     Ok(if differs && args.exit_code { End::Differs } else { End::Done })
 }
 
-/// The resources of a side, and the documents of its files without resources.
-fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)]) -> Vec<Resource<'s>> {
+/// The resources of a side, and the documents of its files without resources. `at` is the number of the side.
+fn resources<'s>(side: &'s Side, plain: &'s [PlainDocument], at: usize) -> Vec<Resource<'s>> {
     let mut all: Vec<Resource<'s>> = side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
-    for (path, name, document) in plain {
-        let origin = || Origin::File { name: name.clone(), item: None };
-        all.extend(document.roots().map(|root| {
+    for PlainDocument { path, names, texts } in plain {
+        let origin = || Origin::File { name: names[at].clone(), item: None };
+        all.extend(texts[at].roots().map(|root| {
             let path = Some(path.as_str());
             Resource { path, relative_path: path, located: Located::ByFile, ..Resource::read(root, origin()) }
         }));
     }
     all
-}
-
-/// The files without resources that differ.
-struct Plain {
-    /// The first side's YAML documents of files that both sides have, with path and name. `b` has the second side's.
-    a: Vec<(String, String, Document<'static>)>,
-    b: Vec<(String, String, Document<'static>)>,
-    /// The files that cannot be compared by field.
-    files: Vec<(Kind, String)>,
-}
-
-impl Plain {
-    fn of(a: &Side, b: &Side) -> Result<Self> {
-        let mut plain = Self { a: Vec::new(), b: Vec::new(), files: Vec::new() };
-        if !a.is_folder() || !b.is_folder() {
-            return Ok(plain);
-        }
-        for path in paths([a, b]) {
-            let is_plain = |held: &Held| held.document().is_none();
-            let kind = match (a.at(path), b.at(path)) {
-                (Some(old), Some(new)) if is_plain(old) || is_plain(new) => {
-                    let texts = [old.bytes()?, new.bytes()?];
-                    if texts[0] == texts[1] {
-                        continue;
-                    }
-                    let read = |(held, text): (&Held, Cow<'_, [u8]>)| parse(&held.name, text.into_owned()).ok();
-                    let [of_old, of_new] = texts;
-                    match (read((old, of_old)), read((new, of_new))) {
-                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && names_document(path) => {
-                            plain.a.push((path.to_owned(), old.name.clone(), of_old));
-                            plain.b.push((path.to_owned(), new.name.clone(), of_new));
-                            continue;
-                        }
-                        _ => Kind::Changed,
-                    }
-                }
-                (Some(held), None) if is_plain(held) => Kind::Removed,
-                (None, Some(held)) if is_plain(held) => Kind::Added,
-                _ => continue,
-            };
-            plain.files.push((kind, path.to_owned()));
-        }
-        Ok(plain)
-    }
 }
 
 /// The differences between the two states of a resource; `None` if no field differs.
@@ -152,7 +107,7 @@ fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Diff
 fn print(
     args: &Diff,
     found: &[Differing<'_>],
-    files: &[(Kind, String)],
+    files: &[PlainFile],
     changes: &[Change],
     types: &Types<'_>,
     limit: Limit,
@@ -163,7 +118,7 @@ fn print(
     match args.output {
         Compared::Fields => {
             found.iter().for_each(|one| one.show(&mut page, &budget));
-            files.iter().for_each(|(kind, path)| page.line(&format!("{}: {}", kind.word(), escaped::name(path))));
+            files.iter().for_each(|file| page.line(&format!("{}: {}", file.kind.word(), escaped::name(&file.name))));
             let summary = shown::summary(found, files);
             summary.into_iter().for_each(|line| page.painted(screen::Paint::Bold, &line));
         }

@@ -16,6 +16,7 @@ use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
 
 use crate::pairs::{Pair, pairs};
+use crate::plain::Plain;
 
 /// How much of a package is as in a release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,12 +33,14 @@ pub struct Likeness {
     lacks: usize,
     /// All resources of the release and the package.
     pub all: usize,
+    /// The files without resources that differ.
+    files: usize,
 }
 
 impl Likeness {
-    /// The number of resources that differ.
+    /// The number of resources, and of files without resources, that differ.
     pub fn changed(self) -> usize {
-        self.all - self.equal
+        self.all - self.equal + self.files
     }
 
     /// Whether a package is nearer to this release than to another one, by what it shares with both.
@@ -67,7 +70,7 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
     let types = Types::new([], Inference::On).with_definitions(dest.definitions());
     let budget = Budget::default();
     let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
-    let mut found = Likeness::default();
+    let mut found = Likeness { files: Plain::of(release, dest)?.count(), ..Likeness::default() };
     let [release, dest] = [resources(release), resources(dest)];
     let sides = Sides { original: &release[..], updated: &release[..], dest: &dest[..] };
     // A copy with other names, or in another namespace, is a copy.

@@ -12,6 +12,7 @@ mod manual;
 #[cfg(not(feature = "live"))]
 mod no_cluster;
 mod pairs;
+mod plain;
 mod run;
 mod setting;
 mod upgrade;

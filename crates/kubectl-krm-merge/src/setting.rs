@@ -18,7 +18,7 @@ use krm_merge_function::config::{
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use krm_show::args::{MaxOutput, Output};
-use krm_yaml::Document;
+use krm_yaml::{Document, NodeRef};
 
 use crate::cli::{Common, ConflictLevel, Deciding, InConflict, Lists, NewElements, Releases, Renames, Source};
 
@@ -417,7 +417,21 @@ fn written_target(text: &str, mut given: Vec<(String, String)>, written: Vec<Str
     target(name, fields, written).map_err(|wrong| anyhow!(wrong.message))
 }
 
+/// The fields of a rule that is written as a line of `mergeKeys`, as a warning shows it: `{kind: A, keys: [a, b]}` is `kind=A,keys=a,b`.
+fn of_line(text: &str) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let root = document.roots().next().filter(|root| root.is_map())?;
+    let value = |value: NodeRef<'_>| match value.is_list() {
+        true => value.elements().map(NodeRef::string).collect::<Vec<_>>().join(","),
+        false => value.string().to_owned(),
+    };
+    let fields = root.fields().map(|(name, of_field)| format!("{}={}", name.string(), value(of_field)));
+    Some(fields.collect::<Vec<_>>().join(","))
+}
+
 fn rule(text: &str) -> Result<WrittenRule> {
+    let of_line = of_line(text);
+    let text = of_line.as_deref().unwrap_or(text);
     let mut given = fields("--merge-keys", &RULE, text)?;
     if ["keys", "set", "atomic"].iter().filter(|name| given.iter().any(|(given, _)| given == *name)).count() != 1 {
         let kinds = "`keys=FIELD,…`, `set=true` and `atomic=true`";
@@ -470,7 +484,11 @@ mod tests {
         let want = [("kind", "Deployment"), ("labelSelector", "app=web,tier in (a,b)")];
         assert_eq!(target, want.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let keys = rule("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule").keys;
-        assert_eq!(keys, Some(vec!["port".to_owned(), "protocol".to_owned()]));
+        assert_eq!(keys.as_deref(), Some(&["port".to_owned(), "protocol".to_owned()][..]));
+        let line = rule("{apiVersion: v1, kind: Service, path: spec.ports, keys: [port, protocol]}").expect("a rule");
+        assert_eq!((line.keys, &*line.path, line.set), (keys, "spec.ports", None));
+        let line = rule("{apiVersion: v1, kind: A, path: b, set: true}").expect("a rule");
+        assert_eq!((line.keys, line.set), (None, Some(true)));
         for (target, want) in [
             ("Deployment", "must be fields"),
             ("name=a,name=b", "must say `name` once"),

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use krm_driver::{mark, resolve};
+use krm_files::command::{argument, command};
 use krm_files::disk::{self, Repaired};
 use krm_files::told::Word;
 use krm_files::{signals, told, walk};
@@ -136,6 +137,19 @@ fn check_clean(package: &Package, args: &Upgrade) -> Result<()> {
     })
 }
 
+/// Checks that no run was killed while it wrote the package: half of its files are old, so nobody can say what the team changed.
+///
+/// # Errors
+/// A run was killed there.
+fn check_whole(name: &Path) -> Result<()> {
+    let Some(folder) = disk::unfinished(name)?.into_iter().next() else { return Ok(()) };
+    bail!(
+        "a run was killed while it wrote in {}, so some of its files are old and some are new: the next run that writes there finishes it, such as `{}`",
+        walk::shown(&folder),
+        command(&["kubectl", "krm-merge", "upgrade", &argument(name)])
+    )
+}
+
 /// The folders without those that are named twice.
 fn each_once(named: &[PathBuf]) -> Vec<PathBuf> {
     let mut known = BTreeSet::new();
@@ -172,6 +186,8 @@ fn planned(name: &Path, args: &Upgrade, stores: &mut Stores, repositories: &mut 
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
         screen::tell_each(disk::repair(name, tracked::refuse)?.iter().flat_map(Repaired::messages));
+    } else {
+        check_whole(name)?;
     }
     let package = Package::open(name)?;
     // One package may be a small part of its repository.

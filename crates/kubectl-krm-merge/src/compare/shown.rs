@@ -13,17 +13,7 @@ use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 
 use crate::difference::{Difference, What};
-
-/// How a resource, field or file differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Only the second side has it.
-    Added,
-    /// Only the first side has it.
-    Removed,
-    /// Both have it.
-    Changed,
-}
+use crate::plain::{Kind, PlainFile};
 
 impl Kind {
     const ALL: [Self; 3] = [Self::Changed, Self::Added, Self::Removed];
@@ -130,10 +120,10 @@ fn by_line(old: NodeRef<'_>, new: NodeRef<'_>, budget: &Budget) -> Option<Vec<Li
 }
 
 /// How many resources and files differ; `None` if none do.
-pub fn summary(found: &[Differing<'_>], files: &[(Kind, String)]) -> Option<String> {
+pub fn summary(found: &[Differing<'_>], files: &[PlainFile]) -> Option<String> {
     let counts = Kind::ALL.into_iter().filter_map(|kind| {
         let resources = found.iter().filter(|one| one.kind == kind).count();
-        let files = files.iter().filter(|(of, _)| *of == kind).count();
+        let files = files.iter().filter(|file| file.kind == kind).count();
         let of_kind = [(resources, "resource"), (files, "file")].into_iter().filter(|(count, _)| *count > 0);
         let of_kind: Vec<String> = of_kind.map(|(count, one)| counted(count, one)).collect();
         (!of_kind.is_empty()).then(|| format!("{} {}", of_kind.join(" and "), kind.word()))
@@ -146,7 +136,7 @@ pub fn summary(found: &[Differing<'_>], files: &[(Kind, String)]) -> Option<Stri
 ///
 /// # Errors
 /// They take more than is left of the budget.
-pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> Result<Vec<Outcome>, Exceeded> {
+pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> Result<Vec<Outcome>, Exceeded> {
     let mut all = Vec::new();
     for one in found {
         if one.found.is_empty() {
@@ -170,7 +160,7 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
             all.push(outcome.because(kind.word()));
         }
     }
-    for (kind, path) in files {
+    for PlainFile { kind, path, .. } in files {
         let file = Some(File { path: path.clone(), index: None });
         let message = format!("the file, which holds no resources, is {}", kind.word());
         all.push(Outcome { file, ..Outcome::new(Severity::Info, message) }.because(kind.word()));
@@ -182,11 +172,11 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
 const LONGEST: usize = 60_000;
 
 /// The differences as a comment of a pull request: a collapsible block for each resource.
-pub fn markdown(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> String {
+pub fn markdown(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> String {
     let summary = summary(found, files);
     let summary = summary.as_deref().and_then(|line| line.strip_prefix("total: ")).unwrap_or("no differences");
     let mut out = format!("### krm-merge: {summary}\n");
-    let of_files = files.iter().map(|(kind, path)| vec![format!("{}: {path}", kind.word())]);
+    let of_files = files.iter().map(|file| vec![format!("{}: {}", file.kind.word(), file.name)]);
     let of_resources = found.iter().map(|one| one.lines(budget).into_iter().map(|(_, line)| line).collect());
     let blocks: Vec<Vec<String>> = of_resources.chain(of_files).collect();
     for (i, block) in blocks.iter().enumerate() {

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_git::address::ReleaseAddress;
 use krm_git::refs::{RefKind, State};
 use krm_git::store::Store;
+use krm_git::tree;
 use krm_git::versions::{Range, followed, split};
 
 /// Why a package gets a release.
@@ -73,13 +74,22 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
         let is_elsewhere = !is_same_directory || !from.at.repo.is_same(&address.repo);
         !is_same && (is_elsewhere || !is_named && *commit != wanted.commit)
     };
+    // The directory has moved since, and the record names the new place of it.
+    let has_moved_on = |came: Came<'_>| -> Result<bool> {
+        let is_that_release = came.state.name == wanted.name && came.at.directory != address.directory;
+        let commit = &wanted.commit;
+        let is_there = is_that_release && store.fetch(&[commit.clone()].into())?.is_empty();
+        Ok(is_there && tree::find(store, commit, &address.directory)?.is_none())
+    };
     match wanted.kind {
         RefKind::Branch => {
             let behind = usize::from(from.is_none_or(|from| from.state.commit != wanted.commit));
             Ok(Next { state: wanted, aim: Aim::Newest, behind })
         }
-        _ if from.is_none_or(is_other) => Ok(Next { state: wanted, aim: Aim::Named, behind: 1 }),
-        RefKind::Tag | RefKind::Commit => newest(at, from, None),
+        RefKind::Tag | RefKind::Commit => match from {
+            Some(came) if !is_other(came) || has_moved_on(came)? => newest(at, from, None),
+            _ => Ok(Next { state: wanted, aim: Aim::Named, behind: 1 }),
+        },
     }
 }
 

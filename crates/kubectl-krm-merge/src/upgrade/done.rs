@@ -61,7 +61,7 @@ pub struct Checked {
     pub has: Option<String>,
     /// The release that an upgrade would take.
     pub to: Option<String>,
-    /// How many resources the team changed, if something is newer.
+    /// How many resources and other files the team changed, if something is newer.
     pub local_changes: Option<usize>,
     /// How many conflicts are to expect.
     pub conflicts: Option<usize>,
@@ -164,7 +164,7 @@ fn commit(package: &Package) -> Option<String> {
 /// What an upgrade would meet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
-    /// How many resources the team changed.
+    /// How many resources and other files the team changed.
     changes: usize,
     conflicts: usize,
     is_bad: bool,

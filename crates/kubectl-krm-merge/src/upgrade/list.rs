@@ -19,6 +19,7 @@ use krm_yaml::shown as escaped;
 use serde::Serialize;
 
 use super::below::{below, check_some};
+use super::check_whole;
 use super::plan::{Plan, Release, Stores};
 use super::sides::both;
 use crate::cli::{List, Listed};
@@ -44,7 +45,7 @@ struct Row {
     newest: Option<String>,
     /// How many releases come after the one that it has. A branch that went on counts as one.
     behind: Option<usize>,
-    /// How many resources the team changed, if the cache has the release.
+    /// How many resources and other files the team changed, if the cache has the release.
     local_changes: Option<usize>,
     /// Why something is not known.
     error: Option<String>,
@@ -93,6 +94,7 @@ fn row(folder: &Path, stores: &mut Stores, cached: &mut Stores) -> Row {
 }
 
 fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) -> Result<()> {
+    check_whole(folder)?;
     let package = Package::open(folder)?;
     let Some(Record { upstream, lock }) = &package.record else { return Ok(()) };
     row.commit = lock.as_ref().map(|lock| lock.exact.clone());
@@ -118,7 +120,7 @@ fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) 
     Ok(())
 }
 
-/// How many resources of a package differ from the release that it has.
+/// How many resources and other files of a package differ from the release that it has.
 fn local_changes(package: &Package, stores: &mut Stores) -> Result<usize> {
     let release = Release::of_package(package, stores)?;
     let [original, dest] = both(package, &release)?;

@@ -121,7 +121,7 @@ changed: b/kustomization.yaml:1
     | \"web.yaml\"
     |+\"new.yaml\"
 added: ConfigMap new (b/new.yaml:1)
-changed: README.md
+changed: b/README.md
 total: 2 resources and 1 file changed, 1 resource added, 1 resource removed
 ";
     assert_eq!(ran.stdout, want);

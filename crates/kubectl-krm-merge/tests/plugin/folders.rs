@@ -405,8 +405,11 @@ fn each_field_of_the_function_config_is_a_flag() {
         folder.run(&args).passed()
     };
     assert_eq!(run(&[]), list("{id: b}"));
+    let line = "--merge-keys={apiVersion: example.com/v1, kind: Rollout, path: spec.steps, keys: [id]}";
     let keys = "--merge-keys=apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=id";
-    assert_eq!(run(&[keys]), list("{id: a, x: 1}, {id: b}"));
+    for how in [keys, line] {
+        assert_eq!(run(&[how]), list("{id: a, x: 1}, {id: b}"));
+    }
     assert_eq!(run(&[keys, "--new-elements=prepend"]), list("{id: b}, {id: a, x: 1}"));
     let named = |items: &str| list(items).replace("id:", "name:");
     let folder = Folder::with(&[("r.yaml", &named("{id: a, x: 1}"))]);

@@ -162,6 +162,22 @@ fn the_default_branch_is_followed_by_its_name_for_git() {
 }
 
 #[test]
+fn what_no_record_can_name_is_no_release() {
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&[files("d", "'1'"), files("-d", "'1'")].concat(), "v1.0.0");
+    let repository = folder.path("up.git");
+    super::git(&repository, &["update-ref", "refs/tags/-d/v1.1.0", "refs/tags/v1.0.0"]);
+    super::git(&repository, &["update-ref", "refs/heads/-x", "refs/tags/v1.0.0^{commit}"]);
+    super::git(&repository, &["symbolic-ref", "HEAD", "refs/heads/-x"]);
+    let told = folder.run(&["get", &upstream.source("d"), "p"]).failed(2);
+    assert!(told.contains("the default branch of \"") && told.contains("not \"-x\""), "{told}");
+    assert!(!folder.path("p").exists());
+    folder.run(&["get", &upstream.source("-d@v1.0.0"), "p"]).passed();
+    assert!(folder.run(&["upgrade", "p", "--check"]).passed().contains("has v1.0.0, which is the newest"));
+}
+
+#[test]
 fn another_directory_or_repository_is_wanted_even_at_the_same_release() {
     let folder = Folder::new();
     let upstream = Upstream::new(&folder, "up.git");
@@ -224,7 +240,7 @@ fn a_directory_or_a_repository_may_move() {
     let upstream = Upstream::new(&folder, "up.git");
     upstream.release(&files("d", "'1'"), "v1.0.0");
     upstream.tag("d/v1.0.0");
-    let names = ["by-flag", "by-file", "by-newest", "by-repo"];
+    let names = ["by-flag", "by-file", "by-directory", "by-newest", "by-repo"];
     for name in names {
         folder.run(&["get", &upstream.source("d@v1.0.0"), name]).passed();
         folder.write(&format!("{name}/a.yaml"), map("a", &[("v", "'1'"), ("w", "ours")]));
@@ -236,10 +252,14 @@ fn a_directory_or_a_repository_may_move() {
     let record = folder.read("by-file/.krm-merge.yaml");
     let wanted = record.replacen("directory: /d", "directory: /apps/d", 1).replacen("ref: v1.0.0", "ref: v2.0.0", 1);
     folder.write("by-file/.krm-merge.yaml", wanted);
+    // The release that the package has does not have the directory there.
+    let record = folder.read("by-directory/.krm-merge.yaml");
+    folder.write("by-directory/.krm-merge.yaml", record.replacen("directory: /d", "directory: /apps/d", 1));
     let [new, of_other] = [upstream.source("apps/d"), other.source("apps/d")];
     for args in [
         &["upgrade", "by-flag", "--upstream", &new, "--to", "v2.0.0"][..],
         &["upgrade", "by-file"],
+        &["upgrade", "by-directory"],
         &["upgrade", "by-newest", "--upstream", &new],
         &["upgrade", "by-repo", "--upstream", &of_other],
     ] {

@@ -118,7 +118,8 @@ fn a_package_in_another_one_and_one_that_is_named_twice_are_on_their_own() {
 fn a_release_that_changes_nothing_conflicts_with_nothing() {
     let folder = Folder::new();
     let upstream = Upstream::new(&folder, "one.git");
-    let files = |other: &str| [file("d", "'1'"), file("e", other)].concat();
+    let values = || ("d/values.yaml".to_owned(), "a: 1\n".to_owned());
+    let files = |other: &str| [file("d", "'1'"), vec![values()], file("e", other)].concat();
     upstream.release(&files("'1'"), "v1.0.0");
     folder.run(&["get", &upstream.source("d@v1.0.0"), "p"]).passed();
     upstream.release(&files("'2'"), "v2.0.0");
@@ -130,14 +131,22 @@ fn a_release_that_changes_nothing_conflicts_with_nothing() {
         ("p/a.yaml", map("a", &[("v", "'1'"), ("w", "ours")]), "1 local change"),
         ("p/b.yaml", map("b", &[("v", "'1'")]), "1 local change"),
         ("p/sub/b.yaml", map("b", &[("v", "'1'")]), "1 local change"),
-        ("p/README.md", "# Ours\n".to_owned(), "0 local changes"),
+        ("p/README.md", "# Ours\n".to_owned(), "1 local change"),
         ("p/a.yaml", format!("# ours\n{own}"), "0 local changes"),
+        ("p/values.yaml", "a: 2\n".to_owned(), "1 local change"),
+        ("p/values.yaml", "# ours\na: 1\n".to_owned(), "0 local changes"),
     ] {
         folder.write(path, text);
         assert_eq!(check(), line(changes), "{path}");
         fs::remove_file(folder.path(path)).expect("removed");
         folder.write("p/a.yaml", &own);
+        folder.write("p/values.yaml", values().1);
     }
+    fs::remove_file(folder.path("p/values.yaml")).expect("removed");
+    assert_eq!(check(), line("1 local change"));
+    let row = folder.run(&["list", "p", "-o", "json"]).passed();
+    assert!(row.contains("\"localChanges\": 1"), "{row}");
+    folder.write("p/values.yaml", values().1);
     fs::remove_file(folder.path("p/a.yaml")).expect("removed");
     assert_eq!(check(), line("1 local change"));
     folder.write("p/a.yaml", &own);
@@ -148,7 +157,7 @@ fn a_release_that_changes_nothing_conflicts_with_nothing() {
     assert!(error.contains("onConflict"), "{error}");
     folder.write("p/.krm-merge.yaml", record);
     // What upstream changed is merged.
-    upstream.release(&[file("d", "'3'"), file("e", "'3'")].concat(), "v3.0.0");
+    upstream.release(&[file("d", "'3'"), vec![values()], file("e", "'3'")].concat(), "v3.0.0");
     folder.write("p/a.yaml", map("a", &[("v", "ours"), ("w", "x")]));
     assert_eq!(check(), "p: has v1.0.0, newest is v3.0.0; 1 local change, 1 conflict to expect\n");
 }

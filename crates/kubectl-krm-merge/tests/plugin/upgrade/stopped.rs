@@ -248,6 +248,33 @@ fn a_journal_is_found_from_below_and_no_reader_takes_it_for_a_file() {
     assert!(folder.path("here/new/deep").is_dir() && !folder.path(&format!("here/{JOURNAL}")).exists());
 }
 
+/// Half of the files are new, so what differs from the release is no change of the team.
+#[test]
+fn who_counts_the_changes_of_a_package_tells_a_killed_run() {
+    let folder = half();
+    let upstream = Upstream::new(&folder, "up.git");
+    let files: Vec<_> = release(1, 10, 0).into_iter().map(|(path, text)| (format!("d/{path}"), text)).collect();
+    upstream.release(&files, "v1");
+    folder.run(&["get", &upstream.source("d@v1"), "got"]).passed();
+    folder.write("here/.krm-merge.yaml", folder.read("got/.krm-merge.yaml"));
+    let files = folder.files("here");
+    let looks = [&["list", "here"][..], &["upgrade", "here", "--check"], &["upgrade", "here", "-o", "diff"]];
+    for args in looks {
+        let ran = folder.run(args);
+        let told = ran.failed(2);
+        assert!(told.contains("a run was killed while it wrote in ") && told.contains("upgrade here`"), "{told}");
+    }
+    let row = folder.run(&["list", "here", "-o", "json"]).stdout;
+    assert!(row.contains("a run was killed") && row.contains("\"localChanges\": null"), "{row}");
+    assert_eq!(folder.files("here"), files);
+    // As it says.
+    let ran = folder.run(&["upgrade", "here", "--allow-dirty"]);
+    assert!(ran.stderr.contains("is now finished"), "{ran:?}");
+    for args in looks {
+        assert!(!format!("{:?}", folder.run(args)).contains("killed"));
+    }
+}
+
 #[test]
 fn a_strangers_journal_does_nothing_that_its_files_could_not_do() {
     let folder = three_way(10, 0);

@@ -1,0 +1,96 @@
+//! [`Plain`]: the files without resources in which two sides differ.
+
+use std::borrow::Cow;
+
+use anyhow::Result;
+use krm_files::held::{Held, parse};
+use krm_files::side::{Side, paths};
+use krm_merge_core::refine::names_document;
+use krm_yaml::{Document, same};
+
+/// How a resource, field or file differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only the second side has it.
+    Added,
+    /// Only the first side has it.
+    Removed,
+    /// Both have it.
+    Changed,
+}
+
+/// The files without resources that differ.
+pub struct Plain {
+    /// The YAML documents of files that both sides have and whose bytes differ.
+    pub documents: Vec<PlainDocument>,
+    /// The files that cannot be compared by field.
+    pub files: Vec<PlainFile>,
+}
+
+/// A file of YAML without resources, as both sides have it.
+pub struct PlainDocument {
+    /// Its path on both sides.
+    pub path: String,
+    /// Its name on each side, for messages.
+    pub names: [String; 2],
+    /// What it holds on each side.
+    pub texts: [Document<'static>; 2],
+}
+
+/// A file that cannot be compared by field.
+pub struct PlainFile {
+    pub kind: Kind,
+    /// Its path in its folder.
+    pub path: String,
+    /// Its name for messages, on the second side; on the first side if the second lacks it.
+    pub name: String,
+}
+
+impl Plain {
+    /// Compares two sides. Sides that are no folders have no such files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn of(a: &Side, b: &Side) -> Result<Self> {
+        let mut plain = Self { documents: Vec::new(), files: Vec::new() };
+        if !a.is_folder() || !b.is_folder() {
+            return Ok(plain);
+        }
+        for path in paths([a, b]) {
+            let is_plain = |held: &Held| held.document().is_none();
+            let (kind, held) = match (a.at(path), b.at(path)) {
+                (Some(old), Some(new)) if is_plain(old) || is_plain(new) => {
+                    let texts = [old.bytes()?, new.bytes()?];
+                    if texts[0] == texts[1] {
+                        continue;
+                    }
+                    let read = |(held, text): (&Held, Cow<'_, [u8]>)| parse(&held.name, text.into_owned()).ok();
+                    let [of_old, of_new] = texts;
+                    match (read((old, of_old)), read((new, of_new))) {
+                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && names_document(path) => {
+                            let names = [old, new].map(|held| held.name.clone());
+                            let texts = [of_old, of_new];
+                            plain.documents.push(PlainDocument { path: path.to_owned(), names, texts });
+                            continue;
+                        }
+                        _ => (Kind::Changed, new),
+                    }
+                }
+                (Some(held), None) if is_plain(held) => (Kind::Removed, held),
+                (None, Some(held)) if is_plain(held) => (Kind::Added, held),
+                _ => continue,
+            };
+            plain.files.push(PlainFile { kind, path: path.to_owned(), name: held.name.clone() });
+        }
+        Ok(plain)
+    }
+
+    /// How many files differ in more than comments and layout.
+    pub fn count(&self) -> usize {
+        let differs = |document: &&PlainDocument| {
+            let [old, new] = document.texts.each_ref().map(Document::roots);
+            old.len() != new.len() || !old.zip(new).all(|(old, new)| same(old, new))
+        };
+        self.files.len() + self.documents.iter().filter(differs).count()
+    }
+}
