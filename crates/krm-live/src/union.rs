@@ -1,23 +1,11 @@
 //! Maps of the built-in types in which some fields exclude others. If the files choose one member, the fields of other members must be
 //! removed.
 //!
-//! The API server refuses or drops the fields of a member that is not chosen, even if it set them itself. For some types, the patch
-//! strategy `retainKeys` says so; for the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
+//! The API server refuses or drops the fields of a member that is not chosen, even if it set them itself. krm-schema knows which fields
+//! exclude each other. For what the value of a field excludes, no schema says so. Source: the validation of each type in kubernetes/pkg/apis.
 
-use krm_schema::schema::{Cursor, Members};
+use krm_schema::schema::{Alternatives, Cursor};
 use krm_yaml::NodeRef;
-
-/// Groups of fields. Only one field of a group may be set in a map with one of these names.
-const ONE_OF: [(&[&str], &[&str]); 5] = [
-    (
-        &["livenessProbe", "readinessProbe", "startupProbe", "postStart", "preStop"],
-        &["exec", "grpc", "httpGet", "sleep", "tcpSocket"],
-    ),
-    (&["env"], &["value", "valueFrom"]),
-    (&["envFrom"], &["configMapRef", "secretRef"]),
-    (&["valueFrom"], &["configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef"]),
-    (&["backend", "defaultBackend"], &["resource", "service"]),
-];
 
 /// A field whose value decides which other fields may be set.
 struct Discriminator {
@@ -101,11 +89,10 @@ impl Map<'_> {
             return false;
         }
         let sets = |name: &str| said.get(name).is_some_and(|value| !value.is_null());
-        let is_other = |members: &&[&str]| members.contains(&field) && members.iter().any(|member| sets(member));
-        let of_name = ONE_OF.iter().filter(|(names, _)| names.contains(&self.name)).map(|(_, members)| *members);
-        of_name.into_iter().any(|members| is_other(&members))
+        let excludes =
+            |group: &Alternatives<'_>| said.fields().any(|(key, _)| group.has(key.string()) && sets(key.string()));
+        self.cursor.alternatives(self.name).any(|group| group.has(field) && excludes(&group))
             || self.is_not_chosen(said, live, field)
-            || self.is_beside(said, field)
     }
 
     fn is_not_chosen(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
@@ -117,11 +104,5 @@ impl Map<'_> {
             let allowed = choice.allowed.iter().find(|(name, _)| *name == field);
             chosen.zip(allowed).is_some_and(|(chosen, (_, values))| !values.contains(&chosen))
         })
-    }
-
-    /// Whether a field is excluded in an element of a list of unions, such as a volume. Such an element has one member besides its key.
-    fn is_beside(self, said: NodeRef<'_>, field: &str) -> bool {
-        let Members::OneBeside(key) = self.cursor.members() else { return false };
-        field != key && said.fields().any(|(name, value)| name.string() != key && !value.is_null())
     }
 }

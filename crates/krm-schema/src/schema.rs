@@ -4,6 +4,7 @@
 //! order of [`Basis`]; if none of them has an answer, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
 mod additive;
+mod alternatives;
 pub mod atlas;
 mod basis;
 pub mod builtin;
@@ -24,6 +25,7 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use crate::mode::Mode;
 pub use additive::{Named, Names};
+pub use alternatives::Alternatives;
 pub use basis::Basis;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
@@ -241,6 +243,7 @@ impl<'t> Types<'t> {
             metadata: object_meta(),
             atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
             additive: additive::root(api_version, kind),
+            alternatives: alternatives::of_type(api_version, kind),
             named: None,
             inference: self.inference,
             mode,
@@ -288,6 +291,8 @@ pub struct Cursor<'t> {
     atlas: Option<atlas::Place>,
     /// The lists with names at this place and below it, in a custom type.
     additive: Option<&'static additive::AdditivePlace>,
+    /// The fields of which the type of the resource allows one.
+    alternatives: &'static [alternatives::Row],
     /// How the elements of the list here are named, in a built-in type.
     named: Option<Names>,
     inference: Inference,
@@ -308,6 +313,7 @@ impl<'t> Cursor<'t> {
             metadata: None,
             atlas: None,
             additive: None,
+            alternatives: &[],
             named: None,
             inference,
             mode: Mode::ThreeWay,
@@ -446,6 +452,17 @@ impl<'t> Cursor<'t> {
         }
         let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
         Members::of(here.list().map(|list| list.merge_key))
+    }
+
+    /// The fields of which one may be set in the map here, in groups. `within` is the field of the map, or of the list that the map is in.
+    pub fn alternatives(self, within: &str) -> impl Iterator<Item = Alternatives<'t>> {
+        let by_strategy = match self.members() {
+            Members::OneBeside(key) => Some(Alternatives::Beside(key)),
+            Members::Any | Members::NamedByType => None,
+        };
+        let schemas = [self.openapi, self.definition].into_iter().flatten();
+        let of_schema = schemas.flat_map(Schema::alternatives);
+        by_strategy.into_iter().chain(of_schema).chain(alternatives::within(within, self.alternatives))
     }
 
     /// The default of a field that an element of the list here leaves out, if its type has one. Source: the API server, which identifies

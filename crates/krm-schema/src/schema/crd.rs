@@ -29,7 +29,7 @@ pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<
 #[cfg(test)]
 mod tests {
     use crate::mode::Mode;
-    use crate::schema::{Inference, ListKind, Types, list_kind};
+    use crate::schema::{Alternatives, Inference, ListKind, Types, list_kind};
     use krm_tree::child::MergeKey;
     use krm_yaml::Document;
 
@@ -47,7 +47,13 @@ spec:
         properties:
           spec:
             type: object
+            oneOf:
+            - required: [servers]
+            - required: [pools]
+            - not: {anyOf: [{required: [servers]}, {required: [pools]}]}
             properties:
+              count: {oneOf: [{type: integer}, {type: string}]}
+              way: {allOf: [{oneOf: [{required: [a, b]}, {required: [c]}]}, {oneOf: [{required: [x]}, {required: [y]}]}]}
               servers:
                 type: array
                 x-kubernetes-list-type: map
@@ -75,6 +81,28 @@ spec:
     served: false
     schema: {openAPIV3Schema: {type: object}}
 ";
+
+    #[test]
+    fn a_definition_says_which_fields_exclude_each_other() {
+        let doc = Document::parse(DEFINITION).expect("valid");
+        let types = Types::new([], Inference::On).with_definitions(doc.roots());
+        let spec = types.root("example.com/v1", "Gateway", Mode::ThreeWay).field("spec");
+        for (cursor, name, want) in [
+            (spec, "servers", "servers pools"),
+            (spec, "free", ""),
+            (spec.field("count"), "integer", ""),
+            // A way with two fields is no single one.
+            (spec.field("way"), "c", ""),
+            (spec.field("way"), "y", "x y"),
+        ] {
+            let group = cursor.alternatives("spec").find(|group| group.has(name));
+            let fields = group.map(|group| match group {
+                Alternatives::Of(fields) => fields.join(" "),
+                Alternatives::Beside(key) => format!("beside {key}"),
+            });
+            assert_eq!(fields.unwrap_or_default(), want, "{name}");
+        }
+    }
 
     #[test]
     fn a_definition_names_the_keys_of_its_lists() {

@@ -10,6 +10,7 @@ use krm_tree::child::key_text;
 use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap};
 
+use super::alternatives::Alternatives;
 use super::{ListKind, Members, merge_keys};
 use crate::mode::Mode;
 
@@ -182,6 +183,22 @@ impl<'t> Schema<'t> {
         }
         let merge_key = self.said("x-kubernetes-patch-merge-key").and_then(NodeRef::as_str);
         Members::of(self.is_list().then_some(merge_key))
+    }
+
+    /// The fields of which the map that the schema describes has one, or each element of the list: what each way of a `oneOf` requires.
+    pub(super) fn alternatives(self) -> Vec<Alternatives<'t>> {
+        let ways = self.innermost().parts().into_iter().filter_map(|part| part.get("oneOf"));
+        let of_ways = ways.filter_map(|ways| {
+            // With a `not`, a way is that none is set.
+            let required = ways.elements().filter_map(|way| way.get("required"));
+            let only = required.map(|required| {
+                let mut fields = required.elements();
+                fields.next()?.as_str().filter(|_| fields.next().is_none())
+            });
+            let fields: Vec<&str> = only.collect::<Option<_>>()?;
+            (fields.len() > 1).then_some(Alternatives::Of(fields.into()))
+        });
+        of_ways.collect()
     }
 
     /// Its default, as the value of a merge key.
