@@ -8,6 +8,7 @@ A list whose elements all have one of KEYS, once each on every side, is compared
 element counts as often as it stands there: what one side adds or removes is added or removed in the result.
 """
 import collections
+import re
 
 import yaml
 
@@ -22,6 +23,8 @@ ALTERNATIVES = [
     {"acme", "ca", "selfSigned", "vault"}, {"patch", "path", "patchesStrategicMerge"},
 ]
 ABSENT = object()
+# A reference to an image: its repository, and its tag with its digest.
+IMAGE = re.compile(r"([\w.-]+(?::\d+)?(?:/[\w.-]+)*)(?::([\w.-]+(?:@sha256:[0-9a-f]+)?))")
 
 
 class Loader(LOADER):
@@ -123,27 +126,29 @@ class Judge:
             for key in dict.fromkeys(key for one in by for key in one):
                 self.compare(path + [key], *(one.get(key, ABSENT) for one in by))
             return
-        if any(result == x for x in (updated, dest)):
-            other, mine = (dest, updated) if result == updated else (updated, dest)
-            if other != original and other != mine and not contained(original, other, mine):
-                self.fault(path, "one side is lost: %s" % short(other))
-            return
         if all(x is ABSENT or isinstance(x, list) for x in sides + [result]):
             key = common_key(sides)
-            if key and not common_key([result or []]) == key and result:
+            has_key = not result or result is ABSENT or common_key([result]) == key
+            if key and not has_key and result not in (updated, dest):
                 self.fault(path, "an element stands twice, or has no %s" % key)
                 return
-            if key:
+            if key and has_key:
                 by = [{str(e[key]): e for e in x} if x is not ABSENT else {} for x in sides + [result]]
                 pair(*by)
                 for name in dict.fromkeys(name for one in by for name in one):
                     self.compare(path + ["[%s=%s]" % (key, name)], *(one.get(name, ABSENT) for one in by))
                 return
+        if parts(original, updated, dest, result):
+            return
+        if any(result == x for x in (updated, dest)):
+            other, mine = (dest, updated) if result == updated else (updated, dest)
+            if other != original and other != mine and not contained(original, other, mine):
+                self.fault(path, "one side is lost: %s" % short(other))
+            return
         counts = [counted(x) for x in sides + [result]]
         for leaf in dict.fromkeys(leaf for one in counts for leaf in one):
             if not allowed(*(one[leaf] for one in counts)):
                 self.fault(path, "%s %s stands %d times; original %d, updated %d, dest %d" % (leaf[0], short(leaf[1]), counts[3][leaf], counts[0][leaf], counts[1][leaf], counts[2][leaf]))
-
 
     def alternatives(self, path, keys):
         """Of several fields that exclude one another, the result has no two that no side has both."""
@@ -154,9 +159,22 @@ class Judge:
 
 
 def contained(original, other, mine):
-    """Whether all that the other side changed is in mine, too."""
+    """Whether all that the other side changed is in mine, too. The elements of a list count as they are, if that shows it."""
+    if all(x is ABSENT or isinstance(x, list) for x in (original, other, mine)):
+        o, x, m = (collections.Counter(map(repr, side)) if side is not ABSENT else collections.Counter() for side in (original, other, mine))
+        if all(m[e] >= x[e] if x[e] > o[e] else m[e] <= x[e] for e in o | x if x[e] != o[e]):
+            return True
     o, x, m = counted(original), counted(other), counted(mine)
     return all((x[leaf] > o[leaf]) <= (m[leaf] >= x[leaf]) and (x[leaf] < o[leaf]) <= (m[leaf] <= x[leaf]) for leaf in o | x)
+
+
+def parts(original, updated, dest, result):
+    """Whether a reference to an image has a part of each side: the repository of one that changed it, and the version of the other."""
+    if not all(isinstance(x, str) and IMAGE.fullmatch(x) for x in (original, updated, dest, result)):
+        return False
+    of = [IMAGE.fullmatch(x).groups() for x in (original, updated, dest)]
+    got = IMAGE.fullmatch(result).groups()
+    return all(got[i] in (of[1][i], of[2][i]) and (of[1][i] == of[0][i] or of[2][i] == of[0][i]) and (got[i] != of[0][i] or of[1][i] == of[2][i] == of[0][i]) for i in (0, 1))
 
 
 def is_prefix(told, path):
