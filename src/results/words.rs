@@ -7,7 +7,6 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::{lines_apart, source_lines};
-use krm_merge_core::things;
 use krm_merge_core::warning::{Combined, CommentOf, Notice, Warning};
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::{Refused, Refuser};
@@ -180,12 +179,26 @@ fn of_conflict(
             let shown = Sides::of(|side| shown(side).map(|json| words(side, json)));
             let outcomes = [&conflict.dest, &conflict.taken].map(|tree| tree.as_ref().and_then(Tree::view));
             let parts = match (&conflict.taking, outcomes) {
-                (Taking::Overlap, [Some(dest), Some(taken)]) => things::differing(&conflict.path, dest, taken),
+                (Taking::Overlap, [Some(dest), Some(taken)]) => differing(dest, taken),
                 _ => parts_apart(&conflict.path, texts),
             };
             let what = match &conflict.taking {
                 Taking::Both(_) => format!("both sides added elements to {place} at one place"),
-                _ if !parts.is_empty() => format!("both sides changed the {} of {place}", parts.join(" and the ")),
+                _ if !parts.is_empty() => {
+                    let of = |side: usize| {
+                        let has = |name: &&&str| outcomes[side].is_some_and(|map| map.field(name).is_some());
+                        parts.iter().filter(has).copied().collect::<Vec<_>>()
+                    };
+                    let [of_dest, of_taken] = [of(0), of(1)];
+                    let are_apart = !of_dest.is_empty() && of_dest.iter().all(|name| !of_taken.contains(name));
+                    if are_apart && !of_taken.is_empty() {
+                        let [dest, updated] = [(names.dest, of_dest), (names.updated, of_taken)]
+                            .map(|(side, fields)| format!("{side} the {}", fields.join(" and the ")));
+                        format!("the sides set what does not go together in {place}, {dest} and {updated}")
+                    } else {
+                        format!("both sides changed the {} of {place}", parts.join(" and the "))
+                    }
+                }
                 _ => changed_by(names, &place, [did.dest, did.updated]),
             };
             what + &with_values(names, shown)
@@ -217,6 +230,17 @@ const SUM: &str = ", but it is a sum of other content: make it again";
 /// Roll Deployments".
 fn is_sum(path: &FieldPath<'_>) -> bool {
     matches!(path.steps().last(), Some(Step::Field(name)) if name.starts_with("checksum/"))
+}
+
+/// The fields in which two maps differ.
+fn differing<'a>(one: View<'_, 'a>, other: View<'_, 'a>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for (name, _) in other.fields().into_iter().chain(one.fields()) {
+        if !names.contains(&name) && one.field(name).map(View::meaning) != other.field(name).map(View::meaning) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The parts of a value that both sides changed, in different ways; empty if it has no parts.

@@ -254,6 +254,7 @@ fn merged<'a>(versions: &Versions, file: &File<'_, 'a>, resources: &Sides<Vec<Re
         Purpose::Merge | Purpose::Resolve(_) => task.decisions(task.on_conflict().into()),
     };
     let Some(merge) = Merge::of(file.documents, resources, rules, &mut decisions) else { return by_line(versions) };
+    merge.unions().iter().for_each(|told| tell_open(versions, Word::Warning, told));
     let is_open = merge.is_any_open();
     // Where fields are in conflict, lines nearly always are, and git's markers may be needed.
     let plain = if is_open { None } else { plain::merged(file.documents.map(Document::source)) };

@@ -11,8 +11,11 @@ use krm_merge::package::{
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
+use krm_merge_core::review::{Reviewed, review};
+use krm_merge_core::warning::Notice;
+use krm_merge_function::config::Role;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_merge_function::report::Report;
+use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::{File, Outcome, Severity, at_comment, contradicting, followed};
 use krm_tree::limit::Kind;
 use krm_tree::sides::{Side, Sides};
@@ -137,6 +140,24 @@ impl<'r, 'a> Merge<'r, 'a> {
             Some(format!("{}: {}", called(&resource.merged.member), followed(own, other, theirs)))
         });
         moved.collect()
+    }
+
+    /// The maps in which the merge left fields side by side that exclude each other, in words.
+    pub fn unions(&self) -> Vec<String> {
+        let of_resource = |merged: &Merged<'r, 'a>| {
+            let about = About {
+                resource: merged.merged.member.sides.dest?,
+                secret: Resource::secret(merged.merged.member.sides),
+            };
+            let tree = merged.merged.content()?;
+            let Reviewed { warnings, .. } = review(&tree, self.rules.cursor(about.resource), about.resource.node());
+            let unions = warnings.into_iter().filter(|warning| matches!(warning.notice, Notice::Union(_)));
+            let told = unions.map(|warning| Report::Warning { about, warning, side: Role::Updated });
+            let message = |report| Outcome::in_words_of(Sides::of(Side::name), &report, self.rules.budget).message;
+            let name = called(&merged.merged.member);
+            Some(told.map(|report| format!("{name}: {}", message(report))).collect::<Vec<_>>())
+        };
+        self.resources.iter().filter_map(of_resource).flatten().collect()
     }
 
     /// Whether a person must decide a conflict even if git can merge its lines. A rule says so for this conflict, or the conflict level

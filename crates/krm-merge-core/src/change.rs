@@ -267,6 +267,8 @@ pub struct Inside<'a> {
     pub order: Order<'a>,
     /// The identity on each side of each child that a side renamed.
     pub names: Vec<Sides<ChildId<'a>>>,
+    /// The children that are one conflict: dest's stay, or all of the other side's are taken.
+    pub apart: Vec<ChildId<'a>>,
 }
 
 impl<'a> Inside<'a> {
@@ -280,6 +282,7 @@ impl<'a> Inside<'a> {
             emptied: Emptied::Stays,
             order: Order::OfDest,
             names: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
@@ -334,8 +337,9 @@ impl<'a> Inside<'a> {
         self.names.iter().for_each(|names| _ = renamed.entry(&names[side]).or_insert(names));
         let after = |id: ChildId<'a>| match renamed.get(&id) {
             None => id,
-            Some(names) if names.updated == names.original => names.dest.clone(),
-            Some(names) => names.updated.clone(),
+            Some(names) if names.dest == names.original => names.updated.clone(),
+            // What both sides renamed, differently, has dest's name as long as nobody decided.
+            Some(names) => names.dest.clone(),
         };
         ids.into_iter().map(after).collect()
     }

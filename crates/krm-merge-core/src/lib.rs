@@ -44,6 +44,7 @@ pub mod merge;
 pub mod own_comments;
 pub mod review;
 
+mod apart;
 pub mod things;
 
 pub mod change;

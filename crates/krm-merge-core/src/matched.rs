@@ -108,7 +108,7 @@ impl<'a> Matched<'a> {
     }
 
     /// Whether updated or dest lacks a child of original and has one that original lacks.
-    fn has_changed_names(&self) -> bool {
+    pub(crate) fn has_changed_names(&self) -> bool {
         [Side::Updated, Side::Dest].into_iter().any(|side| {
             let is_gone = |row: &Row<'a>| row.on.original.is_some() && row.on[side].is_none();
             let is_new = |row: &Row<'a>| row.on.original.is_none() && row.on[side].is_some();

@@ -19,9 +19,9 @@ use krm_tree::tree::{Asked, Branch, Comments, Conflict, Entry, Key, Layout, Pick
 use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{Error, Kind, NodeRef, Place, Style, WrittenChild, can_end_with_comments, comment_text};
 
+use crate::apart::each_way;
 use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Order, Others, Wants};
 use crate::policy::NewElements;
-use crate::things;
 use crate::warning::{CommentOf, Notice, Warning};
 pub use comments::{changed_upstream, contested, contradiction, wanted};
 use comments::{comments_of_sides, conflict_of, taken};
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
                     return if inside.emptied == Emptied::Goes {
                         self.dropped(dest, inside, change)
                     } else {
-                        self.thing(dest, inside, change)
+                        self.apart(dest, inside, change)
                     };
                 }
                 Some(_) if inside.emptied == Emptied::Goes => None,
@@ -332,21 +332,17 @@ impl<'a> Walk<'a> {
         self.warnings.push(Warning { path: self.trail.path(), notice, dest, proposed });
     }
 
-    /// Applies changes inside of a map that may be a thing, whose parts are one conflict if both sides changed them.
-    fn thing(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
-        let (Expects::Exactly(Some(original)), Tree::Node(node)) = (change.expects, &dest) else {
-            return self.inside(dest, inside);
-        };
-        let parts = things::apart(&self.trail.path(), inside, Sides { original, updated: inside.like, dest: *node });
-        if parts.is_empty() {
+    /// Applies changes inside of a map or list of which some may be one conflict.
+    fn apart(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
+        if inside.apart.is_empty() {
             return self.inside(dest, inside);
         }
-        let [of_dest, taken] = things::each_way(inside, &parts);
+        let [of_dest, taken] = each_way(inside);
         let told = self.warnings.len();
-        let taken = self.inside(dest.clone(), &taken)?.and_then(take_all);
+        let taken = self.inside(dest.clone(), &taken)?;
         self.warnings.truncate(told);
-        let dest = self.inside(dest, &of_dest)?.and_then(|tree| settle(tree, &mut |_| Pick::Dest));
-        let (path, original, updated) = (self.trail.path(), Some(original), Some(inside.like));
+        let dest = self.inside(dest, &of_dest)?;
+        let (path, original, updated) = (self.trail.path(), change.expects.value(), Some(inside.like));
         let (key, comments, taking, required) = (None, None, Taking::Overlap, None);
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }

@@ -283,7 +283,15 @@ impl<'a> Refiner<'a, '_> {
                 // What was found inside of the value does not happen.
                 self.finer.truncate(told.0);
                 self.warnings.truncate(told.1);
-                Tree::Conflict(conflict)
+                // What both outcomes have is told once.
+                let mut told = None;
+                let outcomes = conflict.with_outcomes(|tree| {
+                    let tree = self.visit(tree, cursor);
+                    let first = *told.get_or_insert(self.warnings.len());
+                    self.warnings.truncate(first);
+                    tree
+                });
+                outcomes.into()
             }
         }
     }

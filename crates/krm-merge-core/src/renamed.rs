@@ -4,16 +4,22 @@
 //! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
 //! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
 //!
+//! In the place of the old child, the new one may have grown: then it counts how much of the old child it kept. And there both sides may
+//! have renamed an element, in different ways: then the name is in conflict. For fields, see `apart.rs`.
+//!
 //! After a first run, a child may have the name of one side and the values of the other, so that little of original is left in it. So the
 //! new child of a side is compared with the other side's child of the old name, too, and it is the one that the other side renamed if it
 //! has that name.
+
+use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use krm_tree::alike::alike;
 use krm_tree::child::ChildId;
 use krm_tree::leaves::{HALF, Leaves, Pairs};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::NodeRef;
-use krm_yaml::hashed::{Empty, HashMap};
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 /// The children of each side with their identities.
 type Children<'a> = Sides<Vec<(ChildId<'a>, NodeRef<'a>)>>;
@@ -25,7 +31,7 @@ type ByName<'a> = HashMap<ChildId<'a>, NodeRef<'a>>;
 type Partners<'a> = HashMap<ChildId<'a>, ChildId<'a>>;
 
 /// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
-const FEWEST: usize = 2;
+pub(crate) const FEWEST: usize = 2;
 
 /// From how many equal values on it is enough that half are equal. With fewer, at most one value in three may differ: the name.
 const FEW: usize = 3;
@@ -47,6 +53,11 @@ pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
     if !in_updated.is_empty() && !in_dest.is_empty() {
         (in_updated, in_dest) = (found(Side::Updated, &in_dest), found(Side::Dest, &in_updated));
     }
+    let are_both = !in_updated.is_empty() && !in_dest.is_empty();
+    let in_place = Sides::of(|side| {
+        let found = if are_both { in_place(children, side) } else { Vec::new() };
+        found.into_iter().collect::<HashSet<_>>()
+    });
     let joined = |(name, _): &(ChildId<'a>, NodeRef<'a>)| {
         let called = |side: Side, [own, other]: [&Partners<'a>; 2]| match by_name[side].contains_key(name) {
             true => Some(name.clone()),
@@ -66,11 +77,14 @@ pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
         let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
         let is_renamed = updated != name || dest != name;
         let is_twice = updated != dest && updated != name && dest != name;
+        let are_there = |side: Side| in_place[side].contains(&(name, &sides[side]));
+        let is_known =
+            !is_twice || matches!(name, ChildId::Key(_)) && are_there(Side::Updated) && are_there(Side::Dest);
         // With fewer values, a second run would not find it again.
         let has_enough =
             |side: Side| by_name[side].get(&sides[side]).is_some_and(|node| Leaves::of(*node).count() >= FEWEST);
         let is_known_again = || updated == dest || has_enough(Side::Updated) && has_enough(Side::Dest);
-        (is_renamed && is_one && !is_twice && is_known_again()).then_some(sides)
+        (is_renamed && is_one && is_known && is_known_again()).then_some(sides)
     };
     each_once(children.original.iter().filter_map(joined).collect())
 }
@@ -88,13 +102,13 @@ fn each_once(mut children: Vec<Sides<ChildId<'_>>>) -> Vec<Sides<ChildId<'_>>> {
 
 /// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
 /// the other. `in_other` are such names on the other side: a child with that name comes before a copy of it that is more like the old one.
-fn partners<'a>(
-    children: &Children<'a>,
+fn partners<'c, 'a>(
+    children: &'c Children<'a>,
     by_name: &Sides<ByName<'a>>,
     side: Side,
     in_other: &Partners<'a>,
 ) -> Partners<'a> {
-    let beyond = |of: Side, other: Side| -> Vec<_> {
+    let beyond = |of: Side, other: Side| -> Vec<&'c (ChildId<'a>, NodeRef<'a>)> {
         children[of].iter().filter(|(name, _)| !by_name[other].contains_key(name)).collect()
     };
     let (gone, come) = (beyond(Side::Original, side), beyond(side, Side::Original));
@@ -110,9 +124,18 @@ fn partners<'a>(
     let mut left = MOST_COMPARED;
     let mut pairs = Pairs::of(gone.len(), come.len());
     let by_new: Vec<_> = new.iter().map(Leaves::hashes).enumerate().collect();
+    let at = |all: &[&'c (ChildId<'a>, NodeRef<'a>)]| -> HashMap<&'c ChildId<'a>, usize> {
+        all.iter().enumerate().map(|(at, (name, _))| (name, at)).collect()
+    };
+    let (at_gone, at_come) = (at(&gone), at(&come));
+    let in_place: HashSet<(usize, usize)> =
+        in_place(children, side).into_iter().map(|(old, new)| (at_gone[old], at_come[new])).collect();
     for old in [&old, &of_other] {
         let by_old: Vec<_> = old.iter().map(|(_, leaves)| leaves.hashes()).enumerate().collect();
-        for (at, j) in alike(&by_old, &by_new, HALF) {
+        let places: HashMap<usize, usize> = old.iter().enumerate().map(|(at, (i, _))| (*i, at)).collect();
+        let grown = in_place.iter().filter_map(|(i, j)| Some((*places.get(i)?, *j)));
+        let all: BTreeSet<(usize, usize)> = alike(&by_old, &by_new, HALF).chain(grown).collect();
+        for (at, j) in all {
             let ((i, old), new) = (&old[at], &new[j]);
             // The other side has both.
             let is_of_other = |name: &ChildId<'a>| by_name[other].contains_key(name);
@@ -123,12 +146,54 @@ fn partners<'a>(
                 Some(left) => left,
                 None => return HashMap::new(),
             };
-            let least = if old.common(new) < FEW { TWO_THIRDS } else { HALF };
-            let share = old.share(new).filter(|share| *share >= least && old.common(new) >= FEWEST);
+            let common = old.common(new);
+            let least = if common < FEW { TWO_THIRDS } else { HALF };
+            let is_grown = || {
+                let kept = old.kept(new).filter(|_| common >= FEW && in_place.contains(&(*i, j)));
+                kept.is_some_and(|kept| kept >= TWO_THIRDS)
+            };
+            let share = old.share(new).filter(|share| (*share >= least && common >= FEWEST) || is_grown());
             let is_so_in_other = in_other.get(&gone[*i].0) == Some(&come[j].0);
             let more = if is_so_in_other { MOST_ALIKE } else { 0 };
             share.into_iter().for_each(|share| pairs.offer(*i, j, share + more));
         }
     }
     pairs.found().map(|(i, j)| (gone[i].0.clone(), come[j].0.clone())).collect()
+}
+
+/// The names of the children of original that a side lacks, each with those of the children of the side that are in its place.
+fn in_place<'c, 'a>(children: &'c Children<'a>, side: Side) -> Vec<(&'c ChildId<'a>, &'c ChildId<'a>)> {
+    let names = |side: Side| children[side].iter().map(|(name, _)| name).collect::<Vec<_>>();
+    let (original, own) = (names(Side::Original), names(side));
+    replaced(&original, &own).into_iter().map(|(old, new)| (original[old], own[new])).collect()
+}
+
+/// How many pairs of children at one place are looked at. With more, they are paired in their order.
+const MOST_AT_ONE_PLACE: usize = 64;
+
+/// The pairs of a child of original that a side lacks, and a child of the side that original lacks, behind the same child that both have. The
+/// children are given by their keys, and found by their places.
+pub(crate) fn replaced<K: Copy + Eq + Hash>(original: &[K], side: &[K]) -> Vec<(usize, usize)> {
+    let beyond = |own: &[K], other: &[K]| {
+        let other: HashSet<K> = other.iter().copied().collect();
+        let mut last = None;
+        let mut found: HashMap<Option<K>, Vec<usize>> = HashMap::new();
+        for (place, key) in own.iter().enumerate() {
+            if other.contains(key) {
+                last = Some(*key);
+            } else {
+                found.entry(last).or_default().push(place);
+            }
+        }
+        found
+    };
+    let (gone, come) = (beyond(original, side), beyond(side, original));
+    let at_one_place = gone.iter().filter_map(|(behind, old)| Some((old, come.get(behind)?)));
+    let pairs = at_one_place.flat_map(|(old, new)| match old.len() * new.len() <= MOST_AT_ONE_PLACE {
+        true => old.iter().flat_map(|old| new.iter().map(|new| (*old, *new))).collect::<Vec<_>>(),
+        false => old.iter().copied().zip(new.iter().copied()).collect(),
+    });
+    let mut pairs: Vec<(usize, usize)> = pairs.collect();
+    pairs.sort_unstable();
+    pairs
 }

@@ -1,9 +1,8 @@
 //! What the owner of a merged resource should look at: values of another kind than before, unions with several members, new elements that
 //! lack fields that their type requires, and lists that merged by a guess. One walk finds them all.
 //!
-//! A union is a map in which only one field may be set. If each side sets a different member, there is no conflict, because they
-//! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
-//! patch strategy `retainKeys`, semantics.md section 2.
+//! A union is a map in which only one field may be set. A patch that sets another member changes no common field; only the API server refuses
+//! the result. So a settled tree is checked, as far as a merge changed it. Source: semantics.md section 2.
 //!
 //! A patch that changes a container names it, and may leave out all other fields. If dest has no container of this name, the patch adds one
 //! that the API server refuses. So a patch whose new element lacks a required field is mostly a patch with a wrong merge key. In a three-way
@@ -20,6 +19,7 @@ use krm_tree::tree::{Branch, Tree, View};
 use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{NodeRef, WrittenChild};
 
+use crate::apart::is_set;
 use crate::warning::{Notice, Warning};
 
 /// What was found in the merge result for a resource.
@@ -119,7 +119,9 @@ impl<'a> Review<'a> {
     fn arrived(&mut self, view: Option<View<'_, 'a>>, cursor: Cursor<'a>) {
         let Some(view) = view.filter(|view| view.is_container()) else { return };
         if !view.is_list() {
-            self.check(view, cursor, None);
+            // What a side wrote is not what the merge left.
+            let is_written = self.elements == New::Whole && matches!(view, View::Node(_));
+            self.check(view, cursor, view.like().filter(|_| is_written));
             for (name, value) in view.fields().into_iter().filter(|(_, value)| value.is_container()) {
                 self.trail.push(ChildId::Field(name).step(&By::Field), None);
                 self.arrived(Some(value), cursor.child(name, [value]));
@@ -151,12 +153,21 @@ impl<'a> Review<'a> {
         }
     }
 
+    /// Warns if a merge left several fields side by side of which one may be set. `dest` is dest's map, which may have had them before.
     fn check(&mut self, map: View<'_, 'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) {
-        let members = cursor.members();
-        if members == Members::Any {
-            return;
-        }
-        if let Some(names) = members_of(members, map) {
+        let found = match cursor.members() {
+            Members::NamedByType => beside_type(map),
+            Members::Any | Members::OneBeside(_) => {
+                let fields = set_in(map);
+                let mut groups = cursor.alternatives(self.trail.field().unwrap_or_default());
+                groups.find_map(|group| {
+                    let members = fields.iter().copied().filter(|name| group.has(name)).collect::<Vec<_>>();
+                    let had = |name: &&str| dest.and_then(|dest| dest.get(name)).is_some_and(|v| is_set(View::Node(v)));
+                    (members.len() > 1 && !members.iter().all(had)).then(|| listed(members, map))
+                })
+            }
+        };
+        if let Some(names) = found {
             let (path, notice) = (self.trail.path(), Notice::Union(names));
             self.found.warnings.push(Warning { path, notice, dest, proposed: None });
         }
@@ -172,30 +183,27 @@ fn fields_of<'a>(map: NodeRef<'a>) -> HashMap<&'a str, NodeRef<'a>> {
     fields
 }
 
-/// The members of a union that are set together, if there are several.
-fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
-    let beside = match members {
-        Members::Any => return None,
-        Members::OneBeside(key) => key,
-        Members::NamedByType => "type",
-    };
-    let mut fields = map.fields();
+/// The fields of a map that are set. A directive is no field. Dest may hold some as data.
+fn set_in<'a>(map: View<'_, 'a>) -> Vec<&'a str> {
+    let fields = map.fields().into_iter().filter(|(name, value)| is_set(*value) && !name.starts_with('$'));
+    fields.map(|(name, _)| name).collect()
+}
+
+/// The `type` of a union with its other fields, if it has fields that the type does not name.
+fn beside_type(map: View<'_, '_>) -> Option<String> {
+    let named = map.field("type")?.text()?;
+    let mut rest = named.chars();
+    let field: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
+    let others: Vec<&str> = set_in(map).into_iter().filter(|name| *name != "type" && *name != field).collect();
+    (!others.is_empty()).then(|| format!("`type: {named}` and {}", listed(others, map)))
+}
+
+/// Fields of a map in words: those that it had come first.
+fn listed(mut names: Vec<&str>, map: View<'_, '_>) -> String {
     if let View::Branch(branch) = map {
         let is_new =
             |name: &str| branch.entries.iter().any(|e| e.was.is_none() && e.key.is_some_and(|k| k.name() == name));
-        fields.sort_by_key(|(name, _)| is_new(name));
+        names.sort_by_key(|name| is_new(name));
     }
-    // A directive is no member. Dest may hold some as data.
-    let fields = fields.into_iter().filter(|(name, value)| !value.is_null() && !name.starts_with('$'));
-    let (key, mut set): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| *name == beside);
-    let mut names: Vec<String> = Vec::new();
-    if members == Members::NamedByType {
-        let named = key.first()?.1.text()?;
-        let mut rest = named.chars();
-        let field: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
-        set.retain(|(name, _)| *name != field);
-        names.push(format!("`type: {named}`"));
-    }
-    names.extend(set.iter().map(|(name, _)| format!("`{name}`")));
-    (names.len() > 1).then(|| names.join(" and "))
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }

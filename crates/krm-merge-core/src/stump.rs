@@ -28,7 +28,7 @@ fn whole<'a>(conflict: Conflict<'a>, cursor: Cursor<'a>) -> Conflict<'a> {
         _ => None,
     };
     if required.is_none() {
-        return conflict;
+        return conflict.with_outcomes(|tree| without_stumps(tree, cursor));
     }
     let taken = conflict.updated.map(Tree::Node);
     let taking = if taken.is_some() { Taking::Value } else { Taking::Deletion };

@@ -5,15 +5,14 @@
 //! digest beside another tag.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
 
 use krm_tree::child::{ChildId, Value as _};
-use krm_tree::path::{FieldPath, Step};
+use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::View;
 use krm_yaml::NodeRef;
 
-use crate::change::{Change, Child, Expects, Inside, Wants};
+use crate::change::Child;
 
 /// A kind of thing.
 #[derive(Debug)]
@@ -100,19 +99,14 @@ const THINGS: [Thing; 7] = [
 ];
 
 impl Thing {
-    /// The kind of thing of which the map at a path has more than one of these fields.
-    fn at<'f>(path: &FieldPath<'_>, fields: impl Iterator<Item = &'f str>) -> Option<&'static Self> {
-        let field = LazyCell::new(|| {
-            let fields =
-                path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None });
-            fields.last()
-        });
+    /// The kind of thing of which a map has more than one of these fields. `within` is the field of the map, or of the list that it is in.
+    fn at<'f>(within: Option<&str>, fields: impl Iterator<Item = &'f str>) -> Option<&'static Self> {
         let fields: Vec<&str> = fields.collect();
         THINGS.iter().find(|thing| {
             let has = |name: &&str| fields.contains(name);
             thing.versions().any(|name| has(&name))
                 && thing.fields().filter(has).count() > 1
-                && thing.within.is_none_or(|within| field.is_some_and(|field| within.contains(&field)))
+                && thing.within.is_none_or(|around| within.is_some_and(|field| around.contains(&field)))
         })
     }
 
@@ -174,40 +168,23 @@ impl Thing {
 }
 
 /// The fields of a map that are one conflict, because they are parts of one thing that both sides changed; none if there is no such thing.
-pub fn apart(path: &FieldPath<'_>, inside: &Inside<'_>, sides: Sides<NodeRef<'_>>) -> Vec<&'static str> {
+pub(crate) fn apart(within: &str, changes: &[Child<'_>], sides: Sides<NodeRef<'_>>) -> Vec<&'static str> {
     let is_part = |child: &Child<'_>| {
         let ChildId::Field(name) = child.id else { return false };
         child.change.asks_for_values() && THINGS.iter().any(|thing| thing.fields().any(|field| field == name))
     };
-    if path.is_empty() || !inside.children.iter().any(is_part) {
+    if !changes.iter().any(is_part) {
         return Vec::new();
     }
     let fields = sides.iter().flat_map(|(_, map)| map.fields().map(|(key, _)| key.string()));
-    Thing::at(path, fields).map(|thing| thing.apart(sides)).unwrap_or_default()
-}
-
-/// The changes with which dest's fields stay, and those with which the other side's are taken, whatever dest has.
-pub fn each_way<'a>(inside: &Inside<'a>, fields: &[&'static str]) -> [Inside<'a>; 2] {
-    let is_of_thing = |child: &Child<'a>| fields.iter().any(|name| child.id == ChildId::Field(name));
-    let (own, others): (Vec<Child<'a>>, Vec<Child<'a>>) = inside.children.iter().cloned().partition(is_of_thing);
-    let taken = fields.iter().map(|name| {
-        let id = ChildId::Field(name);
-        let node = inside.like.fields().find(|(key, _)| key.string() == *name);
-        let notes = own.iter().find(|child| child.id == id).map(|child| child.change.notes).unwrap_or_default();
-        let wants = node.map_or(Wants::Nothing, |(_, value)| Wants::Value(value));
-        let node = node.map(|(key, value)| (Some(key), value));
-        Child { id, node, change: Change { expects: Expects::Anything, wants, notes } }
-    });
-    let mut all: Vec<Child<'a>> = others.iter().cloned().chain(taken).collect();
-    all.sort_by_key(|child| child.node.map_or(usize::MAX, |(_, value)| value.start()));
-    [others, all].map(|children| Inside { children, ..inside.clone() })
+    Thing::at(Some(within), fields).map(|thing| thing.apart(sides)).unwrap_or_default()
 }
 
 /// The versions of one thing on each side; `None` if the maps are no thing, or if updated and dest differ in more than the version.
 pub fn versions<'a>(path: &FieldPath<'_>, maps: Sides<Option<View<'_, 'a>>>) -> Option<Sides<Option<Cow<'a, str>>>> {
     let (updated, dest) = (maps.updated?, maps.dest?);
     let names: Vec<&str> = [updated, dest].into_iter().flat_map(View::fields).map(|(name, _)| name).collect();
-    let thing = Thing::at(path, names.iter().copied())?;
+    let thing = Thing::at(path.field(), names.iter().copied())?;
     let version = only(thing.versions.iter().copied().filter(|name| !is_alike(updated, dest, name)))?;
     names
         .iter()
@@ -218,15 +195,8 @@ pub fn versions<'a>(path: &FieldPath<'_>, maps: Sides<Option<View<'_, 'a>>>) -> 
 /// Whether two maps say that the thing that they are is at one place, or at a mirror of it.
 pub fn is_at_one_place(path: &FieldPath<'_>, one: View<'_, '_>, other: View<'_, '_>) -> bool {
     let names = [one, other].into_iter().flat_map(View::fields).map(|(name, _)| name);
-    let thing = Thing::at(path, names);
+    let thing = Thing::at(path.field(), names);
     thing.is_some_and(|thing| thing.places.iter().all(|name| is_alike(one, other, name)))
-}
-
-/// The names of the parts of a thing that differ; empty if the maps are no thing.
-pub fn differing(path: &FieldPath<'_>, one: View<'_, '_>, other: View<'_, '_>) -> Vec<&'static str> {
-    let names = [one, other].into_iter().flat_map(View::fields).map(|(name, _)| name);
-    let thing = Thing::at(path, names).into_iter();
-    thing.flat_map(Thing::fields).filter(|name| !is_alike(one, other, name)).collect()
 }
 
 /// Whether a field of this name holds a hash that goes with a version.
@@ -334,9 +304,8 @@ mod tests {
             let roots = documents.each_ref().map(|document| document.roots().next().expect("a root"));
             let found = |[original, updated, dest]: [NodeRef<'_>; 3]| {
                 let sides = Sides { original, updated, dest };
-                let path = FieldPath::from(Step::Field(within.into()));
                 let fields = roots.iter().flat_map(|root| root.fields().map(|(key, _)| key.string()));
-                Thing::at(&path, fields).map(|thing| thing.apart(sides)).unwrap_or_default().join(" ")
+                Thing::at(Some(within), fields).map(|thing| thing.apart(sides)).unwrap_or_default().join(" ")
             };
             let [original, updated, dest] = roots;
             assert_eq!(found([original, updated, dest]), want, "{within} {updated:?} {dest:?}");

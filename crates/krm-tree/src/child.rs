@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, Hash};
 
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
-use krm_yaml::{NodeRef, Scalar, is_canonical};
+use krm_yaml::{NodeRef, Scalar, SourceLines, is_canonical, trim_end};
 
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 
@@ -20,6 +20,8 @@ pub trait Value<'a>: Copy {
     fn scalar(self) -> Option<Scalar<'a>>;
     /// Its decoded text.
     fn string(self) -> Cow<'a, str>;
+    /// The lines of a text, or those over which it is written; `None` for any other value.
+    fn lines(self) -> Option<Cow<'a, str>>;
     /// Whether it is a map.
     fn is_map(self) -> bool;
     /// Whether it is a map or a list.
@@ -41,6 +43,17 @@ impl<'a> Value<'a> for NodeRef<'a> {
 
     fn string(self) -> Cow<'a, str> {
         Cow::Borrowed(NodeRef::string(self))
+    }
+
+    fn lines(self) -> Option<Cow<'a, str>> {
+        let text = NodeRef::string(self);
+        if trim_end(text).contains('\n') {
+            return Some(Cow::Borrowed(text));
+        }
+        let written = SourceLines::of(self.resolve())?.text;
+        // The header of a block is no part of the text.
+        let below = written.split_once('\n').filter(|(first, _)| first.starts_with(['>', '|']));
+        Some(Cow::Owned(below.map_or_else(|| written.clone(), |(_, lines)| lines.to_owned())))
     }
 
     fn is_map(self) -> bool {

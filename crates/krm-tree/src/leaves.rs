@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use krm_yaml::{Kind, Scalar, trim_end};
+use krm_yaml::{Kind, Scalar, is_blank};
 
 use crate::child::Value;
 
@@ -11,7 +11,7 @@ use crate::child::Value;
 pub struct Leaves {
     /// `None` for a value without parts: a scalar on one line.
     kind: Option<Kind>,
-    /// A hash of each scalar with the fields that lead to it, or of each line of a text.
+    /// A hash of each scalar with the field that holds it, or of each line of a text.
     hashes: Hashes,
 }
 
@@ -52,16 +52,11 @@ impl Leaves {
     /// The leaves of a value.
     pub fn of<'a>(value: impl Value<'a>) -> Self {
         let mut hashes = Vec::new();
+        collect(value, 0, &mut hashes);
         let kind = match value.scalar() {
-            Some(Scalar::String(text)) if trim_end(&text).contains('\n') => {
-                hashes.extend(text.lines().map(|line| hash((0, line))));
-                Some(Kind::Scalar)
-            }
+            Some(Scalar::String(_)) => value.lines().map(|_| Kind::Scalar),
             Some(_) => None,
-            None => {
-                collect(value, 0, &mut hashes);
-                Some(if value.is_map() { Kind::Map } else { Kind::List })
-            }
+            None => Some(if value.is_map() { Kind::Map } else { Kind::List }),
         };
         Self { kind, hashes: hashes.into() }
     }
@@ -83,21 +78,32 @@ impl Leaves {
 
     /// How much both have in common, in thousandths of the larger one; `None` if the two are of different kinds, or have no parts.
     pub fn share(&self, other: &Self) -> Option<u32> {
-        let most = self.count().max(other.count()).max(1);
-        (self.kind.is_some() && self.kind == other.kind).then(|| (self.common(other) * 1000 / most) as u32)
+        self.common_of(other, self.count().max(other.count()))
+    }
+
+    /// How much of it another one has, too, in thousandths; `None` as in [`Leaves::share`].
+    pub fn kept(&self, other: &Self) -> Option<u32> {
+        self.common_of(other, self.count())
+    }
+
+    fn common_of(&self, other: &Self, all: usize) -> Option<u32> {
+        (self.kind.is_some() && self.kind == other.kind).then(|| (self.common(other) * 1000 / all.max(1)) as u32)
     }
 }
 
 /// Two values with at least this many thousandths in common are one value that changed. It is one half, as in git's detection of renames.
 pub const HALF: u32 = 500;
 
-fn collect<'a>(value: impl Value<'a>, seed: u64, out: &mut Vec<u64>) {
+/// A scalar counts with the field that holds it, as in a line of a text. What leads to that field may have another name on a side, and so may
+/// the field of a text of several lines.
+fn collect<'a>(value: impl Value<'a>, field: u64, out: &mut Vec<u64>) {
     match value.scalar() {
-        Some(scalar) => out.push(hash((seed, scalar))),
-        None if value.is_map() => {
-            value.fields().for_each(|(name, value)| collect(value, hash((seed, name)), out));
-        }
-        None => value.elements().into_iter().for_each(|element| collect(element, hash((seed, "[]")), out)),
+        Some(scalar) => match Some(value).filter(|_| matches!(scalar, Scalar::String(_))).and_then(Value::lines) {
+            Some(text) => out.extend(text.lines().filter(|line| !is_blank(line)).map(|line| hash((0, line)))),
+            None => out.push(hash((field, scalar))),
+        },
+        None if value.is_map() => value.fields().for_each(|(name, value)| collect(value, hash(name), out)),
+        None => value.elements().into_iter().for_each(|element| collect(element, hash((field, "[]")), out)),
     }
 }
 

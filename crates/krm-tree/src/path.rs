@@ -76,6 +76,13 @@ pub enum Step<'a> {
     Index(usize),
 }
 
+impl Step<'_> {
+    /// The name of the field.
+    fn field(&self) -> Option<&str> {
+        if let Self::Field(name) = self { Some(name) } else { None }
+    }
+}
+
 /// A step, with the index of the element in dest if there is one, and the steps before it.
 #[derive(Debug, PartialEq, Eq)]
 struct Stride<'a> {
@@ -124,6 +131,11 @@ impl<'a> FieldPath<'a> {
     /// The number of steps.
     pub fn len(&self) -> usize {
         self.upwards().count()
+    }
+
+    /// The last field: the one of the map here, or of the list that the map is in.
+    pub fn field(&self) -> Option<&str> {
+        self.upwards().find_map(|stride| stride.step.field())
     }
 
     /// Whether it consists of exactly these fields from the root.

@@ -157,6 +157,15 @@ impl<'a> Conflict<'a> {
         }
     }
 
+    /// Replaces the results in which other conflicts may be: those of children that are one conflict.
+    #[must_use]
+    pub fn with_outcomes(self, mut replace: impl FnMut(Tree<'a>) -> Tree<'a>) -> Self {
+        if !matches!(self.taking, Taking::Overlap) {
+            return self;
+        }
+        Self { dest: self.dest.map(&mut replace), taken: self.taken.map(&mut replace), ..self }
+    }
+
     /// The value of each side; for dest what comes out if dest wins.
     pub fn values(&self) -> Sides<Option<Tree<'a>>> {
         let Self { original, updated, dest, .. } = self;

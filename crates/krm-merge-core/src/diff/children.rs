@@ -12,9 +12,11 @@ use super::moved::Moved;
 use super::notes::{changed_remarks, notes_of, of_gap};
 use super::placed::{LinesFit, is_left_alone, lines_of_same, placed};
 use super::{Differ, NodeOfSides, gap};
-use crate::change::{Change, Child, Emptied, Expects, Inside, Notes, Wants};
+use crate::apart::apart;
+use crate::change::{Change, Child, Emptied, Inside, Notes, Wants};
 use crate::host::is_protected;
 use crate::matched::{Matched, Row};
+use crate::policy::Renames;
 use crate::warning::{Notice, Warning};
 
 /// A map, or a list that merges, on all sides.
@@ -44,8 +46,10 @@ impl<'a> Differ<'a> {
         on: Box<Container<'a>>,
     ) -> Result<Option<Change<'a>>, Error> {
         let asked = if on.matched.by == By::Value { set(&on.matched) } else { self.children(&on)? };
+        let is_merged = emptied == Emptied::Stays && self.renames == Renames::Follow;
+        let apart = if is_merged { apart(&self.trail, on.cursor, &asked, &on.matched) } else { Vec::new() };
         let Matched { by, renamed: names, .. } = on.matched;
-        Ok(on.sides.inside(Inside { emptied, names, ..Inside::of(like, by, asked) }))
+        Ok(on.sides.inside(Inside { emptied, names, apart, ..Inside::of(like, by, asked) }))
     }
 
     /// A map on all sides, with its fields, except those of the host.
@@ -147,10 +151,7 @@ impl<'a> Differ<'a> {
         self.trail.push(id.step(&on.matched.by), row.on.dest.map(WrittenChild::place));
         let change = self.node(NodeOfSides::of(row), on.cursor)?;
         self.trail.pop();
-        Ok(match twin(row, &on.matched) {
-            Some(twin) => change.map(|change| Change { expects: Expects::Exactly(Some(twin)), ..change }),
-            None => change,
-        })
+        Ok(change)
     }
 
     /// The removal of a child that updated lacks. An element is removed whole: dest's values in it mean nothing without its key.
@@ -202,26 +203,6 @@ impl<'a> Container<'a> {
     fn moved(&self) -> &Moved<'a> {
         self.moved.get_or_init(|| Moved::of(&self.matched))
     }
-}
-
-/// For a new element of upstream, the element of original whose merge key both sides changed. This element, upstream's and one that dest
-/// added have the same name, and the old key is gone on both sides. Then the two new elements are one element in conflict, not two elements
-/// with one name.
-#[inline(never)]
-fn twin<'a>(row: &Row<'a>, matched: &Matched<'a>) -> Option<NodeRef<'a>> {
-    let Sides { original: None, updated: Some(element), dest: None } = row.on else { return None };
-    let element = element.value();
-    if matched.by.keys().iter().any(|key| key.name == "name") {
-        return None;
-    }
-    let name = element.get("name").and_then(NodeRef::as_str)?;
-    let only_on = |side: Side| {
-        let is_on_others = |row: &Row<'a>| row.on.iter().any(|(other, child)| other != side && child.is_some());
-        let rows = matched.rows.iter().filter(|row| !is_on_others(row));
-        let mut elements = rows.filter_map(|row| row.on[side]).map(WrittenChild::value);
-        elements.find(|element| element.get("name").and_then(NodeRef::as_str) == Some(name))
-    };
-    only_on(Side::Dest).and_then(|_| only_on(Side::Original))
 }
 
 /// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict. A value that

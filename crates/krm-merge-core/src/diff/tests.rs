@@ -402,7 +402,7 @@ fn comments_at_the_end_of_a_block_are_merged() {
 }
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
-const RENAMED: [[&str; 5]; 21] = [
+const RENAMED: [[&str; 5]; 35] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
@@ -433,12 +433,54 @@ const RENAMED: [[&str; 5]; 21] = [
         "b: {x: 1, y: 2, z: 3, v: 5}",
         "0",
     ],
-    // Both sides renamed the field differently, so it is ambiguous.
+    // Both sides renamed the field, differently.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
         "c: {x: 1, y: 2, z: 3, v: 4}",
-        "c: {x: 1, y: 2, z: 3, v: 4}\nb: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "1",
+    ],
+    ["a: one", "b: one", "c: one", "b: one", "1"],
+    // One side renamed it, and the other one replaced it, removed it, or removed what is in it.
+    ["a: one", "b: two", "c: one", "b: two", "1"],
+    ["z: 1\na: {x: one, y: two}", "z: 1", "z: 1\nc: {x: one, y: two}", "z: 1", "1"],
+    ["z: 1\na: one", "z: 1\nb: one", "z: 1", "z: 1\nb: one", "1"],
+    ["z: 1\na: {x: one}", "z: 1\na: {}", "z: 1\nb: {x: one}", "z: 1\na: {}", "1"],
+    // Numbers say nothing, and neither does what is at another place, or beside what both sides did.
+    ["z: 1\na: 1", "z: 1", "z: 1\nb: 1", "z: 1\nb: 1", "0"],
+    ["z: 1\na: one", "z: 1", "z: 1\nb: one", "z: 1\nb: one", "0"],
+    ["z: 1\na: \"true\"", "z: 1", "z: 1\nb: \"true\"", "z: 1\nb: \"true\"", "0"],
+    ["a: one\nz: 1", "z: 1", "z: 1\nb: one", "z: 1\nb: one", "0"],
+    ["a: one\nz: 1", "b: one\nz: 1", "b: one\nc: one\nz: 1", "b: one\nc: one\nz: 1", "0"],
+    // In its place, a field may have grown; elsewhere, it may be another one.
+    [
+        "z: 1\na: {x: 1, y: 2, z: 3}",
+        "z: 1\na: {x: 1, y: 2, z: 4}",
+        "z: 1\nb: {x: 1, y: 2, z: 3, l: [4, 5, 6, 7]}",
+        "z: 1\nb: {x: 1, y: 2, z: 4, l: [4, 5, 6, 7]}",
+        "0",
+    ],
+    [
+        "z: 1\na: {x: 1, y: 2, z: 3}",
+        "z: 1\na: {x: 1, y: 2, z: 4}",
+        "b: {x: 1, y: 2, z: 3, l: [4, 5, 6, 7]}\nz: 1",
+        "b: {x: 1, y: 2, z: 3, l: [4, 5, 6, 7]}\nz: 1\na: {z: 4}",
+        "1",
+    ],
+    // A renamed field with a renamed field in it, and a renamed text of several lines.
+    [
+        "a: {m: 1, n: {o: {x: 1, y: 2}}}",
+        "b: {m: 1, n: {p: {x: 1, y: 2}}}",
+        "a: {m: 1, n: {o: {x: 1, y: 3}}}",
+        "b: {m: 1, n: {p: {x: 1, y: 3}}}",
+        "0",
+    ],
+    [
+        "a: >-\n  one\n  two\n  three",
+        "b: >-\n  one\n  two\n  three",
+        "a: >-\n  one\n  two\n  four",
+        "b: >-\n  one\n  two\n  four",
         "0",
     ],
     // The fields have too little in common, or only as much as small fields have by chance.

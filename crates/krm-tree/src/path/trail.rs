@@ -45,6 +45,11 @@ impl<'a> Trail<'a> {
         path
     }
 
+    /// The last field: the one of the map here, or of the list that the map is in.
+    pub fn field(&self) -> Option<&str> {
+        self.paces.iter().rev().find_map(|pace| pace.step.field()).or_else(|| self.start.field())
+    }
+
     /// Whether it is the root of the resource.
     pub fn is_empty(&self) -> bool {
         self.paces.is_empty() && self.start.is_empty()

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use krm_yaml::hashed::{Empty, HashMap};
-use krm_yaml::{Kind, NodeRef, Scalar, same};
+use krm_yaml::{Kind, NodeRef, Scalar, same, trim_end};
 
-use super::{Branch, Key, Made, Tree, fields_in};
+use super::{Branch, Key, Made, Quotes, Tree, fields_in};
 use crate::child::{By, ChildId, Elements, Keyed, MergeKey, Value};
 use crate::leaves::hash;
 
@@ -211,6 +211,18 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
             Self::Node(node) => Cow::Borrowed(node.string()),
             Self::Made(made) => made.value.clone(),
             Self::Branch(_) => Cow::Borrowed(""),
+        }
+    }
+
+    fn lines(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Node(node) => node.lines(),
+            Self::Made(made) if trim_end(&made.value).contains('\n') => Some(made.value.clone()),
+            Self::Made(made) => match &made.quotes {
+                Quotes::Lines(own) => own.scalar()?.lines().map(|lines| Cow::Owned(lines.into_owned())),
+                Quotes::Needed | Quotes::Single | Quotes::As(_) => None,
+            },
+            Self::Branch(_) => None,
         }
     }
 

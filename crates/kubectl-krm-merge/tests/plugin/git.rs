@@ -5,6 +5,7 @@ mod custom_resources;
 
 mod absent;
 mod answers;
+mod apart;
 mod blocks;
 mod by_field;
 mod commands;
