@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_merge::package;
+use krm_merge::package::{self, NameNote};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::warning::Warning;
 use krm_schema::grounds::Ground;
@@ -92,6 +92,8 @@ pub enum Report<'r, 'a> {
         /// Updated's resource.
         updated: &'r Resource<'a>,
     },
+    /// The package was renamed as a whole.
+    Renamed(NameNote<'r, 'a>),
     /// Upstream moved a resource to a file of another package. The host of dest does not move resources there.
     NotMoved {
         /// Dest's resource.
@@ -118,6 +120,13 @@ pub enum Report<'r, 'a> {
         left: &'r Resource<'a>,
         /// What happened to the deleted one in dest.
         fate: LeftUpstream,
+    },
+    /// A resource of dest's own may be a renamed one that upstream deleted.
+    LeftBehind {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The one that upstream deleted.
+        original: &'r Resource<'a>,
     },
     /// The counts of a three-way merge.
     Counts(Counts),

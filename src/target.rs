@@ -5,13 +5,13 @@
 //! the core types. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both. kustomize has no `path`.
 
 mod glob;
-mod scope;
 mod selector;
 
 use std::fmt;
 use std::rc::Rc;
 
 use krm_merge::resource::{Identity, Resource};
+use krm_schema::scope::is_cluster_scoped;
 use krm_yaml::NodeRef;
 
 use crate::name::Name;
@@ -215,7 +215,7 @@ impl Target {
             TargetField::Name => pattern.fits(name),
             TargetField::Namespace => {
                 let effective = match namespace {
-                    _ if scope::is_cluster_scoped(group, kind) => NON_NAMESPACEABLE,
+                    _ if is_cluster_scoped(group, kind) => NON_NAMESPACEABLE,
                     "" => "default",
                     namespace => namespace,
                 };
@@ -331,5 +331,48 @@ mod tests {
             elements.iter().map(|element| target.as_ref().expect("a pattern").selects(element)).collect::<Vec<_>>()
         };
         assert_eq!((selects("ConfigMap"), selects("Secret")), (vec![true], vec![false]));
+    }
+
+    fn outside<T: k8s_openapi::Resource<Scope = k8s_openapi::ClusterResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    fn inside<T: k8s_openapi::Resource<Scope = k8s_openapi::NamespaceResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    /// Types that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
+    #[test]
+    fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
+        use k8s_openapi::api::*;
+        for (group, kind) in [
+            outside::<admissionregistration::v1::MutatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::MutatingAdmissionPolicyBinding>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicyBinding>(),
+            outside::<authentication::v1::SelfSubjectReview>(),
+            outside::<authentication::v1::TokenReview>(),
+            outside::<authorization::v1::SelfSubjectAccessReview>(),
+            outside::<authorization::v1::SelfSubjectRulesReview>(),
+            outside::<authorization::v1::SubjectAccessReview>(),
+            outside::<certificates::v1beta1::ClusterTrustBundle>(),
+            outside::<flowcontrol::v1::FlowSchema>(),
+            outside::<networking::v1::IPAddress>(),
+            outside::<networking::v1::ServiceCIDR>(),
+            outside::<resource::v1::DeviceClass>(),
+            outside::<resource::v1::ResourceSlice>(),
+            outside::<storage::v1::VolumeAttributesClass>(),
+        ] {
+            assert!(is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        for (group, kind) in [
+            inside::<core::v1::Pod>(),
+            inside::<resource::v1::ResourceClaim>(),
+            inside::<storage::v1::CSIStorageCapacity>(),
+            inside::<certificates::v1beta1::PodCertificateRequest>(),
+        ] {
+            assert!(!is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        assert!(!is_cluster_scoped("example.com", "Node"));
     }
 }

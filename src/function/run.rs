@@ -120,6 +120,7 @@ impl<'a> Run<'a> {
             }
             Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
             Note::Followed { dest, updated } => Report::Followed { dest, updated },
+            Note::Renamed(note) => Report::Renamed(note),
             Note::Moved { dest, to } => Report::Moved { dest, to },
             Note::NotMoved { dest, to } => Report::NotMoved { dest, to },
             // Which items are no resources was told before the merge.

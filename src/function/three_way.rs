@@ -1,8 +1,9 @@
 //! ThreeWay: merges the changes from original to updated into dest, and reports what became of whole resources.
 
-use krm_merge::package::{Becomes, Happened, MergeAll, Merged, Written, members};
+use krm_merge::package::{Becomes, Happened, MergeAll, Merged, Written, left_behind, members};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
+use krm_merge_core::policy::Renames;
 use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
@@ -43,7 +44,8 @@ pub(super) fn counts(written: &Written<'_, '_>) -> Counts {
 }
 
 /// Reports new resources of upstream that may be moved ones: they have the kind and name of one that left upstream, but another version,
-/// group or file. Renames that the merge follows are not among them.
+/// group or file. Reports resources of dest, too, that may be renamed ones of those that left upstream. Renames that the merge follows are not
+/// among them.
 pub(super) fn tell_moves(
     merged: &Merged<'_, '_>,
     written: &Written<'_, '_>,
@@ -70,6 +72,12 @@ pub(super) fn tell_moves(
     for came in came {
         let Some((left, fate)) = key(came).and_then(|key| left.get(&key)) else { continue };
         results.report(&Report::MayHaveMoved { came, left, fate: *fate })?;
+    }
+    if merged.rules.policy.renames == Renames::Ignore {
+        return Ok(());
+    }
+    for [dest, original] in left_behind(merged.resources.iter().map(|resource| &resource.member)) {
+        results.report(&Report::LeftBehind { dest, original })?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use krm_merge::package::{Majority, NameNote, NewName, Unclear};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
@@ -19,7 +20,7 @@ use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::{json_of, to_json};
 use krm_tree::tree::{Conflict, Taking, Tree, View};
 use krm_yaml::secret::Secret;
-use krm_yaml::{Kind, NodeRef};
+use krm_yaml::{Kind, NodeRef, shown};
 
 use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
 use crate::config::{NamedRule, Role};
@@ -90,8 +91,16 @@ impl Outcome {
                 Self::new(Severity::Warning, message).about(dest)
             }
             Report::Followed { dest, updated } => info(followed(dest, updated, "updated")).about(dest),
+            Report::Renamed(note) => of_rename(note),
             Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
+            Report::LeftBehind { dest, original } => {
+                let was = known(original);
+                let message = format!(
+                    "upstream deleted {was}, and this resource has most of its text: delete it if it is the same one under another name"
+                );
+                Self::new(Severity::Warning, message).about(dest)
+            }
             Report::Counts(counts) => of_counts(*counts),
             Report::Added { source, alike } => {
                 info(format!("added, for no item is {}{}", named(source), hint(*alike))).about(source)
@@ -434,6 +443,33 @@ fn of_counts(counts: Counts) -> Outcome {
 pub fn followed(dest: &Resource<'_>, updated: &Resource<'_>, side: &str) -> String {
     let (here, there) = (known(dest), known(updated));
     format!("{here} is {there} in {side}: it is one resource that moved, and its edits are kept")
+}
+
+/// Reports what a rename of the whole package means for a resource.
+pub fn of_rename(note: &NameNote<'_, '_>) -> Outcome {
+    let info = |message: String| Outcome::new(Severity::Info, message);
+    let told = match note {
+        NameNote::Added { updated, new: NewName { namespace, name } } => {
+            let new = updated.identity.map(|identity| Identity { namespace, name, ..identity }.to_string());
+            let new = new.unwrap_or_default();
+            info(format!("added as `{new}`, for dest renamed all resources of the package in this way"))
+        }
+        NameNote::Unclear { unclear, .. } => Outcome::new(Severity::Warning, unclear_name(unclear)),
+        NameNote::Deleted { original, .. } => {
+            info(format!("deleted, for upstream deleted {}, which has this name in dest", known(original)))
+        }
+    };
+    told.about(note.resource())
+}
+
+/// Says that a new resource of upstream has upstream's name, and most others of dest have not.
+fn unclear_name(unclear: &[Unclear<'_>]) -> String {
+    let one = |Unclear { field, majority: Majority { count, all, example } }: &Unclear<'_>| {
+        let [old, new] = example.map(shown::name);
+        format!("dest changed `{field}` of {count} of {all} resources, such as \"{old}\" to \"{new}\"")
+    };
+    let all = unclear.iter().map(one).collect::<Vec<_>>().join(", and ");
+    format!("added with upstream's name and namespace, but {all}: check whether this resource must follow")
 }
 
 /// The identity of a resource in its package.

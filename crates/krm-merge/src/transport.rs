@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use krm_merge_core::change::{Change, Inside, Wants};
-use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
+use krm_merge_core::host::{INDEX, KPT_NOTE, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use krm_tree::child::{By, ChildId, Value};
 use krm_tree::remarks::Remarks;
 use krm_tree::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
@@ -132,6 +132,40 @@ pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
 /// Removes all annotations of the host from a resource.
 pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
     without(tree, is_transport)
+}
+
+/// Removes all annotations of the host from a resource, and kpt's note of where it comes from.
+pub fn without_host_and_note(tree: Tree<'_>) -> Tree<'_> {
+    without(tree, |name| is_transport(name) || name == KPT_NOTE)
+}
+
+/// Gives a resource this namespace and name.
+pub fn with_name<'a>(tree: Tree<'a>, namespace: Cow<'a, str>, name: Cow<'a, str>) -> Tree<'a> {
+    let text = |value, old: Option<&Entry<'a>>| {
+        let old = old.and_then(|entry| entry.value.as_ref()).and_then(Tree::like);
+        Tree::from(Made { value, quotes: old.map_or(Quotes::Needed, Quotes::As) })
+    };
+    within(tree, "metadata", |metadata| {
+        let mut at = |field: &'static str| metadata.find(&ChildId::Field(field)).next();
+        let (of_name, of_namespace) = (at("name"), at("namespace"));
+        if let Some(at) = of_name {
+            let value = text(name, metadata.entries.get(at));
+            metadata.entries[at].value = Some(value);
+        }
+        match of_namespace {
+            Some(at) if namespace.is_empty() => metadata.entries[at].value = None,
+            Some(at) => {
+                let value = text(namespace, metadata.entries.get(at));
+                metadata.entries[at].value = Some(value);
+            }
+            None if namespace.is_empty() => {}
+            None => metadata.reorder(|mut entries| {
+                let field = Entry::new(Some(Key::Made("namespace")), text(namespace, None));
+                entries.insert(of_name.map_or(entries.len(), |at| at + 1), field);
+                entries
+            }),
+        }
+    })
 }
 
 /// The annotations by which kpt finds the old state of an item.

@@ -90,7 +90,7 @@ fn random_changes_of_identities_change_nothing_else() {
     let times =
         std::env::var("KRM_MERGE_LAWS").map_or(1, |n| n.parse::<usize>().expect("`KRM_MERGE_LAWS` is a number"));
     let mut random = Random(7);
-    let (mut of_both, mut in_conflict) = (0, 0);
+    let (mut of_both, mut in_conflict, mut followed) = (0, 0, 0);
     for case in 0..600 * times {
         let mut file = || ["f.yaml", "g.yaml"][random.below(3) / 2];
         let [own, mine] = [("u".to_owned(), file()), ("d".to_owned(), file())];
@@ -108,7 +108,12 @@ fn random_changes_of_identities_change_nothing_else() {
             let all: Vec<Made> = named.iter().map(|_| one()).collect();
             (all, random.below(3) == 0)
         };
-        let [(in_updated, has_own), (in_dest, has_mine)] = [made(1), made(2)];
+        let [(in_updated, has_own), (mut in_dest, has_mine)] = [made(1), made(2)];
+        // A team renames a package as a whole.
+        if random.below(4) == 0 {
+            let part = Some(2 + random.below(2));
+            in_dest.iter_mut().for_each(|made| made.part = part);
+        }
         let side = |made: &[Made], added: Option<&Named>| {
             let all = named.iter().zip(made).map(|(named, made)| (named, made.values));
             files(&all.chain(added.map(|named| (named, [9, 9]))).collect::<Vec<_>>())
@@ -127,6 +132,19 @@ fn random_changes_of_identities_change_nothing_else() {
         // Of a part that both changed, the winner's is there: the other one finds nothing left to replace.
         let if_updated = rename(rename(if_updated, &in_updated, "new"), &in_dest, "own");
         let if_dest = rename(rename(if_dest, &in_dest, "own"), &in_updated, "new");
+        // What upstream added follows if dest changed the same part of all resources, and upstream left it alone. One new name says nothing about
+        // others, and a namespace in which dest has something of its own is not left.
+        let is_all = |part: usize| {
+            in_dest.iter().all(|made| made.part == Some(part)) && in_updated.iter().all(|made| made.part != Some(part))
+        };
+        let follows = match () {
+            () if is_all(2) && !has_mine => Some(2),
+            () if is_all(3) && named.len() > 1 => Some(3),
+            () => None,
+        };
+        let of_own = follows.filter(|_| has_own);
+        let follow = |files: Files| of_own.iter().fold(files, |files, part| renamed(files, "u", *part, "own"));
+        let (if_updated, if_dest) = (follow(if_updated), follow(if_dest));
         let parts = || in_updated.iter().zip(&in_dest).filter_map(|(one, other)| Some((one.part?, other.part?)));
         let apart = parts().filter(|(one, other)| one == other).count();
 
@@ -136,7 +154,80 @@ fn random_changes_of_identities_change_nothing_else() {
         assert_eq!(all, conflicts + apart, "{what}");
         assert_eq!(merged([&original, &updated, &if_updated]).0[0], if_updated, "again: {what}");
         assert_eq!(merged([&original, &updated, &if_dest]).0[1], if_dest, "again: {what}");
+        followed += usize::from(of_own.is_some());
         (of_both, in_conflict) = (of_both + parts().count() - apart, in_conflict + apart);
     }
-    assert!(of_both > 300 && in_conflict > 100, "{of_both} {in_conflict}");
+    assert!(of_both > 300 && in_conflict > 100 && followed > 5, "{of_both} {in_conflict} {followed}");
+}
+
+/// The documents of all files, in order.
+fn documents(files: &Files) -> Vec<&str> {
+    let mut all: Vec<&str> =
+        files.values().flat_map(|text| text.split("---\n")).filter(|one| !one.is_empty()).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Upstream renames, deletes and adds resources of a package in which dest renamed all resources, or most. Nothing of dest's own goes, and a
+/// second run changes nothing.
+#[test]
+fn a_renamed_package_keeps_what_is_its_own() {
+    let times =
+        std::env::var("KRM_MERGE_LAWS").map_or(1, |n| n.parse::<usize>().expect("`KRM_MERGE_LAWS` is a number"));
+    let mut random = Random(11);
+    let (mut deleted, mut kept) = (0, 0);
+    for case in 0..600 * times {
+        let mut file = || ["f.yaml", "g.yaml"][random.below(3) / 2];
+        let named: Vec<Named> = (0..5).map(|at| (format!("o{at}"), file())).collect();
+        // TODO: what upstream puts in the place of a resource that it deleted is taken for that one. If dest renamed it, a second run adds it again.
+        let [mine, theirs] = [("d".to_owned(), "h.yaml"), ("u".to_owned(), "i.yaml")];
+        let named = &named[..2 + random.below(4)];
+        let plain = |named: &Named| (named.clone(), [0, 0]);
+        let original: Vec<(Named, [usize; 2])> = named.iter().map(plain).collect();
+        let (mut updated, mut dest) = (original.clone(), original.clone());
+        updated.retain(|_| random.below(3) > 0);
+        updated.iter_mut().for_each(|one| one.1[0] = random.below(4) / 3);
+        dest.retain(|_| random.below(5) > 0);
+        dest.iter_mut().for_each(|one| one.1[1] = random.below(4) / 3 * 2);
+        let (has_own, adds) = (random.below(2) == 0, random.below(2) == 0);
+        dest.extend(has_own.then(|| plain(&mine)));
+        updated.extend(adds.then(|| plain(&theirs)));
+        let side = |all: &[(Named, [usize; 2])]| {
+            files(&all.iter().map(|(named, values)| (named, *values)).collect::<Vec<_>>())
+        };
+        let part = 2 + random.below(2);
+        let stays = (random.below(4) == 0).then(|| random.below(named.len()));
+        let mut in_dest = side(&dest);
+        for (at, (name, _)) in named.iter().enumerate() {
+            if Some(at) != stays {
+                in_dest = renamed(in_dest, name, part, "own");
+            }
+        }
+        let mut in_updated = side(&updated);
+        if random.below(4) == 0 {
+            in_updated = renamed(in_updated, &named[0].0, 2 + random.below(2), "new");
+        }
+        // A copy of a resource that upstream deletes is dest's own, too. Of any other one, the copy that has more of its text counts as renamed.
+        let is_there = |at: &usize| updated.iter().any(|(one, _)| *one == named[*at]);
+        let copied = Some(random.below(named.len())).filter(|at| !is_there(at));
+        if let Some(at) = copied {
+            let copy = text(&named[at].0, [0, 0]);
+            let copy = copy.replace(&line(3, "was", &named[at].0), &line(3, "copy", &named[at].0));
+            let all = in_dest.entry("h.yaml".to_owned()).or_default();
+            *all = if all.is_empty() { copy } else { format!("{all}---\n{copy}") };
+        }
+        let original = side(&original);
+        let what = || format!("{case}: {original:#?}{in_updated:#?}{in_dest:#?}");
+        let (first, _) = merged([&original, &in_updated, &in_dest]);
+        for (pick, result) in first.iter().enumerate() {
+            assert_eq!(&merged([&original, &in_updated, result]).0[pick], result, "again {pick}: {}", what());
+            for own in documents(&in_dest) {
+                let is_own = own.contains("name: was-d\n") || own.contains("name: copy-");
+                assert!(!is_own || documents(result).contains(&own), "{own} {pick}: {}", what());
+                kept += usize::from(is_own);
+            }
+        }
+        deleted += documents(&in_dest).len().saturating_sub(documents(&first[0]).len());
+    }
+    assert!(deleted > 50 && kept > 500, "{deleted} {kept}");
 }

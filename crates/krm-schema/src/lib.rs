@@ -27,6 +27,7 @@ pub mod schema;
 
 pub mod immutable;
 pub mod reference;
+pub mod scope;
 
 pub mod grounds;
 

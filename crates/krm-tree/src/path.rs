@@ -116,6 +116,15 @@ impl<'a> FieldPath<'a> {
         self.strides().into_iter().map(|stride| &stride.step)
     }
 
+    /// The steps from the root, with an element by its index, if that is known.
+    pub fn steps_by_index(&self) -> Vec<Step<'a>> {
+        let step = |stride: &Stride<'a>| match (&stride.step, stride.index) {
+            (Step::Element(_) | Step::Value(_), Some(index)) => Step::Index(index),
+            (step, _) => step.clone(),
+        };
+        self.strides().into_iter().map(step).collect()
+    }
+
     /// The names and values of its steps, each with the number of its step.
     pub fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         self.steps().enumerate().flat_map(|(number, step)| {

@@ -11,10 +11,10 @@ mod view;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use krm_yaml::{Document, NodeRef};
+use krm_yaml::{Document, Kind, NodeRef};
 
 use crate::child::By;
-use crate::path::FieldPath;
+use crate::path::{FieldPath, Step};
 use crate::sides::{Side, Sides};
 pub use branch::{Branch, Contested, fields_in};
 pub use entry::{Asked, Comments, Entry, Key, Layout};
@@ -277,6 +277,30 @@ impl<'a> Tree<'a> {
                 }
             }
         }
+    }
+
+    /// Replaces the value that these fields and indices lead to, or removes it. Where an alias or a conflict is on the way, everything stays.
+    #[must_use]
+    pub fn replaced(self, way: &[Step<'_>], value: Option<Self>) -> Self {
+        let Some((step, way)) = way.split_first() else { return self };
+        let by = match &self {
+            Self::Branch(branch) => branch.by.clone(),
+            Self::Node(node) if matches!(node.kind(), Kind::Map) => By::Field,
+            Self::Node(node) if matches!(node.kind(), Kind::List) => By::Index,
+            Self::Node(_) | Self::Made(_) | Self::Conflict(_) => return self,
+        };
+        self.edited(&by, |branch| {
+            let mut there = branch.entries.iter_mut().filter(|entry| entry.value.is_some());
+            let entry = match step {
+                Step::Index(index) => there.nth(*index),
+                Step::Field(name) => there.find(|entry| entry.key.is_some_and(|key| key.name() == name)),
+                Step::Element(_) | Step::Value(_) => None,
+            };
+            if let Some(entry) = entry {
+                entry.value =
+                    if way.is_empty() { value } else { entry.value.take().map(|own| own.replaced(way, value)) };
+            }
+        })
     }
 
     /// Changes the children of a map or list. Anything else stays, because it has no children.

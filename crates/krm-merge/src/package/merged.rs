@@ -16,6 +16,8 @@ use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 
 use super::fault::Fault;
+use super::following::{Following, NameNote};
+use super::package_rename::NewName;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
 use crate::resource::{Located, Resource};
@@ -87,6 +89,8 @@ pub enum Note<'r, 'a> {
         /// Updated's resource.
         updated: &'r Resource<'a>,
     },
+    /// The package was renamed as a whole.
+    Renamed(NameNote<'r, 'a>),
     /// Dest's resource goes to another file, as in updated.
     Moved {
         /// Dest's resource.
@@ -109,13 +113,14 @@ pub enum Note<'r, 'a> {
 impl<'r, 'a> Note<'r, 'a> {
     /// The resource that it is about.
     pub fn resource(&self) -> &'r Resource<'a> {
-        match *self {
+        match self {
             Self::Warning { about: resource, .. }
             | Self::DeletedBefore(resource)
             | Self::Followed { dest: resource, .. }
             | Self::Moved { dest: resource, .. }
             | Self::NotMoved { dest: resource, .. }
             | Self::NoResource(resource) => resource,
+            Self::Renamed(note) => note.resource(),
         }
     }
 }
@@ -131,6 +136,16 @@ impl fmt::Display for Note<'_, '_> {
             Self::Warning { warning, .. } => write!(f, "`{}`: {}", warning.path.keyed(), warning.notice),
             Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
             Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
+            Self::Renamed(NameNote::Added { new: NewName { namespace, name }, .. }) => {
+                write!(f, "the new resource is {name:?} in the namespace {namespace:?} in dest")
+            }
+            Self::Renamed(NameNote::Unclear { unclear, .. }) => {
+                let fields: Vec<&str> = unclear.iter().map(|one| one.field).collect();
+                write!(f, "the new resource has upstream's {}, and most others have not", fields.join(" and "))
+            }
+            Self::Renamed(NameNote::Deleted { original, .. }) => {
+                write!(f, "the resource is {} in original, and upstream deleted it", original.whereabouts())
+            }
             Self::Moved { to, .. } => write!(f, "moved to {to:?}, as in updated"),
             Self::NotMoved { to, .. } => write!(f, "moved to {to:?} in updated, and stays here"),
             Self::NoResource(_) => f.write_str("not merged, for it has no apiVersion, kind or name"),
@@ -313,7 +328,9 @@ impl<'r, 'a> Merged<'r, 'a> {
         let merged: Vec<Becomes<'a>> = merge_all(&members, rules).collect::<Result<_, _>>()?;
         let lists = lists(&members, rules)?;
         let places = Places::of(&members, dest, rules.policy.new_elements);
-        let resources = members.into_iter().zip(merged).map(|(member, becomes)| MergedResource::of(member, becomes));
+        let following = Following::of(&members);
+        let resources = members.into_iter().zip(merged);
+        let resources = resources.map(|(member, becomes)| MergedResource::following(member, becomes, &following));
         Ok(Self { dest, resources: resources.collect(), lists, rules, places })
     }
 
@@ -392,6 +409,14 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         (made.comments, made.header) = (comments, contested_header(nodes).map(Box::new));
         let (about, secret) = (dest, Resource::secret(member.sides));
         made.notes = warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }).collect();
+        made
+    }
+
+    /// The merge of a resource in a package that a side may have renamed as a whole.
+    pub fn following(member: Member<'r, 'a>, becomes: Becomes<'a>, following: &Following<'a>) -> Self {
+        let (becomes, note) = following.applied(&member, becomes);
+        let mut made = Self::of(member, becomes);
+        made.notes.extend(note.map(Note::Renamed));
         made
     }
 

@@ -3,6 +3,9 @@
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
 //! pairs the same ones as the first. Only where both sides have other identities, the one that is known tells what the other may be. In doubt
 //! nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
+//!
+//! If a side lacks the resource, a likeness is not enough: what dest alone has may be its own, and nobody may delete it. Such a resource is
+//! found by the rename of its whole package. If dest deleted it, it is also found by its file and its text.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -13,9 +16,12 @@ use krm_merge_core::policy::Renames;
 use krm_tree::alike::alike;
 use krm_tree::leaves::{HALF, Pairs};
 use krm_tree::sides::{Side, Sides};
+use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
+use super::Member;
 use super::lines::ResourceLines;
+use super::package_rename::PackageRename;
 use super::triples::{Resources, Triple};
 use crate::resource::{Identity, Resource};
 
@@ -31,10 +37,93 @@ pub(super) fn follow(
         return triples;
     }
     let spots = LazyCell::new(|| sides.map(spots));
-    (1..=others.len()).fold(triples, |triples, count| {
+    let triples = (1..=others.len()).fold(triples, |triples, count| {
         let triples = joined(&triples, of_others(others[count - 1], &triples, sides, &spots, Found::OnAll));
         joined(&triples, of_several(&others[..count], &triples, sides, &spots))
-    })
+    });
+    let triples = [Side::Updated, Side::Dest]
+        .into_iter()
+        .fold(triples, |triples, side| joined(&triples, of_package_rename(&triples, sides, side)));
+    joined(&triples, renamed_upstream(&triples, sides))
+}
+
+/// What a side lacks, with what the side alone has under the name that its rename of the whole package gives to the first one.
+fn of_package_rename(triples: &[Triple], sides: Resources<'_, '_>, side: Side) -> Vec<Same> {
+    let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
+    let is_own = |triple: &Triple| triple[side].is_some() && triple.original.or(triple[other]).is_none();
+    if !triples.iter().any(is_own) || triples.iter().all(|triple| triple[side].is_some()) {
+        return Vec::new();
+    }
+    let all = triples.iter().map(|triple| Sides::of(|of| triple[of].map(|number| &sides[of][number])));
+    let rename = PackageRename::of(all, side);
+    if rename.is_none() {
+        return Vec::new();
+    }
+    let identity = |triple: &Triple, of: Side| sides[of][triple[of]?].identity;
+    let own = |number: usize| identity(&triples[number], side).filter(|_| is_own(&triples[number]));
+    let own = grouped(0..triples.len(), own).into_iter().filter_map(|same| <[usize; 1]>::try_from(same).ok());
+    let own: HashMap<_, usize> = own.map(|[number]| (identity(&triples[number], side), number)).collect();
+    let same = |(number, triple): (usize, &Triple)| {
+        // What dest added is no resource of upstream's, unless dest has another name for it.
+        let is_of_upstream = triple.original.is_some() || side == Side::Dest;
+        let old = identity(triple, other).or_else(|| identity(triple, Side::Original))?;
+        let new = rename.applied(old);
+        let new = Identity { namespace: &new.namespace, name: &new.name, ..old };
+        let partner = own.get(&Some(new)).filter(|_| triple[side].is_none() && is_of_upstream && new != old)?;
+        Some(vec![number, *partner])
+    };
+    triples.iter().enumerate().filter_map(same).collect()
+}
+
+/// What dest deleted, with what updated alone has in the same file. Only the name or the namespace is different.
+fn renamed_upstream(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
+    let alone = |number: usize| match triples[number] {
+        Sides { original: Some(at), updated: None, dest: None } => Some((Side::Original, at)),
+        Sides { original: None, updated: Some(at), dest: None } => Some((Side::Updated, at)),
+        _ => None,
+    };
+    let (left, came): (Vec<_>, Vec<_>) = (0..triples.len())
+        .filter_map(|number| Some((number, alone(number)?)))
+        .partition(|(_, (side, _))| *side == Side::Original);
+    if left.is_empty() || came.is_empty() {
+        return Vec::new();
+    }
+    let key = |number: usize| {
+        let (side, at) = alone(number)?;
+        let resource = &sides[side][at];
+        let lines: Vec<u64> = ResourceLines::of(resource).hashes().iter().collect();
+        let kept = OtherPart::Name.keeps(resource.package_identity()?);
+        (!lines.is_empty()).then_some((resource.place()?, kept, lines))
+    };
+    let all = grouped(left.iter().chain(&came).map(|(number, _)| *number), key);
+    all.into_iter().filter(|same| same.len() == 2).collect()
+}
+
+/// Resources that dest alone has and that may be renamed ones of original, which upstream deleted: each with original's. At least half of the
+/// text is the same, and they are of one type.
+pub fn left_behind<'m, 'r: 'm, 'a: 'm>(
+    members: impl Iterator<Item = &'m Member<'r, 'a>> + Clone,
+) -> Vec<[&'r Resource<'a>; 2]> {
+    let alone = |side: Side| {
+        let of = members.clone().map(move |member| member.sides);
+        let of = of.filter(move |sides| Side::ALL.iter().all(|one| (*one == side) == sides[*one].is_some()));
+        of.filter_map(move |sides| sides[side]).collect::<Vec<_>>()
+    };
+    let [gone, come] = [alone(Side::Original), alone(Side::Dest)];
+    if gone.is_empty() || come.is_empty() {
+        return Vec::new();
+    }
+    let candidates = |all: &[&'r Resource<'a>]| {
+        let candidate = |(triple, resource): (usize, &&'r Resource<'a>)| {
+            let spot = RenamedAt { file: resource.place(), name: None, count: 0, number: 0 };
+            let lines = ResourceLines::of(resource);
+            let identity = resource.package_identity()?;
+            (lines.count() > 0).then_some(Candidate { triple, identity, spot, lines, pod: None })
+        };
+        all.iter().enumerate().filter_map(candidate).collect()
+    };
+    let found = Renamed { other: OtherPart::Name, gone: candidates(&gone), come: candidates(&come) };
+    found.partners().into_iter().map(|(g, c)| [come[c], gone[g]]).collect()
 }
 
 /// The resources of original of which each side changed another part. After a first run, dest has the changes of both, and is like updated.
@@ -238,6 +327,8 @@ struct Candidate<'a> {
     identity: Identity<'a>,
     spot: RenamedAt<'a>,
     lines: ResourceLines,
+    /// Where it has the containers of a Pod.
+    pod: Option<usize>,
 }
 
 /// The place of a resource in its file: its number among the resources of its type, and how many there are.
@@ -314,8 +405,9 @@ impl<'a> Renamed<'a> {
         come.retain(|one| left.contains(&kept(one)));
         let candidate = |(triple, of, identity): (usize, Side, Identity<'a>)| {
             let number = triples[triple][of]?;
-            let lines = ResourceLines::of(&sides[of][number]);
-            Some(Candidate { triple, identity, spot: spots[of][number], lines })
+            let resource = &sides[of][number];
+            let (lines, pod) = (ResourceLines::of(resource), pod_in(resource.node()));
+            Some(Candidate { triple, identity, spot: spots[of][number], lines, pod })
         };
         let [gone, come] = [gone, come].map(|all| all.into_iter().filter_map(candidate).collect());
         Self { other, gone, come }
@@ -421,6 +513,13 @@ impl<'c, 'a> RenamedGroup<'c, 'a> {
     }
 }
 
+/// Where a resource has the containers of a Pod: in its `spec`, or in a template below it.
+fn pod_in(resource: NodeRef<'_>) -> Option<usize> {
+    const WAYS: [&[&str]; 3] =
+        [&["spec"], &["spec", "template", "spec"], &["spec", "jobTemplate", "spec", "template", "spec"]];
+    WAYS.iter().position(|way| resource.at(way).is_some_and(|spec| spec.get("containers").is_some()))
+}
+
 /// The spot of each resource of a side.
 fn spots<'a>(resources: &[Resource<'a>]) -> Vec<RenamedAt<'a>> {
     let mut groups: HashMap<_, usize> = HashMap::with_capacity(resources.len());
@@ -461,7 +560,10 @@ impl Candidate<'_> {
         let differs = match other {
             OtherPart::Place => own == others,
             OtherPart::Name | OtherPart::NameInPlace => own != others,
-            OtherPart::Kind => own.kind != others.kind,
+            // One that upstream wrapped into a template, or took out of it, has no field in common with the other one.
+            OtherPart::Kind => {
+                own.kind != others.kind && self.pod.zip(with.pod).is_none_or(|(own, other)| own == other)
+            }
             OtherPart::VersionAndName => own.api_version != others.api_version,
         };
         if !differs {
@@ -741,18 +843,90 @@ mod tests {
             ),
             // In doubt nothing is joined: it is another one with less than half of the text, in another file, if two are equally similar, if
             // a side changed both parts, or if a side has none.
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:a zw f B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:a xy g B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xz"], &["v1:a zw f B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xz"], &["v1:a xy g B"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
             (
-                [&["v1:a xy"], &["v1:b xy"], &["v1:a xy f B", "v1:a xy f C"]],
+                [&["v1:a xy"], &["v1:b xz"], &["v1:a xy f B", "v1:a xy f C"]],
                 &["- - v1:a", "- - v1:a", "- v1:b -", "v1:a - -"],
             ),
             ([&["v1:a xy"], &["v1:a xy"], &["v1:b xy f B"]], &["- - v1:b", "v1:a v1:a -"]),
             ([&["v1:a xy"], &["v1:b xy f B"], &["v1:a xy f C"]], &["- - v1:a", "- v1:b -", "v1:a - -"]),
-            ([&["v1:a xy"], &["v1:b xy"], &[]], &["- v1:b -", "v1:a - -"]),
-            ([&["v1:a xy"], &["v1:b xy"], &["v1:c xy f B"]], &["- - v1:c", "- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xz"], &[]], &["- v1:b -", "v1:a - -"]),
+            ([&["v1:a xy"], &["v1:b xz"], &["v1:c xy f B"]], &["- - v1:c", "- v1:b -", "v1:a - -"]),
         ] {
             check(sides, want);
+        }
+    }
+
+    #[test]
+    fn what_upstream_renamed_and_dest_deleted_is_one_resource() {
+        for (sides, want) in [
+            ([&["v1:a x"][..], &["v1:b x"][..], &[][..]], &["v1:a v1:b -"][..]),
+            ([&["v1:n/a x"], &["v1:m/a x"], &[]], &["v1:n/a v1:m/a -"]),
+            // A second run, and a resource of dest's own.
+            (
+                [&["v1:a x", "v1:c z"], &["v1:b x", "v1:c z"], &["v1:c z", "v1:d y g"]],
+                &["- - v1:d", "v1:a v1:b -", "v1:c v1:c v1:c"],
+            ),
+            // In doubt nothing is joined: another text, no text at all, another file, or two that are the same.
+            ([&["v1:a xy"], &["v1:b xz"], &[]], &["- v1:b -", "v1:a - -"]),
+            ([&["v1:a"], &["v1:b"], &[]], &["- v1:b -", "v1:a - -"]),
+            ([&["v1:a x"], &["v1:b x g"], &[]], &["- v1:b -", "v1:a - -"]),
+            ([&["v1:a x"], &["v1:b x", "v1:c x"], &[]], &["- v1:b -", "- v1:c -", "v1:a - -"]),
+            ([&["v1:a x", "v1:b x"], &["v1:c x"], &[]], &["- v1:c -", "v1:a - -", "v1:b - -"]),
+            // What dest alone has may be its own: upstream's deletion never takes it.
+            ([&["v1:a x"], &[], &["v1:b x"]], &["- - v1:b", "v1:a - -"]),
+        ] {
+            assert_eq!(paired(sides, Renames::Follow), want, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn the_rename_of_a_whole_package_says_which_resource_is_which() {
+        for (sides, want) in [
+            // Upstream deletes a resource whose text says nothing, in another file.
+            (
+                [
+                    &["v1:n/a x", "v1:n/b y", "v1:n/c  g"][..],
+                    &["v1:n/a x", "v1:n/b y"][..],
+                    &["v1:m/a x", "v1:m/b y", "v1:m/c  h"][..],
+                ],
+                &["v1:n/a v1:n/a v1:m/a", "v1:n/b v1:n/b v1:m/b", "v1:n/c - v1:m/c"][..],
+            ),
+            (
+                [&["v1:a x", "v1:b y", "v1:c  g"], &["v1:a x", "v1:b y"], &["v1:t-a x", "v1:t-b y", "v1:t-c w h"]],
+                &["v1:a v1:a v1:t-a", "v1:b v1:b v1:t-b", "v1:c - v1:t-c"],
+            ),
+            // What goes has no vote, for it has none in a second run.
+            (
+                [
+                    &["v1:a x", "v1:b y", "v1:c  g", "v1:d  g"],
+                    &["v1:a x", "v1:b y"],
+                    &["v1:t-a x", "v1:t-b y", "v1:t-c w h", "v1:d  g"],
+                ],
+                &["v1:a v1:a v1:t-a", "v1:b v1:b v1:t-b", "v1:c - v1:t-c", "v1:d - v1:d"],
+            ),
+            // Not all have the new names.
+            (
+                [
+                    &["v1:a x", "v1:b y", "v1:c  g", "v1:d  g"],
+                    &["v1:a x", "v1:b y", "v1:d  g"],
+                    &["v1:t-a x", "v1:t-b y", "v1:t-c w h", "v1:d  g"],
+                ],
+                &["- - v1:t-c", "v1:a v1:a v1:t-a", "v1:b v1:b v1:t-b", "v1:c - -", "v1:d v1:d v1:d"],
+            ),
+            // What both sides added, as after a first run.
+            (
+                [&["v1:n/a x"], &["v1:n/a x", "v1:n/b z"], &["v1:m/a x", "v1:m/b z"]],
+                &["- v1:n/b v1:m/b", "v1:n/a v1:n/a v1:m/a"],
+            ),
+            // One new name says nothing about the other names.
+            (
+                [&["v1:a x", "v1:b  g"], &["v1:a x"], &["v1:t-a x", "v1:t-b  h"]],
+                &["- - v1:t-b", "v1:a v1:a v1:t-a", "v1:b - -"],
+            ),
+        ] {
+            assert_eq!(paired(sides, Renames::Follow), want, "{sides:?}");
         }
     }
 
@@ -767,8 +941,6 @@ mod tests {
             ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
             // A second run, on the result.
             ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
-            // Dest deleted the resource: a likeness is not enough to delete updated's.
-            ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
             // Dest already has the new resource and the old one.
             ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
         ] {
@@ -822,6 +994,7 @@ mod tests {
                         number: below(4) as usize,
                     },
                     lines: (0..below(9)).map(|_| below(letters)).collect::<Vec<_>>().into(),
+                    pod: None,
                 };
                 (0..8).map(&mut candidate).collect::<Vec<_>>()
             };
@@ -850,6 +1023,7 @@ mod tests {
             identity: Identity { api_version: "v1", kind: "A", namespace: "", name },
             spot: RenamedAt { file: Some("f"), name: None, count: 2, number },
             lines: lines.to_vec().into(),
+            pod: None,
         };
         let (a, b) = (candidate("a", 0, [1, 2]), candidate("b", 1, [3, 4]));
         let (c, d) = (candidate("c", 0, [3, 4]), candidate("d", 1, [1, 2]));
