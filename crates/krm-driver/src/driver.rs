@@ -28,14 +28,14 @@ use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::program::{In, git};
 use krm_merge::list;
-use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization, mark_as_secret};
+use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::OnConflict;
 use krm_merge_core::refine::{has_twins, twins};
 use krm_merge_function::config::Config;
 use krm_merge_function::decision::Decisions;
 use krm_schema::mode::Mode;
-use krm_schema::schema::KUSTOMIZATION;
+use krm_schema::schema::files;
 use krm_show::screen;
 use krm_tree::alias;
 use krm_tree::limit::Budget;
@@ -418,7 +418,7 @@ fn resources<'a>(name: &str, document: &'a Document<'static>, kinds: Kinds<'a>) 
 }
 
 /// What stands for the identity of a file that is one document in all versions, of one kind: in a three-way merge of folders, too, such a file
-/// merges as a document. `None` for other files. kustomize recognises its own files by name, because they need not have a type.
+/// merges as a document. `None` for other files. The names of some files say their type, as that of a kustomization does.
 fn whole<'a>(name: &str, documents: Sides<&'a Document<'static>>) -> Option<Identity<'a>> {
     let of = |side: Side| documents[side].roots().filter(|root| !root.is_null()).collect::<Vec<NodeRef<'a>>>();
     let ([dest], [updated], original @ ([] | [_])) =
@@ -427,11 +427,10 @@ fn whole<'a>(name: &str, documents: Sides<&'a Document<'static>>) -> Option<Iden
         return None;
     };
     let text = |root: &NodeRef<'a>, field: &str| root.get(field).and_then(NodeRef::as_str).unwrap_or_default();
-    let is_known = is_kustomization(name);
-    let kind = |root: &NodeRef<'a>| (root.kind(), if is_known { "" } else { text(root, "kind") });
+    let known = files::type_of(name);
+    let kind = |root: &NodeRef<'a>| (root.kind(), if known.is_some() { "" } else { text(root, "kind") });
     let is_one = dest.is_container() && original.iter().chain([updated]).all(|root| kind(root) == kind(dest));
-    let [api_version, kind] =
-        if is_known { KUSTOMIZATION } else { ["apiVersion", "kind"].map(|field| text(dest, field)) };
+    let [api_version, kind] = known.unwrap_or_else(|| ["apiVersion", "kind"].map(|field| text(dest, field)));
     is_one.then_some(Identity { api_version, kind, namespace: "", name: "" })
 }
 

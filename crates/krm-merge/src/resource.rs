@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, known_to_kpt};
+pub use krm_schema::schema::files::is_kustomization;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -341,11 +342,6 @@ fn data_keys<'a>(resource: &Resource<'a>) -> impl Iterator<Item = &'a str> {
     let node = resource.node();
     let data = ["data", "stringData", "binaryData"].into_iter().filter_map(move |field| node.get(field));
     data.flat_map(NodeRef::fields).map(|(key, _)| key.string())
-}
-
-/// Whether kustomize reads a file with this name as a kustomization.
-pub fn is_kustomization(path: &str) -> bool {
-    ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
 /// Whether a text holds resources: one with an identity, or a list of resources, which may be empty.

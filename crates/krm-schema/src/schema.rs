@@ -10,6 +10,7 @@ mod basis;
 pub mod builtin;
 mod crd;
 pub mod explain;
+pub mod files;
 mod openapi;
 mod shape;
 
@@ -242,7 +243,7 @@ impl<'t> Types<'t> {
             sureness: Sureness::Said,
             metadata: object_meta(),
             atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
-            additive: additive::root(api_version, kind),
+            additive: additive::root(api_version, kind).or_else(|| files::root(api_version, kind)),
             alternatives: alternatives::of_type(api_version, kind),
             named: None,
             inference: self.inference,
@@ -579,7 +580,9 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
             Err(unkeyed) => return Err(unkeyed),
         }
     }
-    let inferred = if cursor.inference == Inference::On { infer(sides) } else { ListKind::Atomic };
+    // The `type` of a mount says nothing about which one it is.
+    let may_infer = cursor.inference == Inference::On && !matches!(cursor.names(), Some(Names::Inside(_)));
+    let inferred = if may_infer { infer(sides) } else { ListKind::Atomic };
     Ok((matches!(inferred, ListKind::Map(_)).then_some(Basis::Inferred), inferred))
 }
 

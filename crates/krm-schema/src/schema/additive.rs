@@ -18,7 +18,8 @@ use super::builtin::{self, TypeRef};
 #[derive(Debug)]
 pub struct AdditivePlace {
     /// How the elements are named, if this place is a list with names.
-    list: Option<Names>,
+    pub(super) list: Option<Names>,
+    /// The places of its fields; `*` is any other field.
     pub(super) fields: &'static [(&'static str, AdditivePlace)],
 }
 
@@ -37,13 +38,20 @@ pub enum Names {
     But(&'static [&'static str]),
     /// The flag of a command, with the next word as its value if that is no flag.
     Flags,
+    /// The key of a text such as `KEY=VALUE` or `KEY:VALUE`.
+    Pair,
+    /// The place inside of a container: this field of a map, or the last part of a text such as `8080:80/tcp` or `./data:/data:ro` that is a
+    /// path or a number.
+    Inside(&'static str),
+    /// The `id` or `name` of a step, or else the action that it `uses`, without its version.
+    Step,
 }
 
-const fn list(names: Names) -> AdditivePlace {
+pub(super) const fn list(names: Names) -> AdditivePlace {
     AdditivePlace { list: Some(names), fields: &[] }
 }
 
-const fn map(fields: &'static [(&'static str, AdditivePlace)]) -> AdditivePlace {
+pub(super) const fn map(fields: &'static [(&'static str, AdditivePlace)]) -> AdditivePlace {
     AdditivePlace { list: None, fields }
 }
 
@@ -238,7 +246,8 @@ pub fn shown(sides: &[&[View<'_, '_>]]) -> Option<Names> {
 impl AdditivePlace {
     /// The place of a field. Lists are passed through.
     pub fn field(&'static self, name: &str) -> Option<&'static Self> {
-        self.fields.iter().find(|(field, _)| *field == name).map(|(_, place)| place)
+        let at = |name: &str| self.fields.iter().find(|(field, _)| *field == name).map(|(_, place)| place);
+        at(name).or_else(|| at("*"))
     }
 
     /// How the elements of the list here are named, if it has names.
@@ -276,6 +285,21 @@ impl Names {
                 write(element, fields, &mut name);
                 Some(name.into())
             }
+            Self::Pair => {
+                let text = element.text()?;
+                Some(text.split(['=', ':']).next().unwrap_or_default().to_owned().into())
+            }
+            Self::Inside(field) => {
+                let text = element.field(field).unwrap_or(element).text()?;
+                let is_place = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit() || "/~.".contains(c));
+                text.rsplit(':').find(is_place).map(|part| part.to_owned().into())
+            }
+            Self::Step => {
+                match ["id", "name"].into_iter().find_map(|name| Some((name, element.field(name)?.text()?))) {
+                    Some((field, value)) => Some(with(field, value)),
+                    None => Some(with("uses", without_version(element.field("uses")?.text()?))),
+                }
+            }
             Self::Flags => None,
         }
     }
@@ -300,6 +324,9 @@ impl Names {
             Self::But([]) => "the whole element".to_owned(),
             Self::But(fields) => format!("all but {}", fields.join(" and ")),
             Self::Flags => "the flag".to_owned(),
+            Self::Pair => "the key".to_owned(),
+            Self::Inside(_) => "the port or path in the container".to_owned(),
+            Self::Step => "id, name or what it uses".to_owned(),
         }
     }
 }
