@@ -41,6 +41,7 @@ pub mod config;
 pub mod decision;
 pub mod recorded;
 
+pub mod marked;
 pub mod newest;
 pub mod resource_list;
 

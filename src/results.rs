@@ -22,6 +22,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
 use serde::Serialize;
 use serde_yaml::Value;
+use serde_yaml::value::{Tag, TaggedValue};
 
 use crate::name::Name;
 use crate::report::{Counts, Report};
@@ -404,7 +405,7 @@ fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
     if !budget.take(view.string().len() + 2) {
         return Value::Null;
     }
-    match view.kind() {
+    let value = match view.kind() {
         Kind::Map => {
             let fields = view.fields().into_iter().filter(|(key, _)| budget.take(key.len()));
             Value::Mapping(fields.map(|(k, v)| (Value::String(k.to_owned()), value_of(v, budget))).collect())
@@ -425,7 +426,16 @@ fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
             }
             Some(_) => Value::String(view.string().into()),
         },
+    };
+    match view.like().and_then(own_tag) {
+        Some(tag) => Value::Tagged(Box::new(TaggedValue { tag: Tag::new(tag), value })),
+        None => value,
     }
+}
+
+/// The tag of a value, as it is written, if it is none of YAML's own.
+fn own_tag(node: NodeRef<'_>) -> Option<&str> {
+    node.tag_text().filter(|tag| tag.len() > 1 && !tag.starts_with("!!"))
 }
 
 impl From<Unwritable> for Box<Outcome> {

@@ -22,7 +22,7 @@ use krm_tree::tree::{Conflict, Taking, Tree, View};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Kind, NodeRef, shown};
 
-use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
+use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, own_tag, value_of};
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Miss, Ruling};
 use crate::report::{About, Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
@@ -152,13 +152,14 @@ fn of_conflict(
 ) -> Outcome {
     let (resource, is_secret) = (about.resource, about.hides(&conflict.path));
     // If the budget is used up, the result is not written.
-    let json = |node| to_json(node, budget).unwrap_or_default();
+    let json = |node: NodeRef<'_>| behind_tag(Some(node), to_json(node, budget).unwrap_or_default());
     // If changes overlap, or parts merge, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
     let overlaps =
         matches!(conflict.taking, Taking::Overlap | Taking::Both(_)) || matches!(conflict.dest, Some(Tree::Made(_)));
     let own = if overlaps { find(resource.node(), &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
-    let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
+    let dest =
+        in_dest.map(|dest| behind_tag(dest.view().and_then(View::like), json_of(dest, budget).unwrap_or_default()));
     let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
     let start = first_difference([&dest, &original, &updated].into_iter().flatten());
     let texts = Sides {
@@ -230,6 +231,11 @@ fn of_conflict(
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
     Outcome { field, here: Some(here.start()), is_secret, ..outcome }
+}
+
+/// A value as JSON, with the tag that the value has in YAML.
+fn behind_tag(node: Option<NodeRef<'_>>, json: String) -> String {
+    node.and_then(own_tag).map_or_else(|| json.clone(), |tag| format!("{tag} {json}"))
 }
 
 /// The advice for a sum.

@@ -30,7 +30,7 @@ use crate::choices::{Lines, Parted, parts};
 use crate::hunks::Finer;
 use crate::marks::{Marks, Style};
 use crate::part::{Choice, Grain, Part};
-use crate::resolve::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
+use krm_merge_function::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;

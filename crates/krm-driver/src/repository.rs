@@ -22,7 +22,7 @@ use krm_schema::schema::{Inference, Types};
 use krm_yaml::Document;
 
 use crate::definitions::{Definitions, Index, definitions};
-use crate::resolve::marked::has_markers;
+use krm_merge_function::marked::has_markers;
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";

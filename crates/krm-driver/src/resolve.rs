@@ -10,7 +10,6 @@ mod by_field;
 mod changes;
 mod editor;
 mod find;
-pub mod marked;
 mod record;
 mod session;
 mod terminal;
@@ -32,6 +31,7 @@ use krm_git::program::{In, git, run};
 use krm_git::tracked;
 use krm_git::unmerged;
 use krm_merge_core::refine::names_document;
+use krm_merge_function::marked::{Answer, Marked, MarkerFault, Wrong, has_markers};
 use krm_merge_function::recorded::{Rule, Take};
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
@@ -45,7 +45,6 @@ pub use book::with_newest;
 use by_field::{ByField, by_field};
 use changes::changes;
 use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
-use marked::{Answer, Marked, MarkerFault, Wrong};
 use record::record;
 use session::{Case, Start};
 use terminal::Walked;
@@ -493,7 +492,7 @@ impl OpenConflicts<'_> {
 
 /// Tells git which of the files that an upgrade left in conflict are so no more, also those that someone decided in an editor.
 pub fn tell_git(folder: &Path) {
-    let is_open = |file: &Path| fs::read(file).is_ok_and(|text| marked::has_markers(&text));
+    let is_open = |file: &Path| fs::read(file).is_ok_and(|text| has_markers(&text));
     if let Err(e) = unmerged::settle(folder, is_open) {
         screen::tell(Word::Warning, &format!("git does not know that conflicts are resolved: {}", chain(&e)));
     }

@@ -103,6 +103,27 @@ export interface ExplainedList {
   source: string;
 }
 
+/** Numbers are lines from 0; the end of a part is the line after it. */
+export interface Markers {
+  conflicts: MarkedConflict[];
+  /** The lines of markers that cannot be read as a conflict: one without an end, or with several lines between the sides. */
+  faults: number[];
+}
+
+export interface MarkedConflict {
+  /** The line of the first marker, and the line after the last one. */
+  start: number;
+  end: number;
+  ours: [number, number];
+  /** null if the markers lack it. */
+  original: [number, number] | null;
+  theirs: [number, number];
+  ourName: string;
+  theirName: string;
+  /** Whether a side may have moved what the other side adds to, so that the markers do not tell where the addition belongs. */
+  mayHaveMoved: boolean;
+}
+
 /** Merges texts. Nothing is thrown for what a user wrote: it is among the results. */
 export function merge(input: MergeInput): MergeOutput;
 
@@ -123,6 +144,9 @@ export function diff(before: string, after: string, path: string): string;
  * Throws if the type is not known, or is in several groups.
  */
 export function explain(type: string, files?: Files): ExplainedType;
+
+/** The conflicts between markers in a text, as `resolve` reads them. */
+export function markers(text: string): Markers;
 
 export function version(): string;
 

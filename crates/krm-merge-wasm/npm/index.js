@@ -70,6 +70,10 @@ export function explain(type, files) {
   return guarded(() => module.explain(type, files), thrown);
 }
 
+export function markers(text) {
+  return guarded(() => module.markers(text), thrown);
+}
+
 export function version() {
   return module.version();
 }

@@ -55,6 +55,12 @@ pub fn explain(kind: &str, files: JsValue) -> Result<JsValue, JsError> {
     to_js(&crate::explain::explain(kind, &files).map_err(|error| JsError::new(&error))?)
 }
 
+/// The conflicts between markers in a text.
+#[wasm_bindgen]
+pub fn markers(text: &str) -> Result<JsValue, JsError> {
+    to_js(&crate::markers::markers(text))
+}
+
 /// The version of the merge.
 #[wasm_bindgen]
 pub fn version() -> String {

@@ -14,4 +14,5 @@ pub mod decide;
 pub mod merge;
 
 pub mod explain;
+pub mod markers;
 pub mod texts;

@@ -102,7 +102,10 @@ fn is_long(texts: [&str; 2]) -> bool {
 }
 
 fn json(value: Option<&Value>) -> String {
-    let json = value.and_then(|value| serde_json::to_string(value).ok());
+    let json = value.and_then(|value| match value {
+        Value::Tagged(tagged) => Some(format!("{} {}", tagged.tag, serde_json::to_string(&tagged.value).ok()?)),
+        value => serde_json::to_string(value).ok(),
+    });
     json.map_or_else(|| NOTHING.to_owned(), |json| cut(json, WIDTH))
 }
 

@@ -5,8 +5,6 @@ const vscode = require("vscode");
 
 const LANGUAGES = [{ language: "yaml" }, { language: "helm" }];
 
-const markers = () => import("./markers.mjs");
-
 /** What merges, loaded when it is first needed. */
 let loading;
 function merger() {
@@ -16,6 +14,11 @@ function merger() {
     return { engine, changesOf, ...fields };
   })();
   return loading;
+}
+
+/** The conflicts between markers. Most files have none, and need no module. */
+async function conflictsOf(text) {
+  return text.includes("<<<<<<<") ? (await merger()).engine.markers(text).conflicts : [];
 }
 
 /** The rules for a file: the nearest `.krm-merge.yaml` above it in its workspace. The path of the file is from there. */
@@ -75,10 +78,10 @@ async function take(sides, start) {
   if (editor === undefined) {
     return;
   }
-  const { conflictsOf, taken } = await markers();
+  const { taken } = await import("./markers.mjs");
   const text = editor.document.getText();
   const line = start ?? editor.selection.active.line;
-  const conflict = conflictsOf(text).find((one) => one.start <= line && line < one.end);
+  const conflict = (await conflictsOf(text)).find((one) => one.start <= line && line < one.end);
   if (conflict === undefined) {
     void vscode.window.showInformationMessage("krm-merge: the cursor must be in a conflict");
     return;
@@ -95,8 +98,7 @@ const TAKES = [
 const lenses = {
   async provideCodeLenses(document) {
     const text = document.getText();
-    const { conflictsOf } = await markers();
-    return conflictsOf(text).flatMap(({ start, original }) => {
+    return (await conflictsOf(text)).flatMap(({ start, original }) => {
       const range = new vscode.Range(start, 0, start, 0);
       const lens = (title, command, args) => new vscode.CodeLens(range, { title, command, arguments: args });
       const merge = original === null ? [] : [lens("Merge by field", "krm-merge.mergeByField", [])];

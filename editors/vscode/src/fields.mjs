@@ -1,6 +1,6 @@
 /** A text with conflict markers, merged by field. What nobody decided stays between markers. */
 
-import { conflictsOf, marked, whole } from "./markers.mjs";
+import { marked, whole } from "./markers.mjs";
 
 /**
  * @typedef {object} Merged
@@ -17,21 +17,28 @@ export class Refused extends Error {}
 /**
  * @param {string} text
  * @param {object} with_
- * @param {Pick<typeof import("@krm-merge/wasm"), "merge" | "decide">} with_.engine
+ * @param {Pick<typeof import("@krm-merge/wasm"), "merge" | "decide" | "markers">} with_.engine
  * @param {typeof import("../../../playground/src/changes.js").changesOf} with_.changesOf
  * @param {string} with_.path the path of the file, which rules may name
  * @param {string} with_.rules the text of a `.krm-merge.yaml`, or nothing
  * @returns {Merged}
  */
 export function mergeByField(text, { engine, changesOf, path, rules }) {
-  const conflicts = conflictsOf(text);
+  const { conflicts, faults } = engine.markers(text);
+  if (faults.length > 0) {
+    throw new Refused(`the markers from line ${faults[0] + 1} on must have one end, and one line between the sides: decide this conflict by hand`);
+  }
   if (conflicts.length === 0) {
     throw new Refused("the file must have conflict markers, but it has none");
   }
   if (conflicts.some(({ original }) => original === null)) {
     throw new Refused("the markers must have the original: run `git config merge.conflictStyle diff3`, then `git checkout --merge FILE`");
   }
-  const of = (/** @type {import("./markers.mjs").Side} */ side) => ({ [path]: whole(text, side) });
+  const moved = conflicts.find(({ mayHaveMoved }) => mayHaveMoved);
+  if (moved !== undefined) {
+    throw new Refused(`one side may have moved what the other side adds to, so decide the conflict in line ${moved.start + 1} by hand`);
+  }
+  const of = (/** @type {import("./markers.mjs").Side} */ side) => ({ [path]: whole(text, conflicts, side) });
   const sides = { original: of("original"), updated: of("theirs"), dest: of("ours") };
   const merge = (/** @type {string} */ functionConfig) =>
     engine.merge({ ...sides, mode: "ThreeWay", ...(functionConfig.trim() === "" ? {} : { functionConfig }) });
@@ -60,5 +67,5 @@ export function mergeByField(text, { engine, changesOf, path, rules }) {
   const [before, after] = [ours.files[path] ?? "", theirs.files[path] ?? ""];
   const told = ours.results.filter(({ severity }) => severity === "warning").map(({ message }) => message);
   const joined = marked(before, after, changesOf(before, after), conflicts[0]);
-  return { text: joined, left: conflictsOf(joined).length, told };
+  return { text: joined, left: engine.markers(joined).conflicts.length, told };
 }

@@ -1,18 +1,8 @@
-/** Conflict markers in a text, as git writes them. */
+/** Texts with conflict markers. The module reads the markers. */
 
 /** @typedef {"ours" | "original" | "theirs"} Side */
 
-/**
- * A conflict. Numbers are lines from 0; the end of a part is the line after it.
- * @typedef {object} Conflict
- * @property {number} start the line of `<<<<<<<`
- * @property {number} end the line after `>>>>>>>`
- * @property {[number, number]} ours
- * @property {[number, number] | null} original null without the markers of diff3
- * @property {[number, number]} theirs
- * @property {string} ourName
- * @property {string} theirName
- */
+/** @typedef {import("@krm-merge/wasm").MarkedConflict} Conflict */
 
 /**
  * The lines of a text, each with its line break.
@@ -21,47 +11,6 @@
  */
 function linesOf(text) {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
-
-/**
- * The conflicts of a text. Markers that are not whole are text.
- * @param {string} text
- * @returns {Conflict[]}
- */
-export function conflictsOf(text) {
-  /** @type {Conflict[]} */
-  const found = [];
-  /** @type {{start: number, name: string, size: number, original?: number, middle?: number} | null} */
-  let open = null;
-  linesOf(text).forEach((line, n) => {
-    const marker = /^(<{7,}|\|{7,}|={7,}|>{7,})(?: (.*?))?\r?\n?$/.exec(line);
-    if (marker === null) {
-      return;
-    }
-    const [, sign, name = ""] = marker;
-    if (sign[0] === "<") {
-      open = { start: n, name, size: sign.length };
-    } else if (open === null || sign.length !== open.size) {
-      return;
-    } else if (sign[0] === "|" && open.middle === undefined) {
-      open.original ??= n;
-    } else if (sign[0] === "=" && name === "") {
-      open.middle ??= n;
-    } else if (sign[0] === ">" && open.middle !== undefined) {
-      const { start, original, middle } = open;
-      found.push({
-        start,
-        end: n + 1,
-        ours: [start + 1, original ?? middle],
-        original: original === undefined ? null : [original + 1, middle],
-        theirs: [middle + 1, n],
-        ourName: open.name,
-        theirName: name,
-      });
-      open = null;
-    }
-  });
-  return found;
 }
 
 /**
@@ -78,13 +27,14 @@ export function taken(text, conflict, sides) {
 /**
  * The whole text with one side taken in each conflict.
  * @param {string} text
+ * @param {Conflict[]} conflicts
  * @param {Side} side
  */
-export function whole(text, side) {
+export function whole(text, conflicts, side) {
   const lines = linesOf(text);
   let out = "";
   let last = 0;
-  for (const conflict of conflictsOf(text)) {
+  for (const conflict of conflicts) {
     out += lines.slice(last, conflict.start).join("") + lines.slice(...(conflict[side] ?? [0, 0])).join("");
     last = conflict.end;
   }

@@ -5,9 +5,11 @@ import { before, test } from "node:test";
 import { changesOf } from "../lib/changes.js";
 import init, * as engine from "../lib/index.js";
 import { mergeByField, Refused } from "../src/fields.mjs";
-import { whole } from "../src/markers.mjs";
+import { whole as wholeOf } from "../src/markers.mjs";
 
 before(() => init());
+
+const whole = (/** @type {string} */ text, /** @type {import("../src/markers.mjs").Side} */ side) => wholeOf(text, engine.markers(text).conflicts, side);
 
 const merge = (/** @type {string} */ text, rules = "") => mergeByField(text, { engine, changesOf, path: "deploy/web.yaml", rules });
 
@@ -47,6 +49,8 @@ test("what cannot be merged by field is refused, and says what to do", () => {
     assert.throws(() => merge(text, rules), (error) => error instanceof Refused && why.test(error.message));
   refused("a: 1\n", /must have conflict markers/);
   refused("<<<<<<< a\na: 1\n=======\na: 2\n>>>>>>> b\n", /diff3/);
+  refused(`${CONFLICT}<<<<<<< lost\n`, /line 18 on must have one end/);
+  refused(file("  other: 1\n", "  replicas: 1\n", "  replicas: 1\n  minReadySeconds: 9\n"), /may have moved .* line 7 /);
   refused(file("  a: [\n", "  a: 1\n", "  a: 2\n"), /must be YAML/);
   refused(CONFLICT, /functionConfig 3:/, "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {bad: 1}\n");
 });

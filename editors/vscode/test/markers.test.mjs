@@ -1,16 +1,22 @@
 /** Conflict markers. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { changesOf } from "../../../playground/src/changes.js";
-import { conflictsOf, marked, taken, whole } from "../src/markers.mjs";
+import { before, test } from "node:test";
+import { changesOf } from "../lib/changes.js";
+import init, * as engine from "../lib/index.js";
+import { marked, taken, whole as wholeOf } from "../src/markers.mjs";
+
+before(() => init());
+
+const conflictsOf = (/** @type {string} */ text) => engine.markers(text).conflicts;
+const whole = (/** @type {string} */ text, /** @type {import("../src/markers.mjs").Side} */ side) => wholeOf(text, conflictsOf(text), side);
 
 const DIFF3 = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> v2\nb\n";
 
 test("conflicts have their three sides", () => {
   const [conflict, ...more] = conflictsOf(DIFF3);
   assert.deepEqual(more, []);
-  assert.deepEqual(conflict, { start: 1, end: 8, ours: [2, 3], original: [4, 5], theirs: [6, 7], ourName: "HEAD", theirName: "v2" });
+  assert.deepEqual(conflict, { start: 1, end: 8, ours: [2, 3], original: [4, 5], theirs: [6, 7], ourName: "HEAD", theirName: "v2", mayHaveMoved: false });
   assert.equal(whole(DIFF3, "ours"), "a\nours\nb\n");
   assert.equal(whole(DIFF3, "original"), "a\nold\nb\n");
   assert.equal(whole(DIFF3, "theirs"), "a\ntheirs\nb\n");
@@ -31,6 +37,15 @@ test("markers that are not whole are text", () => {
     assert.deepEqual(conflictsOf(text), [], text);
     assert.equal(whole(text, "theirs"), text);
   }
+});
+
+test("markers are read as `resolve` reads them", () => {
+  const inner = "<<<<<<< x\n2\n=======\n3\n>>>>>>> y\n";
+  const nested = `<<<<<<< a\n${inner}=======\n${inner}>>>>>>> b\n`;
+  assert.equal(whole(nested, "ours"), inner);
+  assert.equal(whole(nested, "theirs"), inner);
+  const several = "<<<<<<< a\n1\n=======\nTitle\n=======\n2\n>>>>>>> b\n";
+  assert.deepEqual(engine.markers(several), { conflicts: [], faults: [0] });
 });
 
 test("two texts become one whose sides are these texts", () => {

@@ -18,7 +18,7 @@ use krm_merge::file_path::RULES;
 use super::commits::Replay;
 use crate::args::PATTERNS;
 use crate::install::{attribute, settings};
-use crate::resolve::marked::Marked;
+use krm_merge_function::marked::Marked;
 
 /// The rules with which the newer version wins.
 const NEWEST: &str = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {take: Newest}\n";

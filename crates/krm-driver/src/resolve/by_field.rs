@@ -12,9 +12,9 @@ use krm_git::program::{In, git, run};
 use krm_tree::sides::Sides;
 
 use super::find::{File, staged};
-use super::marked::{Answer, Conflict, Marked, bare};
 use crate::driver::{self, MarkedVersions, VersionFiles};
 use crate::marks::Style;
+use krm_merge_function::marked::{Answer, Conflict, Marked, bare};
 
 /// What a merge by field makes of a file with markers.
 pub enum ByField {
@@ -68,6 +68,10 @@ pub fn by_field(file: &File, marked: &Marked<'_>) -> Result<ByField> {
         }
     }
     let original = || in_index.map(|sides| sides.original).or_else(|| between(marked));
+    // The lines around a conflict are the same on all sides there, so what a side moved cannot be followed.
+    if of_git.is_none() && marked.conflicts.iter().any(|conflict| marked.may_have_moved(conflict)) {
+        return Ok(ByField::Nothing);
+    }
     let is_as_git_left_it = of_git.is_some();
     let merged = match of_git {
         Some(files) => files.merged()?,
@@ -77,7 +81,7 @@ pub fn by_field(file: &File, marked: &Marked<'_>) -> Result<ByField> {
         },
     };
     let is_better = |merged: &Vec<u8>| {
-        merged != marked.text && (is_as_git_left_it || in_conflict(&Marked::read(merged)) <= in_conflict(marked))
+        merged != marked.text && (is_as_git_left_it || in_conflict(&Marked::read(merged)) < in_conflict(marked))
     };
     Ok(merged.filter(is_better).map_or(ByField::Nothing, ByField::Merged))
 }

@@ -11,8 +11,8 @@ use krm_files::signals::Signals;
 use krm_files::walk::shown;
 use krm_show::screen;
 
-use super::marked::Marked;
 use crate::repository::temporary_folder;
+use krm_merge_function::marked::Marked;
 
 /// How often to check for a signal while the editor runs.
 const PATIENCE: Duration = Duration::from_millis(50);

@@ -16,7 +16,7 @@ use krm_merge::file_path;
 use krm_merge::file_path::RULES;
 use krm_tree::sides::Sides;
 
-use super::marked::has_markers;
+use krm_merge_function::marked::has_markers;
 
 /// Files to search for markers.
 #[derive(Debug)]

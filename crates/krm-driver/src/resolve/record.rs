@@ -26,8 +26,8 @@ use krm_tree::tree::{Conflict, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, same};
 
-use super::marked::{Answer, Marked, Newer};
 use crate::hunks::is_of_lines;
+use krm_merge_function::marked::{Answer, Marked, Newer};
 
 /// The rules for the answers in one text.
 #[derive(Debug, Default)]
@@ -247,7 +247,7 @@ fn touched(blocks: &[[Range<usize>; 2]], spans: &Spans) -> impl Iterator<Item = 
 /// The ranges of the conflicts in a text with the same answer everywhere.
 fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     let (mut at, mut length) = (0, 0);
-    let block = |conflict: &super::marked::Conflict| {
+    let block = |conflict: &krm_merge_function::marked::Conflict| {
         let start = length + conflict.range.start - at;
         (at, length) = (conflict.range.end, start + marked.answer(conflict, answer).len());
         start..length

@@ -7,7 +7,7 @@ use krm_show::screen::Paint;
 use krm_yaml::shown;
 
 use super::changes::ChangedRow;
-use super::marked::Answer;
+use krm_merge_function::marked::Answer;
 
 /// A conflict for display.
 #[derive(Debug)]
@@ -322,7 +322,7 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::marked::Newer;
+    use krm_merge_function::marked::Newer;
 
     #[test]
     fn the_keys_fit_in_a_row_of_a_usual_terminal() {

@@ -8,8 +8,8 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use krm_files::signals::{Signals, Stopped};
 use krm_show::screen;
 
-use super::marked::Answer;
 use super::session::{Case, KeyAction, Next, Scroll, Session, Size, Start};
+use krm_merge_function::marked::Answer;
 
 /// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);

@@ -204,6 +204,53 @@ fn markers_alone_are_enough_if_they_have_the_original() {
     );
 }
 
+/// Ours moved a map, and has another one in its place. git puts the field that theirs adds to it into the other one, and the markers do not tell.
+#[test]
+fn markers_alone_put_no_field_into_another_map() {
+    if !has("git") {
+        return;
+    }
+    let map = |name: &str, fields: &str| format!("  {name}:\n    kind: map\n    fields:\n{fields}");
+    let (moved, added) = ("      labels: a\n      tolerations: b\n      affinity: c\n", "      envFrom: d\n");
+    let ports: String = (1..7).map(|n| format!("      port{n}: {n}\n")).collect();
+    let (client, service) = (map("client", "      a: 1\n"), map("service", &ports));
+    let of = |maps: &[&str]| format!("properties:\n{}", maps.concat());
+    let deployment = map("deployment", moved);
+    let folder = Folder::with(&[
+        ("o", &of(&[&client, &deployment, &service])),
+        ("a", &of(&[&client, &map("init", "      limits: a\n"), &service, &deployment])),
+        ("b", &of(&[&client, &deployment, added, &service])),
+    ]);
+    let args = ["merge-file", "-p", "-q", "--diff3", "--diff-algorithm=histogram", "a", "o", "b"];
+    let marked = Command::new("git").args(args).current_dir(&folder.0).output().expect("git").stdout;
+    folder.write("web.yaml", &marked);
+    let ran = folder.run(&["resolve", "--take", "merged", "web.yaml"]);
+    assert_eq!((ran.code, folder.read("web.yaml").as_bytes()), (Some(1), &*marked), "{ran:?}");
+}
+
+/// What a run leaves between markers, a second one leaves as it is.
+#[test]
+fn a_second_run_changes_nothing() {
+    if !has("git") {
+        return;
+    }
+    let job = |name: &str, stage: &str, when: &str| format!("{name}:\n  stage: {stage}\n  when: {when}\n\n");
+    let [one, two, three, four] = ["one", "two", "three", "four"].map(|name| job(name, "deploy", "manual"));
+    let text = |jobs: &[&str]| jobs.concat().trim_end().to_owned() + "\n";
+    let sides = [
+        text(&[&one, &two, &three, &four]),
+        text(&[&one, &job("two", "unit", "manual"), &three, &job("four", "deploy", "never")]),
+        text(&[&one, &three, &job("four", "deploy", "always")]),
+    ];
+    let repository = stopped(&sides);
+    let run = || {
+        assert_eq!(repository.merged_by_field(&[]).code, Some(1));
+        repository.0.read("web.yaml")
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(second, first);
+}
+
 /// Without git, nothing is merged by field, and the conflicts are those that are there.
 #[test]
 fn without_git_the_conflicts_are_left_as_they_are() {

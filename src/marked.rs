@@ -6,9 +6,10 @@
 //! ASCII may have markers.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
-use krm_merge_function::newest::newest_lines;
+use crate::newest::newest_lines;
 use krm_tree::sides::Side;
 
 /// The end of a label that says that this side deleted the whole file.
@@ -138,6 +139,17 @@ impl<'t> Marked<'t> {
         out
     }
 
+    /// Whether one side keeps none of the original's fields and elements at a conflict, and the other side adds something to them. The side may
+    /// have moved them. Then the lines around the conflict are not those around the original's, and the addition belongs elsewhere.
+    pub fn may_have_moved(&self, conflict: &Conflict) -> bool {
+        let Some(original) = &conflict.original else { return false };
+        let [was, ours, theirs] =
+            [original, &conflict.ours, &conflict.theirs].map(|half| names(self.bytes(&half.text)));
+        let keeps = |side: &HashSet<&[u8]>| !was.is_disjoint(side);
+        let adds = |side: &HashSet<&[u8]>| keeps(side) && !side.is_subset(&was);
+        (!keeps(&ours) && adds(&theirs)) || (!keeps(&theirs) && adds(&ours))
+    }
+
     /// Whether a conflict is about the existence of the file, because one side deleted it.
     pub fn is_of_whole_file(&self, conflict: &Conflict) -> bool {
         let has_deleted = |half: &Half| half.text.is_empty() && self.shown(&half.label).ends_with(DELETED);
@@ -194,6 +206,16 @@ impl<'t> Marked<'t> {
             Answer::Edited(bytes) => Cow::Borrowed(bytes),
         }
     }
+}
+
+/// The fields of lines, each with its indentation, and the elements as they are written.
+fn names(lines: &[u8]) -> HashSet<&[u8]> {
+    let of_line = |line: &'_ [u8]| -> usize {
+        let is_element = line.trim_ascii_start().starts_with(b"-");
+        line.iter().position(|byte| *byte == b':').filter(|_| !is_element).unwrap_or(line.len())
+    };
+    let lines = lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty());
+    lines.map(|line| &line[..of_line(line)]).collect()
 }
 
 /// A line that is a marker.
@@ -406,6 +428,27 @@ mod tests {
         assert_eq!(answered(crlf), ["a\r\nb1\r\nc\r\n", "a\r\nc\r\n", "a\r\nb1\r\nc\r\n"]);
         for plain in ["", "a", "a\n\r\n", "=======\n", ">>>>>>> a\n", "a\n=======\n>>>>>>> b\n"] {
             assert_eq!(answered(plain), [plain; 3]);
+        }
+    }
+
+    #[test]
+    fn what_a_side_may_have_moved_is_known_by_what_it_keeps() {
+        for (ours, original, theirs, want) in [
+            // Ours has other fields there, and theirs adds one to those that were there.
+            ("  x: 1\n", "  a: 1\n  b: 1\n", "  a: 1\n  b: 1\n  c: 1\n", true),
+            ("  a: 1\n  b: 1\n  c: 1\n", "  a: 1\n  b: 1\n", "", true),
+            ("- x\n", "- a\n", "- a\n- b\n", true),
+            // A field that stays shows where the others are, whatever its value is.
+            ("  x: 1\n  b: 2\n", "  a: 1\n  b: 1\n", "  a: 1\n  b: 1\n  c: 1\n", false),
+            // What nobody adds to, nobody puts elsewhere.
+            ("  x: 1\n", "  a: 1\n", "  a: 2\n", false),
+            ("  a: 2\n", "  a: 1\n", "", false),
+            ("  x: 1\n", "", "  y: 1\n", false),
+            ("  x: 1\n", "  a: 1\n", "  y: 1\n", false),
+        ] {
+            let text = format!("<<<<<<< a\n{ours}||||||| o\n{original}=======\n{theirs}>>>>>>> b\n");
+            let marked = Marked::read(text.as_bytes());
+            assert_eq!(marked.may_have_moved(&marked.conflicts[0]), want, "{text}");
         }
     }
 
