@@ -6,6 +6,7 @@
 mod broken;
 mod idle;
 mod immutable;
+mod links;
 mod lost;
 mod release;
 mod review;
@@ -35,7 +36,7 @@ fn of(mode: Mode) -> [&'static [Lint]; 2] {
         Mode::TwoWay => [&[review::review], &[idle::lists]],
         Mode::Strategic => [&[review::review], &[unknown::types, idle::lists]],
         Mode::ThreeWay => [
-            &[review::review, immutable::refused, lost::comments, broken::references],
+            &[review::review, immutable::refused, lost::comments, links::written_out, broken::references],
             &[idle::decisions, idle::lists, release::releases],
         ],
     }

@@ -288,7 +288,12 @@ fn means_the_same<'a>(
         return agrees(sides[side], merge, sides);
     }
     let document = parse(file.name, lines.as_bytes().to_vec());
-    document.is_ok_and(|document| file.resources(&document).is_some_and(|found| agrees(&found, merge, sides)))
+    document.is_ok_and(|document| {
+        if file.documents.dest.keeps_links() {
+            document.keep_links();
+        }
+        file.resources(&document).is_some_and(|found| agrees(&found, merge, sides))
+    })
 }
 
 /// Whether a text has this many resources and nothing else. This finds a fault in how the text was put together, before a resource is lost
@@ -346,6 +351,7 @@ fn by_field<'a>(
     }
     let followed = merge.followed(names.updated).into_iter();
     followed.chain(merge.decided()).for_each(|told| tell(versions, Word::Info, &told));
+    merge.written_out().iter().for_each(|told| tell(versions, Word::Warning, told));
     told.conflicts.iter().for_each(|conflict| {
         let Message { word, text } = Message::of(conflict);
         tell_open(versions, word, &text);

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::refine::has_twins;
-use krm_tree::alias::same_with_aliases;
 use krm_tree::child::Value as _;
 use krm_tree::sides::Sides;
 use krm_tree::tree::{Branch, Tree, View};
@@ -55,9 +54,6 @@ pub fn agrees(git: &[Resource<'_>], merge: &Merge<'_, '_>, sides: Sides<&[Resour
 
 /// Whether a node has the value that the merge gives, whichever side wins its conflicts.
 fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
-    if is_as_written(tree, node) {
-        return true;
-    }
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
         Tree::Made(made) => View::Made(made).same(node),
@@ -67,17 +63,6 @@ fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
         Tree::Branch(branch) if branch.like.is_map() => has_fields(branch, node),
         Tree::Branch(branch) => has_elements(branch, node),
     }
-}
-
-/// Whether a value that the merge took as it is has an alias, and git's text writes it alike. There, the alias stands for what its anchor has
-/// after the merge, as its author meant it.
-fn is_as_written(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
-    let Some(own) = tree.like().filter(|own| own.has_aliases()) else { return false };
-    let is_whole = match tree {
-        Tree::Branch(branch) => !branch.has_conflicts() && View::Branch(branch).same(own),
-        _ => matches!(tree, Tree::Node(_)),
-    };
-    is_whole && same_with_aliases(own, node)
 }
 
 fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {

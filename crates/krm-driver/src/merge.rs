@@ -18,6 +18,8 @@ use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
 use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::{File, Outcome, Severity, at_comment, contradicting, followed};
 use krm_tree::limit::Kind;
+use krm_tree::links;
+use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::{self, Unwritable, WriteFault};
 use krm_tree::tree::{Pick, Taking, Tree};
@@ -158,6 +160,20 @@ impl<'r, 'a> Merge<'r, 'a> {
             Some(told.map(|report| format!("{name}: {}", message(report))).collect::<Vec<_>>())
         };
         self.resources.iter().filter_map(of_resource).flatten().collect()
+    }
+
+    /// The aliases that are written out where nothing is in conflict, in words.
+    pub fn written_out(&self) -> Vec<String> {
+        let all = self.resources.iter().filter_map(|resource| Some((resource, resource.merged.content()?)));
+        let all = all.filter(|(_, tree)| !matches!(tree, Tree::Branch(branch) if branch.has_conflicts()));
+        let told = all.flat_map(|(resource, tree)| {
+            let name = called(&resource.merged.member);
+            let of = move |(path, alias): (FieldPath<'_>, NodeRef<'_>)| {
+                format!("{name}: `{}`: {}", path.shown(), Notice::WrittenOut(alias.text().to_owned()))
+            };
+            links::lost(&tree).into_iter().map(of).collect::<Vec<_>>()
+        });
+        told.collect()
     }
 
     /// Whether a person must decide a conflict even if git can merge its lines. A rule says so for this conflict, or the conflict level

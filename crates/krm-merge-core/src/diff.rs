@@ -107,7 +107,35 @@ impl<'a> NodeOfSides<'a> {
     /// The value of a child.
     fn of(row: &Row<'a>) -> Self {
         let sides::Sides { original, updated, dest } = row.on.map(|child| child.map(WrittenChild::value));
-        Self { original, updated, dest }
+        Self { original, updated, dest }.comparable()
+    }
+
+    /// The same nodes, if they are compared as they are written. Where both sides changed a link, or made one, its value counts, too: a side
+    /// that only renamed the anchor changed nothing, and what one side alone made a link is compared with the others inside.
+    fn comparable(self) -> Self {
+        let Self { original, updated, dest } = self;
+        let links = self.each().filter(|side| side.is_link()).count();
+        let are = |is: fn(NodeRef<'a>, NodeRef<'a>) -> bool, one: Option<_>, other| {
+            one.zip(other).is_some_and(|(one, other)| is(one, other))
+        };
+        if links == 0 || are(same, updated, original) || are(same, updated, dest) || are(same, dest, original) {
+            return self;
+        }
+        let renamed = |one: NodeRef<'a>, other: NodeRef<'a>| {
+            one.is_link() && other.is_link() && same(one.target(), other.target())
+        };
+        if are(renamed, updated, original) {
+            return Self { updated: original, ..self };
+        }
+        if are(renamed, updated, dest) {
+            return Self { updated: dest, ..self };
+        }
+        if are(renamed, dest, original) {
+            return Self { original: dest, ..self };
+        }
+        let all = [original, updated, dest];
+        let [original, updated, dest] = all.map(|side| side.map(NodeRef::target));
+        if links == 1 && all.iter().all(Option::is_some) { Self { original, updated, dest } } else { self }
     }
 
     /// A node that only updated has.

@@ -181,9 +181,7 @@ impl RefinedText {
         match document {
             // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.
             Some(document) if !document.is_in_conflict() => {
-                let is_same = !lines.is_in_conflict()
-                    && (document::mean_the_same(&document.dest, &lines.dest)
-                        || document::follows_aliases(&document.dest, &lines.dest, sides[1]));
+                let is_same = !lines.is_in_conflict() && document::mean_the_same(&document.dest, &lines.dest);
                 Some(if is_same { Self { how: document.how, ..lines } } else { document })
             }
             Some(document) if lines.is_in_conflict() || !document::is_document(&lines.dest) => Some(document),

@@ -62,6 +62,8 @@ pub enum Notice {
     CommentsLost(Vec<String>),
     /// Upstream added these comments, and dest has no place for them: it has not got the field, or both sides changed the line.
     CommentsNotTaken(Vec<String>),
+    /// This alias has its value written out, because its anchor is not before it in the result.
+    WrittenOut(String),
     /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
         /// How many elements dest lost.
@@ -86,6 +88,12 @@ impl fmt::Display for Notice {
             Self::Contradiction { .. } => f.write_str("both sides changed its comment"),
             Self::CommentsLost(texts) => write!(f, "comments that only dest has were removed: {}", texts.join(" ")),
             Self::CommentsNotTaken(texts) => write!(f, "comments of updated have no place: {}", texts.join(" ")),
+            Self::WrittenOut(alias) => {
+                write!(
+                    f,
+                    "the value of the alias `{alias}` is written out, because the result has not got its anchor before it"
+                )
+            }
             Self::Shortened { lost, .. } => {
                 write!(f, "the list was replaced whole, and dest lost {lost} of its elements")
             }

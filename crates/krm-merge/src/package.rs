@@ -23,8 +23,10 @@ mod written;
 
 use krm_merge_core::merge::Walked;
 use krm_merge_core::policy::Renames;
+use krm_tree::links;
 use krm_tree::sides::Sides;
 use krm_tree::tree::Tree;
+use krm_yaml::{Kind, NodeRef};
 
 use crate::layout::Upstream;
 use crate::resource::{Located, Origin, Resource};
@@ -104,6 +106,7 @@ pub fn one_by_one<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Bo
 /// # Errors
 /// Resources of one identity that cannot be told apart.
 pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    keep_links(sides);
     if is_one_file(sides) {
         return members_of_file(sides, renames);
     }
@@ -119,11 +122,27 @@ pub fn members_of_file<'r, 'a>(
     sides: Sides<&'r [Resource<'a>]>,
     renames: Renames,
 ) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    keep_links(sides);
     let in_it =
         |resource: &Resource<'a>| Resource { relative_path: Some(""), located: Located::ByFile, ..resource.clone() };
     let all = sides.map(|side| side.iter().map(in_it).collect::<Vec<_>>());
     let all = Sides::of(|side| &all[side][..]);
     Ok(members_of(follow(triples(all)?, all, renames, &OtherPart::IN_FILE), sides))
+}
+
+/// Makes links of the aliases of three packages, unless one of these is a part of an identity.
+fn keep_links(sides: Sides<&[Resource<'_>]>) {
+    let has_anchors = |resource: &Resource<'_>| resource.node().document().has_anchors();
+    if !sides.iter().any(|(_, side)| side.iter().any(has_anchors)) {
+        return;
+    }
+    let nodes = sides.map(|side| side.iter().map(Resource::node).collect::<Vec<_>>());
+    let fields = [&["apiVersion"][..], &["kind"], &["metadata"], &["metadata", "name"], &["metadata", "namespace"]];
+    let is_alias =
+        |node: &NodeRef<'_>| fields.iter().any(|path| node.at(path).is_some_and(|value| value.kind() == Kind::Alias));
+    if !nodes.iter().any(|(_, nodes)| nodes.iter().any(is_alias)) {
+        links::keep(Sides::of(|side| &nodes[side][..]));
+    }
 }
 
 /// Whether original and updated are a file each that was given without its folder, and dest's resources are all in one file, too.

@@ -176,3 +176,55 @@ fn upstreams_change_below_an_anchor_is_all_that_changes() {
         assert_eq!(merged(&want), thing(&want), "{to}: a second run");
     }
 }
+
+/// In a three-way merge an alias and a `<<` are links. The last text is what the result is, with no conflict, also of a second run.
+#[test]
+fn a_link_stays_as_it_is_written() {
+    for [original, updated, dest, want] in [
+        // The anchored value changes, and a use comes.
+        ["a: &x 1\nb: 1\n", "a: &x 2\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: &x 2\nb: 1\nc: *x\n"],
+        ["a: &x 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: &x 2\nb: 1\n", "a: &x 2\nb: 1\nc: *x\n"],
+        // Dest has the first anchors of all sides.
+        ["a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: &x 2\nb: 1\nc: *x\n"],
+        // A use goes.
+        [
+            "a: &x {k: 1}\nb:\n  <<: *x\nc: 1\n",
+            "a: &x {k: 2}\nb:\n  <<: *x\nc: 1\n",
+            "a: &x {k: 1}\nc: 1\n",
+            "a: &x {k: 2}\nc: 1\n",
+        ],
+        // A field beside a `<<`, whose map changes.
+        [
+            "a: &x {k: 1, l: 1}\nb:\n  <<: *x\n  m: 1\n",
+            "a: &x {l: 1}\nb:\n  <<: *x\n  m: 1\n",
+            "a: &x {k: 1, l: 1}\nb:\n  <<: *x\n  k: 3\n  m: 1\n",
+            "a: &x {l: 1}\nb:\n  <<: *x\n  k: 3\n  m: 1\n",
+        ],
+        // Another use.
+        [
+            "a: &x {k: 1}\nc: &y {l: 1}\nb:\n  <<: *x\n",
+            "a: &x {k: 1}\nc: &y {l: 1}\nb:\n  <<: [*x, *y]\n",
+            "a: &x {k: 1}\nc: &y {l: 2}\nb:\n  <<: *x\n  m: 1\n",
+            "a: &x {k: 1}\nc: &y {l: 2}\nb:\n  <<: [*x, *y]\n  m: 1\n",
+        ],
+        // One side writes a use out, and the other one changes the anchored value, or only the anchor's name.
+        ["a: &x 1\nb: *x\n", "a: &x 2\nb: *x\n", "a: &x 1\nb: 1\n", "a: &x 2\nb: 1\n"],
+        ["a: &x 1\nb: *x\n", "a: &y 1\nb: *y\n", "a: &x 1\nb: 3\n", "a: &y 1\nb: 3\n"],
+        // The anchor gets another name, and a use comes.
+        ["a: &x 1\nb: *x\n", "a: &x 1\nb: *x\nc: *x\n", "a: &y 1\nb: *y\n", "a: &y 1\nb: *y\nc: *y\n"],
+        // The anchor goes with its lines.
+        ["a: &x 1\nb: 1\n", "a: 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\n", "a: 1\nb: 1\nc: 1\n"],
+        // Nothing has the anchor in the result: the first use has the value with the anchor, and a `<<` has its fields.
+        ["a: &x 1\nb: 1\n", "a: &x 1\nb: 1\nc: *x\nd: *x\n", "b: 1\n", "b: 1\nc: &x 1\nd: *x\n"],
+        ["a: &x {k: 1}\nb: 1\n", "a: &x {k: 1}\nb: 1\nc:\n  <<: *x\n  l: 1\n", "b: 1\n", "b: 1\nc:\n  k: 1\n  l: 1\n"],
+    ] {
+        let [original, updated, want] = [original, updated, want].map(thing);
+        for dest in [thing(dest), want.clone()] {
+            let [from, to, own] = [&original, &updated, &dest].map(|text| package(text));
+            let merge = Merge::three_way(&from, &to, &own);
+            let merged = merge.run().expect("merged");
+            merged.conflicts(|conflict| panic!("{original}{updated}{dest}: {}", conflict.path()));
+            assert_eq!(merged.text(Pick::Updated).as_ref(), Ok(&want), "{original}{updated}{dest}");
+        }
+    }
+}

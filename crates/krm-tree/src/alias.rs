@@ -318,24 +318,6 @@ impl<'a> KeptMerges<'a> {
     }
 }
 
-/// Whether two nodes say the same with the same aliases, whatever these stand for.
-pub fn same_with_aliases(node: NodeRef<'_>, other: NodeRef<'_>) -> bool {
-    let are_alike = |((key, value), (other_key, other)): ((Option<NodeRef<'_>>, _), (Option<NodeRef<'_>>, _))| {
-        let is_key = match (key, other_key) {
-            (Some(key), Some(other)) => same_with_aliases(key, other),
-            (key, other) => key.is_none() && other.is_none(),
-        };
-        is_key && same_with_aliases(value, other)
-    };
-    match (node.kind(), other.kind()) {
-        (Kind::Alias, Kind::Alias) => node.text() == other.text(),
-        (Kind::Map, Kind::Map) | (Kind::List, Kind::List) => {
-            node.written().count() == other.written().count() && node.written().zip(other.written()).all(are_alike)
-        }
-        (kind, other_kind) => kind == Kind::Scalar && kind == other_kind && node.scalar() == other.scalar(),
-    }
-}
-
 /// An alias that crosses the border of this item: either the alias or its anchor is in another item.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let leads_out = item.document().aliases_in(item).find(|alias| !item.holds(alias.resolve()));

@@ -28,6 +28,7 @@ pub mod splice;
 pub mod tree;
 
 pub mod alias;
+pub mod links;
 pub mod remarks;
 pub mod slots;
 

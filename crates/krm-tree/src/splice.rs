@@ -21,13 +21,14 @@ use krm_yaml::{
     is_in_rows, line_end, next_line,
 };
 
-use crate::alias;
 use crate::child::Value;
 use crate::limit::{Budget, Kind as Written};
 use crate::tree::{self, Branch, Entry, Tree, View};
+use crate::{alias, links};
 pub use json::{exact_json, json_of, to_json};
 pub use lines::Lines;
 pub use print::comment_lines;
+use print::own_anchor;
 use print::{Flow, Host, HostLayout, NewChild};
 use reread::{Edits, check, check_text};
 pub use reread::{means, with_comment, written};
@@ -42,7 +43,8 @@ pub use unwritable::{NotJson, Unwritable, WriteFault};
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; the text would mean something else, which
 /// is a fault here.
 pub fn edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
-    let own = unread_edits(root, tree, budget)?;
+    let tree = &*links::written_out(tree);
+    let own = spliced(root, tree, &TextEdits::default(), budget)?;
     check_branch(root, tree, Edits { inner: &TextEdits::default(), own: &own, all: &own }, budget)?;
     Ok(own)
 }
@@ -57,6 +59,7 @@ pub fn edits_around<'d>(
     inner: TextEdits,
     budget: &Budget,
 ) -> Result<TextEdits, Unwritable> {
+    let tree = &*links::written_out(tree);
     let own = spliced(root, tree, &inner, budget)?;
     // A block scalar at the end may be one that is replaced.
     let closing = closed_end(root.document()).filter(|edit| inner.touch(&edit.range));
@@ -75,7 +78,7 @@ fn check_branch(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget: &B
 /// # Errors
 /// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
 pub fn unread_edits<'d>(root: NodeRef<'d>, tree: &Tree<'d>, budget: &Budget) -> Result<TextEdits, Unwritable> {
-    spliced(root, tree, &TextEdits::default(), budget)
+    spliced(root, &links::written_out(tree), &TextEdits::default(), budget)
 }
 
 fn spliced<'d>(
@@ -319,8 +322,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         match ChildFate::of(new.tree, value) {
             ChildFate::Kept => {}
             ChildFate::Put(tree) => {
-                // Aliases may follow the new value.
-                let text = self.layout().value(&new, host, column).behind_props(&[value.anchor_text()]);
+                // Aliases may follow the new value, but an alias has no anchor, and no value has two.
+                let has_own = tree.like().is_some_and(|like| like.is_link() || own_anchor(like).is_some());
+                let anchor = value.anchor_text().filter(|_| !has_own);
+                let text = self.layout().value(&new, host, column).behind_props(&[anchor]);
                 let is_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
                 let below = if is_block { Below::Goes } else { Below::Stays };
                 return self.set_value(host, place, value, text, comment, below);

@@ -112,6 +112,8 @@ pub struct Document<'s> {
     pub(super) blocks: Vec<(u32, u32)>,
     pub(super) buffer: String,
     pub(super) has_merges: bool,
+    /// Set if aliases and `<<` are links, which mean themselves; see [`Document::keep_links`].
+    pub(super) links: OnceLock<()>,
     /// Whether a key may have a `?` before it. The fast reader takes no such text.
     pub(super) may_have_questions: bool,
     pub(super) line_break: &'static str,
@@ -147,6 +149,7 @@ impl Document<'static> {
             blocks: Vec::new(),
             buffer: String::new(),
             has_merges: false,
+            links: OnceLock::new(),
             may_have_questions: false,
             line_break: line_break(text),
             nulls: Vec::new(),
@@ -160,9 +163,34 @@ impl<'s> Document<'s> {
         self.roots.iter().map(move |&id| NodeRef { doc: self, id })
     }
 
-    /// Whether any key may be `<<`.
+    /// Whether any key may be `<<`, which brings in fields.
     pub fn has_merge_keys(&self) -> bool {
-        self.has_merges
+        self.has_merges && !self.keeps_links()
+    }
+
+    /// Makes links of the aliases: from now on each is a scalar that means its own text, and `<<` is a field like any other.
+    ///
+    /// So a merge of texts keeps them: a use of an anchor changes only if its own text does, and one change of the value at the anchor is
+    /// one change. [`NodeRef::target`] says what a link refers to, and [`NodeRef::string`] has the text of the scalar there.
+    pub fn keep_links(&self) {
+        self.links.get_or_init(|| ());
+    }
+
+    /// Whether it has an anchor or an alias.
+    pub fn has_anchors(&self) -> bool {
+        !self.aliases.is_empty() || self.props.iter().any(|props| props.anchor.is_some())
+    }
+
+    /// The anchors and aliases of a subtree, in the order of the text.
+    pub fn anchors_and_uses_in<'d>(&'d self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'d>> {
+        let mut all: Vec<u32> = self.anchored_in(node).chain(self.uses_in(node)).map(|node| node.id).collect();
+        all.sort_unstable();
+        all.into_iter().map(|id| NodeRef { doc: self, id })
+    }
+
+    /// Whether its aliases are links.
+    pub fn keeps_links(&self) -> bool {
+        self.links.get().is_some()
     }
 
     /// The text.
@@ -248,8 +276,13 @@ impl<'s> Document<'s> {
         Some(&self.props[i])
     }
 
-    /// The aliases whose nodes are in a subtree.
+    /// The aliases whose nodes are in a subtree. A link is none of them.
     pub fn aliases_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+        self.uses_in(node).filter(|_| !self.keeps_links())
+    }
+
+    /// The aliases whose nodes are in a subtree, also if they are links.
+    pub fn uses_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let end = node.next_id();
         let first = self.aliases.partition_point(|&a| a < node.id);
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
@@ -258,7 +291,7 @@ impl<'s> Document<'s> {
     /// The aliases anywhere in the text that refer to a node of a subtree.
     pub fn aliases_of(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let by_target = self.aliases_by_target.get_or_init(|| {
-            let target = |&id: &u32| (NodeRef { doc: self, id }.resolve().id, id);
+            let target = |&id: &u32| (NodeRef { doc: self, id }.target().id, id);
             let mut by_target: Vec<(u32, u32)> = self.aliases.iter().map(target).collect();
             by_target.sort_unstable();
             by_target
@@ -269,13 +302,13 @@ impl<'s> Document<'s> {
         found.map(|&(_, id)| NodeRef { doc: self, id })
     }
 
-    /// The keys of the maps that have more than a few fields, without `<<` and keys that are no scalars.
+    /// The keys of the maps that have more than a few fields, without keys that are no scalars.
     fn keys_of_long_maps(&self) -> &[(u32, u32)] {
         self.keys_of_long_maps.get_or_init(|| {
             let maps = (0..self.nodes.len() as u32).map(|id| NodeRef { doc: self, id });
             let long = maps.filter(|map| map.kind() == Kind::Map && map.entries().size_hint().0 > FEW);
             let keys_of = |map: NodeRef<'_>| {
-                let keys = map.entries().map(|(key, _)| key).filter(|key| !key.is_container() && !key.is_merge_key());
+                let keys = map.entries().map(|(key, _)| key).filter(|key| !key.is_container());
                 let mut keys: Vec<(u32, u32)> = keys.map(|key| (map.id, key.id)).collect();
                 keys.sort_by_key(|(_, id)| NodeRef { doc: self, id: *id }.string());
                 keys
@@ -305,10 +338,16 @@ impl<'s> Document<'s> {
         })
     }
 
-    /// Whether a part of the text has an anchor, a tag or an alias. The part begins and ends outside of them.
+    /// Whether a part of the text has an anchor, a tag or an alias, so that the same text may mean something else elsewhere. The part begins
+    /// and ends outside of them. Links and their anchors mean the same everywhere.
     pub fn has_props_in(&self, part: Range<usize>) -> bool {
         if self.props.is_empty() {
             return false;
+        }
+        if self.keeps_links() {
+            let first = self.props.partition_point(|props| (props.start as usize) < part.start);
+            let mut props = self.props[first..].iter().take_while(|props| (props.start as usize) < part.end);
+            return props.any(|props| props.tag.is_some());
         }
         let prop = self.props.partition_point(|props| (props.start as usize) < part.start);
         let start_of = |alias: &u32| self.nodes[*alias as usize].start as usize;
@@ -320,14 +359,14 @@ impl<'s> Document<'s> {
     /// The nodes of a subtree that have an anchor, in the order of the text.
     pub fn anchored_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let end = node.next_id();
-        let first = self.props.partition_point(|p| p.node < node.id);
-        let props = self.props[first..].iter().take_while(move |p| p.node < end);
-        props.filter(|p| p.anchor.is_some()).map(|p| NodeRef { doc: self, id: p.node })
+        let first = self.props.partition_point(|props| props.node < node.id);
+        let props = self.props[first..].iter().take_while(move |props| props.node < end);
+        props.filter(|props| props.anchor.is_some()).map(|props| NodeRef { doc: self, id: props.node })
     }
 
-    /// Whether any node of a subtree has an anchor.
+    /// Whether any node of a subtree has an anchor that a copy of the text must not have. The anchors of links are copied.
     pub fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
-        self.anchored_in(node).next().is_some()
+        !self.keeps_links() && self.anchored_in(node).next().is_some()
     }
 }
 
@@ -408,9 +447,17 @@ impl<'a> NodeRef<'a> {
         self.doc.roots.binary_search(&self.id).is_ok()
     }
 
-    /// Its kind, [`Kind::Alias`] for an alias.
+    /// Its kind, [`Kind::Alias`] for an alias. A link is a scalar.
     pub fn kind(self) -> Kind {
-        self.node().kind
+        match self.node().kind {
+            Kind::Alias if self.doc.keeps_links() => Kind::Scalar,
+            kind => kind,
+        }
+    }
+
+    /// Whether it is an alias that means its own text; see [`Document::keep_links`].
+    pub fn is_link(self) -> bool {
+        self.node().kind == Kind::Alias && self.doc.keeps_links()
     }
 
     /// How it is written.
@@ -483,10 +530,15 @@ impl<'a> NodeRef<'a> {
         self.props()?.tag.as_deref()
     }
 
-    /// The node that an alias refers to; for any other node, the node itself.
+    /// The node whose value an alias has; for any other node and for a link, the node itself.
     pub fn resolve(self) -> NodeRef<'a> {
+        if self.is_link() { self } else { self.target() }
+    }
+
+    /// The node that an alias or a link refers to; for any other node, the node itself.
+    pub fn target(self) -> NodeRef<'a> {
         let mut node = self;
-        while node.kind() == Kind::Alias {
+        while node.node().kind == Kind::Alias {
             node.id = node.node().link;
         }
         node
@@ -568,7 +620,7 @@ impl<'a> NodeRef<'a> {
     fn decoded(self) -> &'a str {
         let node = self.node();
         match node.kind {
-            Kind::Alias => self.resolve().string(),
+            Kind::Alias => self.target().string(),
             Kind::Scalar => {
                 let (start, end) = self.doc.decoded[node.link as usize];
                 &self.doc.buffer[start as usize..end as usize]
@@ -586,6 +638,9 @@ impl<'a> NodeRef<'a> {
     pub fn scalar(self) -> Option<Scalar<'a>> {
         let node = self.resolve();
         let n = node.node();
+        if node.is_link() {
+            return Some(Scalar::Tagged(Cow::Borrowed("*"), Cow::Borrowed(node.text())));
+        }
         if n.kind != Kind::Scalar {
             return None;
         }
@@ -630,19 +685,19 @@ impl<'a> NodeRef<'a> {
 
     /// Whether it is a map with a `<<` entry.
     pub fn has_merge_entry(self) -> bool {
-        self.doc.has_merges && self.entries().any(|(key, _)| key.is_merge_key())
+        self.doc.has_merge_keys() && self.entries().any(|(key, _)| key.is_merge_key())
     }
 
     /// Whether any map of the subtree has a `<<` entry.
     pub fn has_merge_entries(self) -> bool {
         let maps = || (self.id..self.next_id()).map(|id| NodeRef { doc: self.doc, id });
-        self.doc.has_merges && maps().any(|node| node.kind() == Kind::Map && node.has_merge_entry())
+        self.doc.has_merge_keys() && maps().any(|node| node.kind() == Kind::Map && node.has_merge_entry())
     }
 
     /// Whether this key is the merge key `<<`, bare or as `!!merge`.
     #[inline]
     pub fn is_merge_key(self) -> bool {
-        self.doc.has_merges && self.is_merge_key_if_any()
+        self.doc.has_merge_keys() && self.is_merge_key_if_any()
     }
 
     fn is_merge_key_if_any(self) -> bool {
@@ -656,19 +711,24 @@ impl<'a> NodeRef<'a> {
     ///
     /// Source: go-yaml v3's `merge`: the map's own keys win, then the first map named by `<<`.
     pub fn fields(self) -> Fields<'a> {
-        if !self.has_merge_entry() {
+        if self.has_merge_entry() { self.meant_fields() } else { Fields::Written(self.entries()) }
+    }
+
+    /// Same as [`NodeRef::fields`], also if `<<` is a link.
+    pub fn meant_fields(self) -> Fields<'a> {
+        if !self.doc.has_merges {
             return Fields::Written(self.entries());
         }
         let mut seen: HashMap<&str, ()> = HashMap::new();
         let mut fields = Vec::new();
-        let mut maps = vec![self.resolve()];
+        let mut maps = vec![self.target()];
         while let Some(map) = maps.pop() {
             let mut merged = Vec::new();
             for (key, value) in map.entries() {
-                if key.is_merge_key() {
-                    match value.resolve().kind() {
-                        Kind::List => merged.extend(value.elements().map(NodeRef::resolve)),
-                        _ => merged.push(value.resolve()),
+                if key.is_merge_key_if_any() {
+                    match value.target().kind() {
+                        Kind::List => merged.extend(value.target().elements().map(NodeRef::target)),
+                        _ => merged.push(value.target()),
                     }
                 } else if !key.is_container() && seen.insert(key.string(), ()).is_none() {
                     fields.push((key, value));
@@ -718,7 +778,9 @@ impl<'a> NodeRef<'a> {
         let named = |id: u32| NodeRef { doc: map.doc, id };
         let keys = map.doc.keys_of_long_maps();
         let first = keys.partition_point(|(of, id)| (*of, named(*id).string()) < (map.id, key));
-        let found = keys.get(first).filter(|(of, id)| *of == map.id && named(*id).string() == key)?;
+        let is_found =
+            |(of, id): &&(u32, u32)| *of == map.id && named(*id).string() == key && !named(*id).is_merge_key();
+        let found = keys.get(first).filter(is_found)?;
         Some((named(found.1), named(named(found.1).next_id())))
     }
 

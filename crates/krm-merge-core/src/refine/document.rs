@@ -4,8 +4,8 @@
 //! document that cannot be merged this way without a loss is not merged here.
 
 use krm_schema::schema::Cursor;
-use krm_tree::alias::same_with_aliases;
 use krm_tree::limit::Budget;
+use krm_tree::links;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::edits;
 use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
@@ -36,6 +36,7 @@ pub(super) fn merged(
     if original.kind() != dest.kind() || updated.kind() != dest.kind() {
         return None;
     }
+    links::keep(Sides { original: &[original], updated: &[updated], dest: &[dest] });
     let change = diff(Some(original), updated, Some(dest), cursor, policy.renames).ok()?.change;
     let merged = match &change {
         Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
@@ -93,24 +94,6 @@ pub fn twins(text: &str) -> Option<Vec<String>> {
 /// Whether two texts are valid documents with the same value.
 pub(super) fn mean_the_same(text: &str, other: &str) -> bool {
     compared([text, other], |[root, other]| same(root, other))
-}
-
-/// Whether a text means the same as a merge of documents, but for values that updated writes with aliases, and that the text writes alike. In
-/// the text, an alias stands for what its anchor has after the merge, as its author meant it.
-pub(super) fn follows_aliases(merged: &str, text: &str, updated: &str) -> bool {
-    updated.contains('*')
-        && compared([merged, text, updated], |[merged, own, updated]| is_followed(merged, own, updated))
-}
-
-fn is_followed(merged: NodeRef<'_>, own: NodeRef<'_>, updated: NodeRef<'_>) -> bool {
-    let is_field = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-        let own = own.get(key.string());
-        let is_followed = |own| updated.get(key.string()).is_some_and(|updated| is_followed(value, own, updated));
-        own.is_some_and(|own| same(value, own) || is_followed(own))
-    };
-    let are_maps = || [merged, own, updated].into_iter().all(NodeRef::is_map);
-    let have_fields = || merged.fields().count() == own.fields().count() && merged.fields().all(is_field);
-    same(merged, own) || updated.has_aliases() && (same_with_aliases(own, updated) || are_maps() && have_fields())
 }
 
 /// Whether something holds for the roots of texts, which are valid documents.

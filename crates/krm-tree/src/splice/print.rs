@@ -220,6 +220,11 @@ impl BlockText {
     }
 }
 
+/// The anchor that a value keeps wherever it is written: links refer to it.
+pub(super) fn own_anchor<'a>(value: NodeRef<'a>) -> Option<&'a str> {
+    value.anchor_text().filter(|_| value.document().keeps_links())
+}
+
 /// The blanks between a colon and the value on its line, as they are written: they may line up values.
 fn gap_before<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
     let gap = value.document().source().get(place.open..value.full_start()).unwrap_or_default();
@@ -242,11 +247,19 @@ impl HostLayout<'_> {
 
     /// A value after a key or dash at `column`.
     pub fn value(&self, new: &NewChild<'_, '_>, host: Host, column: usize) -> BlockText {
+        let text = self.without_anchor(new, host, column);
+        text.behind_props(&[new.tree.like().and_then(own_anchor)])
+    }
+
+    fn without_anchor(&self, new: &NewChild<'_, '_>, host: Host, column: usize) -> BlockText {
         let like = match new.tree {
             Tree::Made(made) => return self.made_text(made, column),
             tree => tree.like(),
         };
         let Some(like) = like else { return BlockText { head: self.flow(new.tree), body: Vec::new() } };
+        if like.is_link() {
+            return BlockText { head: self.paid(like.text().to_owned()), body: Vec::new() };
+        }
         if let (tree::Layout::Alias, Some(anchor)) = (new.layout, like.anchor_text()) {
             return BlockText { head: self.paid(anchor.replacen('&', "*", 1)), body: Vec::new() };
         }
@@ -432,7 +445,7 @@ impl HostLayout<'_> {
     /// A key of a block map.
     pub fn key(&self, key: Key<'_>) -> String {
         let key = match key {
-            Key::Node(key) => key.resolve(),
+            Key::Node(key) => key.target(),
             Key::Made(name) => return plain_or_quoted(name),
         };
         if key.kind() == Kind::Scalar { self.paid(self.scalar_key(key)) } else { self.flow(&Tree::Node(key)) }

@@ -4,6 +4,7 @@
 //! file, because the lines around it decide what a block scalar at its end means. It is then compared with the tree: kinds, typed values,
 //! keys, and the order of both lists and maps.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use krm_yaml::hashed::{Empty, HashSet};
@@ -51,7 +52,7 @@ pub(super) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
     let left_out = idle.into_iter().map(|element| element.start).collect();
     let within = Some(Within { doc: root.document(), inner: edits.inner, budget });
     let mut comparison = Comparison { within, left_out, steps: Vec::new() };
-    Ok(read(&text, |document| {
+    Ok(read(&text, root.document(), |document| {
         let first = document.filter(|_| root.is_root());
         comparison.check(view, first.or_else(|| document?.elements().last()).ok_or_else(WriteFault::unreadable)?)
     })?)
@@ -61,7 +62,7 @@ pub(super) fn check(root: NodeRef<'_>, tree: &Tree<'_>, edits: Edits<'_>, budget
 pub fn with_comment(element: NodeRef<'_>, edits: &TextEdits, comment: Edit, budget: &Budget) -> Option<TextEdits> {
     let both = edits.clone().union([comment.into()]).ok()?;
     let texts = [edits, &both].map(|edits| text_of(element, edits, &[], budget));
-    let documents = texts.map(|text| Document::parse(text).ok());
+    let documents = texts.map(|text| parsed(text, element.document()));
     let [before, now] = documents.each_ref().map(|document| document.as_ref()?.roots().next());
     before.zip(now).is_some_and(|(before, now)| same(before, now)).then_some(both)
 }
@@ -73,7 +74,7 @@ pub fn means(root: NodeRef<'_>, tree: &Tree<'_>, edits: &TextEdits, budget: &Bud
 
 /// What a resource says after edits of its text, looked at; `false` if it is no YAML.
 pub fn written(root: NodeRef<'_>, edits: &TextEdits, budget: &Budget, look: impl FnOnce(NodeRef<'_>) -> bool) -> bool {
-    let Ok(document) = Document::parse(text_of(root, edits, &[], budget)) else { return false };
+    let Some(document) = parsed(text_of(root, edits, &[], budget), root.document()) else { return false };
     let first = document.roots().next();
     let found = if root.is_root() { first } else { first.and_then(|list| list.elements().last()) };
     found.is_some_and(look)
@@ -85,12 +86,28 @@ pub fn written(root: NodeRef<'_>, edits: &TextEdits, budget: &Budget, look: impl
 /// Same as [`check`].
 pub(super) fn check_text(text: &str, tree: &Tree<'_>) -> Result<(), WriteFault> {
     let Some(view) = tree.view() else { return Ok(()) };
-    read(text, |document| Comparison::default().check(view, document.ok_or_else(WriteFault::unreadable)?))
+    let Some(like) = tree.like() else { return Ok(()) };
+    let check =
+        |document: Option<NodeRef<'_>>| Comparison::default().check(view, document.ok_or_else(WriteFault::unreadable)?);
+    read(text, like.document(), check)
+}
+
+/// A text that is to be read as another document is; `None` if it is no YAML.
+fn parsed<'t>(text: impl Into<Cow<'t, str>>, like: &Document<'_>) -> Option<Document<'t>> {
+    let document = Document::parse(text).ok()?;
+    if like.keeps_links() {
+        document.keep_links();
+    }
+    Some(document)
 }
 
 /// Reads a text, which must have one document.
-fn read(text: &str, check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), WriteFault>) -> Result<(), WriteFault> {
-    let document = Document::parse(text).map_err(|_| WriteFault::unreadable())?;
+fn read(
+    text: &str,
+    like: &Document<'_>,
+    check: impl FnOnce(Option<NodeRef<'_>>) -> Result<(), WriteFault>,
+) -> Result<(), WriteFault> {
+    let document = parsed(text, like).ok_or_else(WriteFault::unreadable)?;
     let mut roots = document.roots();
     check(roots.next().filter(|_| roots.len() == 0))
 }
@@ -178,9 +195,9 @@ fn directives<'a>(element: NodeRef<'a>) -> &'a str {
 /// The anchors outside of an element that aliases in it refer to, each with its value, as elements before it.
 fn anchors_elsewhere(element: NodeRef<'_>, before: &str, after: &str, budget: &Budget) -> String {
     let mut seen = HashSet::new();
-    let aliases = element.document().aliases_in(element).filter(|alias| !element.holds(alias.resolve()));
+    let aliases = element.document().uses_in(element).filter(|alias| !element.holds(alias.target()));
     let anchor = |alias: NodeRef<'_>| {
-        let value = on_one_line(alias.resolve(), budget);
+        let value = on_one_line(alias.target(), budget);
         format!("{before}&{} {value}{after}", alias.text().trim_start_matches('*'))
     };
     aliases.filter(|alias| seen.insert(alias.text())).map(anchor).collect()
@@ -211,11 +228,11 @@ impl Within<'_> {
 
     /// Whether an element means the same as with its own edits alone.
     fn mean(self, element: NodeRef<'_>, other: NodeRef<'_>) -> bool {
-        let alone = Document::parse(text_of(element, self.inner, &[], self.budget));
+        let alone = parsed(text_of(element, self.inner, &[], self.budget), self.doc);
         let is_same = |alone: Document<'_>| {
             alone.roots().next().and_then(|list| list.elements().last()).is_some_and(|element| same(element, other))
         };
-        alone.is_ok_and(is_same)
+        alone.is_some_and(is_same)
     }
 }
 

@@ -27,6 +27,8 @@ pub fn is_taken(text: &str) -> bool {
         blocks,
         buffer,
         has_merges,
+        // A merge sets it later.
+        links: _,
         may_have_questions,
         line_break,
         nulls,

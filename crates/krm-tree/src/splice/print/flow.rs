@@ -5,7 +5,7 @@ use krm_yaml::{
     quoted_json, trim,
 };
 
-use super::{HostLayout, NewChild, blanks, comment_lines, is_long, line_indent, nothing, with_tag};
+use super::{HostLayout, NewChild, blanks, comment_lines, is_long, line_indent, nothing, own_anchor, with_tag};
 use crate::child::Value as _;
 use crate::limit::Budget;
 use crate::splice::unwritable::{Unwritable, check_json};
@@ -67,6 +67,14 @@ fn is_on_one_line(node: NodeRef<'_>) -> bool {
     is_bracketed && !node.has_props_within()
 }
 
+/// The text of a value with the anchor that it keeps.
+fn with_anchor(like: NodeRef<'_>, text: String) -> String {
+    match own_anchor(like) {
+        Some(anchor) => format!("{anchor} {text}"),
+        None => text,
+    }
+}
+
 impl HostLayout<'_> {
     /// A flow map or list on the line of its key: as it is written if possible.
     pub(super) fn flow_value(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize) -> String {
@@ -74,13 +82,21 @@ impl HostLayout<'_> {
         let bracketed = text.starts_with(['{', '[']);
         let is_cut = matches!(tree, Tree::Branch(_));
         if !bracketed || is_cut || node.has_aliases() || node.document().has_anchors_in(node) {
-            return self.flow(tree);
+            return self.flow_without_anchor(tree);
         }
         reindent(text, line_indent(node), column, column + self.indent, self.budget)
     }
 
     /// A tree on one line, in flow style.
     pub fn flow(&self, tree: &Tree<'_>) -> String {
+        let text = self.flow_without_anchor(tree);
+        match tree.like() {
+            Some(like) if !self.flow.is_json() => with_anchor(like, text),
+            _ => text,
+        }
+    }
+
+    fn flow_without_anchor(&self, tree: &Tree<'_>) -> String {
         let comma = if self.flow == Flow::TightJson { "," } else { ", " };
         // At least two bytes: a pair of brackets, or a comma with its blank.
         if !self.budget.take(2) {
@@ -100,8 +116,14 @@ impl HostLayout<'_> {
             }
         };
         let children: Vec<String> = match (node.kind(), tree) {
+            // JSON has values alone.
+            _ if node.is_link() && self.flow.is_json() => return self.flow(&Tree::Node(node.target())),
+            _ if node.is_link() => return self.paid(node.text().to_owned()),
             (Kind::Scalar | Kind::Alias, _) => return self.flow_scalar(node),
             (_, Tree::Branch(branch)) => self.flow_entries(branch),
+            (Kind::Map, _) if self.flow.is_json() => {
+                node.meant_fields().map(|(k, v)| self.flow_field(Key::Node(k), &Tree::Node(v))).collect()
+            }
             (Kind::Map, _) => node.fields().map(|(k, v)| self.flow_field(Key::Node(k), &Tree::Node(v))).collect(),
             (Kind::List, _) => node.elements().map(|e| self.flow(&Tree::Node(e))).collect(),
         };
@@ -183,9 +205,10 @@ impl HostLayout<'_> {
             Flow::Json | Flow::TightJson => is_whole && is_json(like) && !has_comments(),
         };
         if is_whole && is_fit && !like.has_aliases() && !doc.has_anchors_in(like) {
-            return reindent(like.text(), line_indent(like), indent, indent + self.indent, self.budget);
+            let text = reindent(like.text(), line_indent(like), indent, indent + self.indent, self.budget);
+            return if self.flow.is_json() { text } else { with_anchor(like, text) };
         }
-        if self.flow.is_json() { self.flow(tree) } else { self.rows(like, new, indent) }
+        if self.flow.is_json() { self.flow(tree) } else { with_anchor(like, self.rows(like, new, indent)) }
     }
 
     /// A map or list with each child on lines of its own, between brackets. Maps in a list share the lines of their brackets, as in KYAML.
@@ -222,7 +245,7 @@ impl HostLayout<'_> {
     /// A key of a flow map.
     pub fn flow_key(&self, key: Key<'_>) -> String {
         match (key, self.flow) {
-            (Key::Node(key), Flow::Yaml) => self.flow_scalar_or(key.resolve()),
+            (Key::Node(key), Flow::Yaml) => self.flow_scalar_or(key.target()),
             (Key::Node(key), Flow::Kyaml) if key.is_container() => self.flow(&Tree::Node(key)),
             (key, Flow::Kyaml) => self.paid(plain_or_double(key.name())),
             (Key::Made(name), Flow::Yaml) => self.paid(quoted(name, Context::Flow)),
