@@ -8,12 +8,14 @@ mod checked;
 mod data;
 mod definition;
 mod deserialize;
+mod edits;
 mod merge;
 mod written;
 
 use std::rc::Rc;
 
 use krm_merge::file_path;
+use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
 pub use krm_schema::mode::Mode;
@@ -21,12 +23,13 @@ use krm_schema::schema::{Inference, ListRule, NoTypes, Types};
 use krm_tree::limit::{Asked, Budget, Kind, Limit};
 use krm_yaml::{Error, NodeRef};
 
+use crate::aim::Aim;
 use crate::decision::{Decision, Decisions};
 use crate::name::Name;
-use crate::target::Target;
 pub use checked::{Wrong, target};
 pub use definition::definition;
 pub(crate) use deserialize::one_of;
+pub use edits::{Action, EditInput, are_edits, edits_in};
 pub use written::{Merge, WrittenRule, WrittenTarget, json_schema, openapi_schema};
 
 /// The group and version of the functionConfig.
@@ -77,9 +80,10 @@ pub struct Config<'a> {
     pub inference: Inference,
     /// The known types with their schemas, and the user's rules for lists.
     pub types: Types<'a>,
-    /// Selects the items for sources that a host gives besides the functionConfig. `None`: each source applies to the item with its
-    /// identity.
-    pub target_of_given: Option<Rc<Target>>,
+    /// The items for sources that a host gives besides the functionConfig. `None`: each source is for the item with its identity.
+    pub aim_of_given: Option<Rc<Aim>>,
+    /// The identity of the functionConfig itself, which may be an item of the package.
+    pub own: Option<Identity<'a>>,
     /// How much a run may write. Until more input is added, its input is the text that contains the functionConfig.
     pub limit: Limit,
 }
@@ -159,8 +163,8 @@ pub struct Input<'a> {
     pub node: NodeRef<'a>,
     /// The source of its resources.
     pub from: From<'a>,
-    /// The items to which its resources are applied; `None` for the items with their identity.
-    pub target: Option<Rc<Target>>,
+    /// The items that its resources are for.
+    pub aim: Rc<Aim>,
 }
 
 /// The source of the resources of an input.
@@ -172,6 +176,8 @@ pub enum From<'a> {
     Itself(NodeRef<'a>),
     /// YAML text.
     Yaml(&'a str),
+    /// Edits by path.
+    Edits(Vec<EditInput<'a>>),
     /// The items in this file or folder.
     Path {
         /// The file or folder, without `./` and without a `/` at the end.
@@ -284,7 +290,7 @@ impl<'a> Config<'a> {
                 )),
             })?;
         }
-        Ok(Self { task, new_elements, merge_keys, inference, types, target_of_given: None, limit })
+        Ok(Self { task, new_elements, merge_keys, inference, types, aim_of_given: None, own: None, limit })
     }
 
     /// Its mode.
@@ -322,9 +328,11 @@ impl<'a> Config<'a> {
         }
         check_size(node)?;
         let text = |key| node.get(key).and_then(NodeRef::as_str).unwrap_or_default();
+        let own = Resource::read(node, Origin::Field("functionConfig".to_owned())).identity;
+        let known = |config: Self| Self { own, ..config };
         match (text("apiVersion"), text("kind")) {
-            (API_VERSION, KIND) => merge::read(node, given),
-            ("v1", "ConfigMap") => data::read(node),
+            (API_VERSION, KIND) => merge::read(node, given).map(known),
+            ("v1", "ConfigMap") => data::read(node).map(known),
             (version, kind) => {
                 let at = if kind == KIND || kind == "ConfigMap" { node.get("apiVersion") } else { node.get("kind") };
                 let but = match (version, kind) {

@@ -4,26 +4,36 @@
 //! equal to the byte, including the `---` between documents. The output has no place for results. So errors and warnings are on stderr, as
 //! always. Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
 
-use krm_merge::composed::{Composed, Own, Piece, Pieces, Top};
-use krm_merge::documents::{Item, NewDocument};
+use std::collections::BTreeMap;
+
+use krm_merge::package::{FileChange, FileFault, FileMerge, Files, NewResource, TextFile};
 use krm_merge::resource::{Origin, Resource};
 use krm_tree::limit::Budget;
-use krm_tree::splice::Unwritable;
-use krm_yaml::{Document, Error, TextEdits, TextParts};
+use krm_tree::sides::Sides;
+use krm_yaml::{Document, Error, NodeRef};
 
 use crate::config::Config;
-use crate::function::{Job, Output, Texts, Verdict, Written};
-use crate::results::{self, Outcome};
+use crate::function::{Job, Output, Texts, Verdict, Written, edited_by};
+use crate::resource_list::ResourceList;
+use crate::results::{self, Outcome, Severity};
+
+/// The name of the documents in messages.
+const STDIN: &str = "stdin";
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///
 /// `stdout` is YAML documents too: the resources in their order, then the added ones. On an error, the documents are unchanged.
+///
+/// A ResourceList gets the same functionConfig instead of its own, and stays a ResourceList, as with the functions of kyaml.
 pub fn run(config: &str, documents: &str) -> Output {
+    if is_resource_list(documents) {
+        return configured(config, documents);
+    }
     let (stdout, mut results) = match merge_documents(config, documents) {
         Ok(merged) => merged,
         Err(error) => (String::new(), vec![*error]),
     };
-    results::sort(&mut results);
+    results::finish(&mut results);
     let output = Output::of(stdout, &results);
     match output.verdict {
         Verdict::Passed => output,
@@ -31,55 +41,92 @@ pub fn run(config: &str, documents: &str) -> Output {
     }
 }
 
-fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome>), Box<Outcome>> {
-    let in_config = |e: Error| Box::new(Outcome::unreadable("functionConfig", &e));
-    let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
-    let config = Document::parse(config).map_err(in_config)?;
-    let mut roots = config.roots();
-    let Some(function_config) = roots.next() else {
-        return Err(in_config(config.error(0, "the config file must hold a functionConfig, but it is empty")));
+/// Whether a text is a ResourceList.
+fn is_resource_list(text: &str) -> bool {
+    // Most documents do not say the word.
+    text.contains("ResourceList") && Document::parse(text).is_ok_and(|document| ResourceList::read(&document).is_ok())
+}
+
+/// Runs the function on a ResourceList, with the functionConfig of a config file.
+fn configured(config: &str, list: &str) -> Output {
+    let unread = |error: Box<Outcome>| Output::of(list.to_owned(), &[*error]);
+    let document = match Document::parse(config) {
+        Ok(document) => document,
+        Err(error) => return unread(in_config(error)),
     };
-    if let Some(second) = roots.next() {
-        return Err(in_config(second.error("the config file must hold one document, a functionConfig")));
+    match only(&document) {
+        Ok(function_config) => {
+            let Output { stdout, stderr, verdict } = edited_by(list, Some(function_config));
+            Output { stdout: stdout.into_text(), stderr, verdict }
+        }
+        Err(error) => unread(error),
     }
-    let mut function_config = Config::read(function_config).map_err(in_config)?;
+}
+
+fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome>), Box<Outcome>> {
+    let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
+    let config = Document::parse(config).map_err(in_config)?;
+    let mut function_config = Config::read(only(&config)?).map_err(in_config)?;
     function_config.limit = function_config.limit.with_input(documents.len());
     let doc = Document::parse(documents).map_err(in_stdin)?;
-    let mut items = Vec::new();
+    let mut items: Vec<Resource<'_>> = Vec::new();
     for root in doc.roots().filter(|r| !r.is_null()) {
         if !root.is_map() {
             return Err(in_stdin(root.error("stdin must hold resources, which are maps")));
         }
-        items.push(Resource::read(root, Origin::File { name: "stdin".into(), item: Some(items.len()) }));
+        let first = items.len();
+        let origin = |number| Origin::File { name: STDIN.into(), item: Some(first + number) };
+        items.append(&mut Resource::of_document(root, origin));
     }
     let limit = function_config.limit;
+    let nodes: Vec<NodeRef<'_>> = items.iter().map(Resource::node).collect();
     let texts = Texts::parse(&function_config)?;
     let job = Job::new(items, Vec::new(), function_config, &texts)?;
     let (merged, results) = job.run()?;
-    Ok((write(&doc, merged, &Budget::new(limit))?, results))
+    Ok((write(&doc, &nodes, &merged, &Budget::new(limit))?, results))
 }
 
-/// Writes the merged and the added documents, in the order that the merge asks for. Each document of the text that is not empty is an item.
-fn write(doc: &Document<'_>, merged: Written<'_, '_>, budget: &Budget) -> Result<String, Unwritable> {
-    let (mut items, mut pieces) = (0.., Pieces::default());
-    for (number, root) in doc.roots().enumerate() {
-        let item = if root.is_null() { None } else { items.next() };
-        let edits = match item.and_then(|item| merged.items.get(item)) {
-            Some(Item::Goes) => continue,
-            Some(Item::Edited(edits)) => edits.clone(),
-            Some(Item::Stays) | None => TextEdits::default(),
-        };
-        pieces.add(item.map(|item| merged.spot(item)), Piece::Own(number, Own::from(edits)));
+/// The functionConfig in a config file.
+fn only<'d>(config: &'d Document<'_>) -> Result<NodeRef<'d>, Box<Outcome>> {
+    let mut roots = config.roots();
+    let Some(function_config) = roots.next() else {
+        return Err(in_config(config.error(0, "the config file must hold a functionConfig, but it is empty")));
+    };
+    match roots.next() {
+        Some(second) => Err(in_config(second.error("the config file must hold one document, a functionConfig"))),
+        None => Ok(function_config),
     }
-    for added in &merged.added {
-        pieces.add(Some(added.spot), Piece::New(NewDocument { body: added.text(budget)?, ..NewDocument::default() }));
-    }
-    let parts = TextParts::of(doc);
-    let pieces = pieces.in_order(&parts, doc.source());
-    let composed = Composed::of(doc, parts, &pieces, &Top::default());
-    let text = composed.text();
-    composed.check(&text)?;
-    Ok(text)
+}
+
+fn in_config(error: Error) -> Box<Outcome> {
+    Box::new(Outcome::unreadable("functionConfig", &error))
+}
+
+/// Writes the documents as the text of one file. `items` are its resources.
+fn write(
+    doc: &Document<'_>,
+    items: &[NodeRef<'_>],
+    merged: &Written<'_, '_>,
+    budget: &Budget,
+) -> Result<String, Box<Outcome>> {
+    let file = TextFile { path: "", name: STDIN, text: doc.source(), document: Some(doc) };
+    let items = items.iter().enumerate().map(|(number, node)| merged.file_item(number, *node)).collect();
+    let new: Vec<NewResource> = merged.added.iter().map(|new| new.in_file(budget)).collect::<Result<_, _>>()?;
+    let new = if new.is_empty() { BTreeMap::new() } else { BTreeMap::from([(String::new(), new)]) };
+    let files = Files { sides: Sides { original: &[], updated: &[], dest: &[file] }, sources: &[] };
+    let merge = FileMerge::of(files, BTreeMap::from([(0, items)]), new, budget).map_err(fault)?;
+    let mut changes = merge.changes().map_err(fault)?;
+    Ok(match changes.pop() {
+        Some(FileChange::Changed { text, .. } | FileChange::Moved { text, .. } | FileChange::Added { text, .. }) => {
+            text
+        }
+        Some(FileChange::Removed { .. }) => String::new(),
+        None => doc.source().to_owned(),
+    })
+}
+
+fn fault(fault: FileFault) -> Box<Outcome> {
+    Box::new(Outcome::new(Severity::Error, fault.to_string()))
 }
 
 #[cfg(test)]
@@ -138,5 +185,32 @@ mod tests {
         let of_windows = a.replace('\n', "\r\n");
         assert_eq!(merged(&of_windows, &new), format!("{of_windows}---\r\n{new}\r\n"));
         assert_eq!(merged(&a, &format!("{}, {new}", source("a", "$patch: delete"))), format!("{new}\n"));
+    }
+
+    #[test]
+    fn a_list_is_read_as_its_items_and_stays_a_list() {
+        let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+        let items = "- apiVersion: v1\n  kind: Thing\n  metadata: {name: a}\n  k:   1 # why\n- apiVersion: v1\n  kind: Thing\n  metadata: {name: b}\n";
+        let text = list(items);
+        assert_eq!(merged(&text, &source("a", "k: 1")), text);
+        assert_eq!(merged(&text, &source("a", "k: 2")), text.replace("k:   1", "k:   2"));
+        assert_eq!(merged(&text, &source("a", "$patch: delete")), list(&items[items.rfind("- api").expect("b")..]));
+        let new = source("n", "k: 1");
+        assert_eq!(merged(&text, &new), format!("{text}- {new}\n"));
+        let both = format!("{}---\n{text}", thing("o", ""));
+        assert_eq!(merged(&both, &source("b", "k: 1")), format!("{both}  k: 1\n"));
+    }
+
+    #[test]
+    fn a_resource_list_gets_the_functionconfig_of_the_file() {
+        let list = |value: &str| {
+            format!(
+                "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {{apiVersion: v1, kind: Thing, metadata: {{name: a}}, k: {value}}}\n"
+            )
+        };
+        assert_eq!(merged(&list("1"), &source("a", "k: 2")), list("2"));
+        let failed = run("kind: Merge\n", &list("1"));
+        assert!(failed.stdout.starts_with(&list("1")) && failed.stdout.contains("results:"), "{failed:?}");
+        assert!(failed.stderr[0].starts_with("error: functionConfig 1:1"), "{:?}", failed.stderr);
     }
 }

@@ -49,6 +49,11 @@ pub fn run(stdin: &str) -> Output {
 
 /// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
+    edited_by(stdin, None)
+}
+
+/// Does the same with a functionConfig of another text, which comes before that of the ResourceList.
+pub fn edited_by<'s>(stdin: &'s str, config: Option<NodeRef<'_>>) -> Output<Edited<'s>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
     let document = match Document::parse(stdin) {
         Ok(document) => document,
@@ -58,7 +63,7 @@ pub fn edited(stdin: &str) -> Output<Edited<'_>> {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    match merge_list(stdin, &list) {
+    match merge_list(stdin, &list, config) {
         Ok(output) => output,
         Err(error) => write(stdin, &list, Written::default(), vec![*error], usual(stdin)),
     }
@@ -78,7 +83,7 @@ fn write<'s>(
     limit: Limit,
 ) -> Output<Edited<'s>> {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
-    results::sort(&mut results);
+    results::finish(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Written::default() };
     match written(stdin, list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
@@ -128,14 +133,18 @@ fn written<'s>(
 /// The error of a host that gives no functionConfig.
 const NO_CONFIG: &str = "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`; for kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline";
 
-fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
-    let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
+fn merge_list<'s>(
+    stdin: &'s str,
+    list: &ResourceList<'_>,
+    config: Option<NodeRef<'_>>,
+) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     // kpt sends an empty map if the user gives none.
     let is_empty = |node: NodeRef<'_>| node.is_null() || node.is_map() && node.fields().next().is_none();
-    let Some(node) = list.function_config.filter(|node| !is_empty(*node)) else {
+    let Some(node) = config.or(list.function_config).filter(|node| !is_empty(*node)) else {
         return Err(Box::new(Outcome::new(Severity::Error, NO_CONFIG)));
     };
-    let config = Config::read(node).map_err(in_stdin)?;
+    let name = if config.is_some() { "functionConfig" } else { STDIN };
+    let config = Config::read(node).map_err(|e| Box::new(Outcome::unreadable(name, &e)))?;
     let limit = config.limit;
     let items = list.resources();
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;

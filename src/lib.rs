@@ -51,6 +51,7 @@ pub mod report;
 
 pub mod explained;
 
+pub mod aim;
 pub mod target;
 
 pub mod name;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use krm_merge::package::{self, NameNote};
 use krm_merge::resource::{Identity, Resource};
+use krm_merge_core::patch::Edit;
 use krm_merge_core::warning::Warning;
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::Refused;
@@ -15,9 +16,9 @@ use krm_schema::schema::Inference;
 use krm_tree::tree::Conflict;
 use krm_yaml::secret::Secret;
 
+use crate::aim::Aim;
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Ruling};
-use crate::target::Target;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -151,8 +152,47 @@ pub enum Report<'r, 'a> {
         /// The field that names its file.
         field: &'r str,
     },
-    /// A target selects no item.
-    NoneSelected(&'r Target),
+    /// The targets of an input select no item that is meant.
+    NoneSelected {
+        /// The input.
+        aim: &'r Aim,
+        /// How many items fit that only configure.
+        passed_over: usize,
+    },
+    /// The targets of an input select items.
+    Selected {
+        /// The input.
+        aim: &'r Aim,
+        /// How many.
+        count: usize,
+        /// How many items fit besides that only configure.
+        passed_over: usize,
+    },
+    /// No item that an input selects has the place of an edit.
+    NoPlace {
+        /// The input.
+        aim: &'r Aim,
+        /// The edit.
+        edit: &'r Edit<'a>,
+    },
+    /// A source only deletes, and what it deletes is gone already.
+    GoneBefore(&'r Resource<'a>),
+    /// A source is not added, because its input only changes what is there.
+    NotAdded(&'r Resource<'a>),
+    /// A source deletes a resource.
+    Deleted {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The source.
+        source: &'r Resource<'a>,
+    },
+    /// A resource goes, because it was merged into another one of its identity.
+    United {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The other one.
+        into: &'r Resource<'a>,
+    },
     /// An earlier source deleted the item that a source is for.
     DeletedBefore(&'r Resource<'a>),
     /// Items of a type were patched, but the type is unknown.

@@ -96,6 +96,9 @@ pub struct Outcome {
     /// Whether its values are secret, so that no person may see them.
     #[serde(skip)]
     pub is_secret: bool,
+    /// Whether it tells what was done. A run that fails does nothing.
+    #[serde(skip)]
+    pub is_done: bool,
 }
 
 /// The parts of the message of a conflict.
@@ -212,6 +215,7 @@ impl Outcome {
             at: None,
             here: None,
             is_secret: false,
+            is_done: false,
         }
     }
 
@@ -260,7 +264,7 @@ impl Outcome {
         match why {
             Why::Unmergeable(error) => Self::unmergeable(&Unmergeable { resource, error }),
             Why::Apart(alias) => Self::apart(&resource, alias),
-            Why::Misplaced { path, fault } => Self::misplaced(&resource, path, fault),
+            Why::Misplaced { path, fault } => Self::misplaced(&resource, &path, fault),
             Why::Unwritable(why) => Self::unwritable(why, &resource),
         }
     }
@@ -512,8 +516,12 @@ impl<'b> Results<'b> {
     }
 }
 
-/// Worst first, and what someone must decide, then by file, resource and place, so that kpt shows the important ones.
-pub fn sort(results: &mut [Outcome]) {
+/// The results of a run as they are told: worst first, and what someone must decide, then by file, resource and place, so that kpt shows the
+/// important ones. A run that fails did nothing, so nothing is told as done.
+pub fn finish(results: &mut Vec<Outcome>) {
+    if results.iter().any(|result| result.severity == Severity::Error) {
+        results.retain(|result| !result.is_done);
+    }
     let key = |r: &Outcome| {
         let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
         (

@@ -4,19 +4,31 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use krm_merge::list;
-use krm_merge::resource::{Located, Origin, Resource, mark_as_secret, why_no_resource};
-use krm_merge_core::host::ROLE;
+use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret, why_no_resource};
+use krm_merge_core::host::{ROLE, is_transport};
+use krm_merge_core::patch::{Does, Edit, Missing};
 use krm_tree::alias;
+use krm_tree::path::SkeletonEnd;
 use krm_tree::sides::Sides;
-use krm_yaml::{Document, NodeRef};
+use krm_yaml::{Document, Error, NodeRef};
 
-use crate::config::{Config, From, Input, Keep, Mode, Role};
+use crate::aim::{Aim, Create, Need};
+use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, Role, are_edits, edits_in};
 use crate::results::{Outcome, Severity};
-use crate::target::Target;
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
 #[derive(Debug)]
 pub struct Texts<'a>(Vec<(String, Document<'a>)>);
+
+/// What the paths of edits lead through, where it is to be made.
+fn skeletons<'a>(edits: &[EditInput<'_>]) -> Result<Vec<(String, Document<'a>)>, Box<Outcome>> {
+    let skeleton = |edit: &EditInput<'_>| {
+        let end = if let Action::Append(_) = edit.action { SkeletonEnd::List } else { SkeletonEnd::Value };
+        let document = Document::parse(edit.path.skeleton(end)).map_err(|e| Outcome::unreadable("`edits`", &e))?;
+        Ok((edit.path.to_string(), document))
+    };
+    edits.iter().map(skeleton).collect()
+}
 
 impl<'a> Texts<'a> {
     /// Parses every `yaml` input.
@@ -26,9 +38,19 @@ impl<'a> Texts<'a> {
     pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
         let mut texts = Vec::new();
         for side in config.task.inputs().flat_map(|(_, inputs)| inputs) {
-            if let From::Yaml(text) = side.from {
-                let doc = Document::parse(text).map_err(|e| Outcome::unreadable(&format!("`{}`", side.field), &e))?;
-                texts.push((side.field.clone(), doc));
+            match &side.from {
+                From::Yaml(text) => {
+                    let in_text = |e: Error| Box::new(Outcome::unreadable(&format!("`{}`", side.field), &e));
+                    let doc = Document::parse(*text).map_err(in_text)?;
+                    let made = match doc.roots().next().filter(|root| are_edits(*root)) {
+                        Some(root) => skeletons(&edits_in(root, &side.field).map_err(in_text)?)?,
+                        None => Vec::new(),
+                    };
+                    texts.push((side.field.clone(), doc));
+                    texts.extend(made);
+                }
+                From::Edits(edits) => texts.extend(skeletons(edits)?),
+                From::Resources(_) | From::Itself(_) | From::Path { .. } => {}
             }
         }
         Ok(Self(texts))
@@ -42,8 +64,12 @@ pub struct Roles<'a> {
     pub dest: Vec<Resource<'a>>,
     /// The resources of the other roles.
     pub others: Vec<(Role, Vec<Resource<'a>>)>,
-    /// The targets of sources; a source refers to its target by its number in this list.
-    pub targets: Vec<Rc<Target>>,
+    /// What the inputs of sources are for; a source refers to its input by its number in this list.
+    pub aims: Vec<Rc<Aim>>,
+    /// The edits of inputs that have some, by the numbers of the inputs.
+    pub edits: BTreeMap<u32, Vec<Edit<'a>>>,
+    /// The identity of the functionConfig itself.
+    own: Option<Identity<'a>>,
     /// Items that a role selects but that are not resources, for example a `kustomization.yaml` without a name. They are not merged.
     pub apart: Vec<(Role, Resource<'a>)>,
     /// Files that are not items, for example a `kustomization.yaml`. References may lead to resources that it generates.
@@ -92,10 +118,25 @@ impl<'a> Roles<'a> {
         Ok(())
     }
 
+    /// Whether an item only configures programs that read the package, or this run. A target means it only if it names the kind, and a folder
+    /// of sources does not bring it along.
+    pub fn configures(&self, item: &Resource<'_>) -> bool {
+        configures(item, self.own)
+    }
+
     /// The resources that play a role.
     pub fn of(&self, role: Role) -> &[Resource<'a>] {
         self.others.iter().find(|o| o.0 == role).map_or(&[], |o| &o.1)
     }
+}
+
+/// Whether an item only configures programs. `own` is the identity of the functionConfig.
+fn configures(item: &Resource<'_>, own: Option<Identity<'_>>) -> bool {
+    let is_kustomization = |identity: Identity<'_>| {
+        ["Kustomization", "Component"].contains(&identity.kind)
+            && identity.api_version.starts_with("kustomize.config.k8s.io/")
+    };
+    item.is_local() || item.identity.is_some() && item.identity == own || item.identity.is_some_and(is_kustomization)
 }
 
 fn error(message: String) -> Box<Outcome> {
@@ -115,7 +156,7 @@ pub fn assign<'a>(
     config: &Config<'a>,
     texts: &'a Texts<'a>,
 ) -> Result<Roles<'a>, Box<Outcome>> {
-    let mut all = Assigning::new(items, given, config);
+    let mut all = Assigning::new(items, given, config)?;
     let mut texts = texts.0.iter();
     for (role, inputs) in config.task.inputs() {
         if all.others.iter().any(|(filled, _)| *filled == role) {
@@ -126,15 +167,32 @@ pub fn assign<'a>(
         }
         let mut members = Vec::new();
         for input in inputs {
+            let mut edits = Vec::new();
             let mut found = match &input.from {
                 From::Resources(nodes) => of_nodes(&input.field, nodes),
                 From::Itself(node) => of_node(&input.field, *node),
-                From::Yaml(_) => texts.next().map_or(Ok(Vec::new()), |(field, doc)| of_text(field, doc))?,
+                From::Yaml(_) => match texts.next() {
+                    None => Vec::new(),
+                    Some((field, doc)) => match doc.roots().next().filter(|root| are_edits(*root)) {
+                        None => of_text(field, doc)?,
+                        Some(root) => {
+                            let in_text = |e: Error| Box::new(Outcome::unreadable(&format!("`{field}`"), &e));
+                            edits = edits_in(root, field).map_err(in_text)?;
+                            vec![Resource::read(root, Origin::Field(field.clone()))]
+                        }
+                    },
+                },
+                From::Edits(all) => {
+                    edits.clone_from(all);
+                    vec![Resource::read(input.node, Origin::Field(input.field.clone()))]
+                }
                 From::Path { path, keep } => all.of_path(role, input, path, *keep)?,
             };
-            if let Some(target) = &input.target {
-                found.iter_mut().for_each(|member| member.target = Some(all.targets.len() as u32));
-                all.targets.push(Rc::clone(target));
+            if !edits.is_empty() {
+                all.edit(edits, &input.aim, &mut texts)?;
+            }
+            if role == Role::Source {
+                all.aim(&mut found, &input.aim)?;
             }
             members.append(&mut found);
         }
@@ -184,29 +242,90 @@ struct Assigning<'a, 'c> {
     /// For each item, the field that selects it.
     taken_by: Vec<Option<&'c str>>,
     others: Vec<(Role, Vec<Resource<'a>>)>,
-    targets: Vec<Rc<Target>>,
+    aims: Vec<Rc<Aim>>,
+    edits: BTreeMap<u32, Vec<Edit<'a>>>,
+    own: Option<Identity<'a>>,
     apart: Vec<(Role, Resource<'a>)>,
     files: BTreeMap<usize, String>,
 }
 
 impl<'a, 'c> Assigning<'a, 'c> {
-    fn new(items: Vec<Resource<'a>>, given: Vec<(Role, Vec<Resource<'a>>)>, config: &Config<'a>) -> Self {
-        let mut others = given;
-        let targets: Vec<Rc<Target>> = config.target_of_given.iter().map(Rc::clone).collect();
-        if !targets.is_empty() {
-            let sources = others.iter_mut().filter(|(role, _)| *role == Role::Source).flat_map(|(_, members)| members);
-            sources.for_each(|source| source.target = Some(0));
-        }
-        Self {
+    fn new(
+        items: Vec<Resource<'a>>,
+        given: Vec<(Role, Vec<Resource<'a>>)>,
+        config: &Config<'a>,
+    ) -> Result<Self, Box<Outcome>> {
+        let mut all = Self {
             mode: config.mode(),
             gone: vec![false; items.len()],
             taken_by: vec![None; items.len()],
             items: items.into_iter().map(Some).collect(),
-            others,
-            targets,
+            others: Vec::new(),
+            aims: Vec::new(),
+            edits: BTreeMap::new(),
+            own: config.own,
             apart: Vec::new(),
             files: BTreeMap::new(),
+        };
+        for (role, mut members) in given {
+            if let Some(aim) = config.aim_of_given.as_ref().filter(|_| role == Role::Source) {
+                all.aim(&mut members, aim)?;
+            }
+            all.others.push((role, members));
         }
+        Ok(all)
+    }
+
+    /// Keeps the edits of the next input. `skeletons` are those of the paths, in order.
+    ///
+    /// # Errors
+    /// The input has no target.
+    fn edit(
+        &mut self,
+        edits: Vec<EditInput<'a>>,
+        aim: &Aim,
+        skeletons: &mut std::slice::Iter<'a, (String, Document<'a>)>,
+    ) -> Result<(), Box<Outcome>> {
+        if aim.targets.is_empty() {
+            return Err(error(format!(
+                "{} must have a `target` or `targets`, the items in which its edits are made",
+                aim.name
+            )));
+        }
+        let made = match aim.create {
+            Create::Missing => Missing::Made,
+            Create::Nothing => Missing::Left,
+        };
+        let edits = edits.into_iter().zip(skeletons).filter_map(|(edit, (_, skeleton))| {
+            let EditInput { node, path, action } = edit;
+            let (does, missing) = match action {
+                Action::Set(value) => (Does::Set(value), made),
+                Action::Append(value) => (Does::Append(value), made),
+                Action::Add(value) => (Does::Insert(value), made),
+                Action::Delete => (Does::Delete, Missing::Left),
+                Action::Replace(value) => (Does::Set(value), Missing::Refused),
+                Action::Test(value) => (Does::Test(value), Missing::Refused),
+            };
+            Some(Edit { at: node, path, skeleton: skeleton.roots().next()?, does, missing })
+        });
+        self.edits.insert(self.aims.len() as u32, edits.collect());
+        Ok(())
+    }
+
+    /// Aims the sources of an input.
+    ///
+    /// # Errors
+    /// A target is to get something of several kinds, or nothing.
+    fn aim(&mut self, sources: &mut [Resource<'a>], aim: &Rc<Aim>) -> Result<(), Box<Outcome>> {
+        if !aim.targets.is_empty() && !self.edits.contains_key(&(self.aims.len() as u32)) {
+            check_targeted(sources, aim)?;
+        }
+        for source in sources {
+            source.input = Some(self.aims.len() as u32);
+            source.into.clone_from(&aim.into);
+        }
+        self.aims.push(Rc::clone(aim));
+        Ok(())
     }
 
     /// The items at a path.
@@ -219,6 +338,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
     ) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
         let mut members = Vec::new();
         let (first_apart, mut found) = (self.apart.len(), false);
+        let own = self.own;
         for (i, slot) in self.items.iter().enumerate() {
             let Some(item) = slot else { continue };
             let Some(relative) = item.path.and_then(|p| below(p, path)) else { continue };
@@ -233,12 +353,15 @@ impl<'a, 'c> Assigning<'a, 'c> {
             self.taken_by[i] = Some(&input.field);
             self.gone[i] = keep == Keep::Consumed;
             let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == path);
+            if role == Role::Source && !is_file_itself && configures(item, own) {
+                continue;
+            }
             let located = if is_file_itself { Located::Nowhere } else { item.located };
             if is_file_itself && keep == Keep::Stay {
                 self.files.insert(i, input.field.clone());
             }
             let item = Resource { relative_path: Some(relative), located, ..item.clone() };
-            if item.identity.is_some() || input.target.is_some() {
+            if item.identity.is_some() || !input.aim.targets.is_empty() {
                 members.push(item);
             } else {
                 self.apart.push((role, item));
@@ -247,7 +370,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         if let (true, Some((_, item))) = (members.is_empty(), self.apart.get(first_apart)) {
             return Err(no_resource(item, self.mode));
         }
-        if !found {
+        if !found && input.aim.need == Need::Hit {
             let has_paths = self.items.iter().flatten().any(|item| item.path.is_some());
             let of_host = match (has_paths, self.items.is_empty()) {
                 (true, _) => "",
@@ -297,10 +420,12 @@ impl<'a, 'c> Assigning<'a, 'c> {
     }
 
     fn into_roles(self) -> Result<Roles<'a>, Box<Outcome>> {
-        let Self { mode, items, gone, taken_by, mut others, targets, apart, files } = self;
+        let Self { mode, items, gone, taken_by, mut others, aims, edits, own, apart, files } = self;
         let is_filled = |role: &Role| others.iter().any(|(filled, _)| filled == role);
         let alone = apart.iter().find(|(role, _)| !is_filled(role)).map(|(_, item)| item);
-        let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
+        let is_aimed =
+            |r: &Resource<'_>| r.input.is_some_and(|i| aims.get(i as usize).is_some_and(|aim| !aim.targets.is_empty()));
+        let unnamed = |r: &&Resource<'_>| r.identity.is_none() && !is_aimed(r);
         if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
             return Err(no_resource(resource, mode));
         }
@@ -320,7 +445,45 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         // They stay for the whole run, and have room for many more.
         others.iter_mut().map(|(_, members)| members).chain([&mut dest]).for_each(Vec::shrink_to_fit);
-        Ok(Roles { dest, others, targets, apart, beside: Vec::new(), gone, files })
+        Ok(Roles { dest, others, aims, edits, own, apart, beside: Vec::new(), gone, files })
+    }
+}
+
+/// Checks sources that are merged into what targets select.
+///
+/// # Errors
+/// They are of several kinds, so a target would get parts of another kind; or one of them holds only names, which a target does not change.
+fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Outcome>> {
+    let of_kinds = || sources.iter().filter(|source| !source.named().kind.is_empty());
+    if let Some(first) = of_kinds().next()
+        && let Some(other) = of_kinds().find(|other| other.named().kind != first.named().kind)
+    {
+        let called = |source: &Resource<'_>| format!("{} of {}", source.named().called(), source.whereabouts());
+        return Err(error(format!(
+            "{} must be for sources of one kind, for it gets all of each, and these are {} and {}: write an input for each kind, or leave the target out and name the folder of their partners by `into`",
+            aim.name,
+            called(first),
+            called(other)
+        )));
+    }
+    let only = |map: NodeRef<'_>, names: &[&str]| map.fields().all(|(key, _)| names.contains(&key.string()));
+    let says_nothing = |source: &&Resource<'_>| {
+        let metadata = source.node().get("metadata");
+        let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
+        let names = |name: &str| metadata.is_some_and(|metadata| metadata.get(name).is_some());
+        let says_who = names("name") || names("namespace") || source.node().get("kind").is_some();
+        says_who
+            && only(source.node(), &["apiVersion", "kind", "metadata"])
+            && metadata.is_none_or(|metadata| only(metadata, &["name", "namespace", "annotations"]))
+            && annotations.is_none_or(|all| all.fields().all(|(key, _)| is_transport(key.string())))
+    };
+    match sources.iter().find(says_nothing) {
+        Some(source) => Err(error(format!(
+            "{} must be for a source that changes something, but {} holds at most apiVersion, kind, name and namespace, which a target never changes: to set the namespace, write `edits: [{{set: metadata.namespace, value: …}}]`",
+            aim.name,
+            source.whereabouts()
+        ))),
+        None => Ok(()),
     }
 }
 

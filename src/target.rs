@@ -1,25 +1,26 @@
 //! [`Target`]: selects the items that a source applies to, or the resources that a rule is for.
 //!
-//! It selects as kustomize's `patches[].target` does: every given condition must match, a pattern must match the whole value, and an empty
-//! selector matches everything. Only an empty pattern differs. kustomize ignores it; here it matches an empty value, such as the group of
-//! the core types. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both. kustomize has no `path`.
+//! It selects as kustomize's `patches[].target` does: every given condition must match, and a pattern must match the whole value. What is empty
+//! differs. kustomize ignores it; here an empty pattern matches an empty value, such as the group of the core types, and an empty selector is an
+//! error, for it would select everything. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both. kustomize has no `path`.
 
 mod glob;
 mod selector;
 
 use std::fmt;
-use std::rc::Rc;
 
+use krm_merge::package::Present;
 use krm_merge::resource::{Identity, Resource};
 use krm_schema::scope::is_cluster_scoped;
-use krm_yaml::NodeRef;
+use krm_tree::child::Value as _;
+use krm_tree::tree::View;
 
 use crate::name::Name;
 use regex_lite::Regex;
 use selector::Selector;
 
 /// A `target`, ready to select.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Target {
     name: Name,
     written: String,
@@ -49,10 +50,14 @@ pub enum TargetField {
 const NON_NAMESPACEABLE: &str = "_non_namespaceable_";
 
 /// A pattern for a whole value. Most patterns are plain words, which are compared without a regular expression.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Pattern {
     Word(String),
-    Expression(Regex),
+    Expression {
+        /// As the user wrote it.
+        written: String,
+        regex: Regex,
+    },
 }
 
 impl Pattern {
@@ -63,7 +68,7 @@ impl Pattern {
         let text = unquoted(text);
         // The pattern is compiled alone first, so that a `)` that closes no group of its own is an error.
         let whole = Regex::new(&text).and_then(|_| Regex::new(&format!("^(?:{text})$"))).map_err(|e| e.to_string())?;
-        Ok(Self::Expression(whole))
+        Ok(Self::Expression { written: text, regex: whole })
     }
 
     fn is_empty(&self) -> bool {
@@ -73,7 +78,7 @@ impl Pattern {
     fn fits(&self, value: &str) -> bool {
         match self {
             Self::Word(word) => word == value,
-            Self::Expression(expression) => expression.is_match(value),
+            Self::Expression { regex, .. } => regex.is_match(value),
         }
     }
 }
@@ -111,17 +116,6 @@ fn unquoted(pattern: &str) -> String {
         };
     }
     out + rest
-}
-
-/// The identity of a resource; of one without an identity, what it has of it.
-fn identity<'a>(resource: &Resource<'a>) -> Identity<'a> {
-    let text = |path: &[&str]| resource.node().at(path).and_then(NodeRef::as_str).unwrap_or_default();
-    resource.identity.unwrap_or_else(|| Identity {
-        api_version: text(&["apiVersion"]),
-        kind: text(&["kind"]),
-        namespace: text(&["metadata", "namespace"]),
-        name: text(&["metadata", "name"]),
-    })
 }
 
 impl Target {
@@ -173,7 +167,16 @@ impl Target {
 
     /// Whether it selects a resource.
     pub fn selects(&self, resource: &Resource<'_>) -> bool {
-        self.fits(identity(resource), resource)
+        self.fits(Present { resource, identity: resource.named(), view: View::Node(resource.node()) })
+    }
+
+    /// Whether a pattern of it names a kind, and does not only fit it.
+    pub fn names_kind(&self, kind: &str) -> bool {
+        let names = |pattern: &Pattern| match pattern {
+            Pattern::Word(word) => word == kind,
+            Pattern::Expression { written, .. } => written.split('|').any(|word| word == kind),
+        };
+        self.fields.iter().any(|(field, pattern)| *field == TargetField::Kind && names(pattern))
     }
 
     /// The name that it selects, if it selects no other name.
@@ -186,36 +189,23 @@ impl Target {
 
     /// The name of a resource, as a target looks at it.
     pub fn name_of<'a>(resource: &Resource<'a>) -> &'a str {
-        identity(resource).name
+        resource.named().name
     }
 
-    /// The items that each of these targets selects, by their numbers. A target does not select items that are not resources, for example a
-    /// kustomization without a name.
-    pub fn selected(targets: &[Rc<Self>], items: &[Resource<'_>]) -> Vec<Vec<usize>> {
-        let mut selected = vec![Vec::new(); targets.len()];
-        for (number, item) in items.iter().enumerate() {
-            let Some(identity) = item.identity else { continue };
-            for (target, selected) in targets.iter().zip(&mut selected) {
-                if target.fits(identity, item) {
-                    selected.push(number);
-                }
-            }
-        }
-        selected
-    }
-
-    /// Whether it selects the resource, which has this identity.
-    fn fits(&self, identity: Identity<'_>, resource: &Resource<'_>) -> bool {
+    /// Whether it selects a resource, as that is by now.
+    pub fn fits(&self, Present { resource, identity, view }: Present<'_, '_, '_>) -> bool {
         let Identity { api_version, kind, namespace, name } = identity;
-        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        // Most items fail by their kind or name, and thousands of targets may look at thousands of items.
+        let group = || api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let version = || api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
         let fits = |(field, pattern): &(TargetField, Pattern)| match field {
-            TargetField::Group => pattern.fits(group),
-            TargetField::Version => pattern.fits(version),
+            TargetField::Group => pattern.fits(group()),
+            TargetField::Version => pattern.fits(version()),
             TargetField::Kind => pattern.fits(kind),
             TargetField::Name => pattern.fits(name),
             TargetField::Namespace => {
                 let effective = match namespace {
-                    _ if is_cluster_scoped(group, kind) => NON_NAMESPACEABLE,
+                    _ if is_cluster_scoped(group(), kind) => NON_NAMESPACEABLE,
                     "" => "default",
                     namespace => namespace,
                 };
@@ -223,7 +213,9 @@ impl Target {
             }
         };
         let selects = |selector: &Option<Selector>, map: &str| {
-            selector.as_ref().is_none_or(|s| s.fits(|key| resource.node().at(&["metadata", map, key])?.as_str()))
+            let Some(selector) = selector else { return true };
+            let map = view.field("metadata").and_then(|metadata| metadata.field(map));
+            selector.fits(|key| map?.field(key)?.text())
         };
         let is_there = |path: &Regex| resource.file().is_some_and(|file| path.is_match(file));
         self.fields.iter().all(fits)

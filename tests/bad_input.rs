@@ -82,7 +82,7 @@ fn errors_of_the_spec() {
     );
     says(&two_way("source: [{path: ../x}]\n"), &["must be a path within the package", "not \"../x\""]);
     says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);
-    says(&two_way("source: [{}]\n"), &["must have exactly one of `resources`, `yaml` and `path`, not none"]);
+    says(&two_way("source: [{}]\n"), &["must have exactly one of `resources`, `yaml`, `edits` and `path`, not none"]);
     says(&two_way("source: [{path: a, yaml: b}]\n"), &["not `yaml` and `path`"]);
     says(
         &two_way("source: [{yaml: 'a: 1', keep: true}]\n"),
@@ -181,7 +181,7 @@ fn sources_that_cannot_be_merged() {
     says(&with("- a\n"), &["must hold resources, which are maps"]);
     says(
         &with("- {op: add, path: /spec/b, value: 1}\n"),
-        &["must hold resources, which are maps; a JSON patch (RFC 6902) is none"],
+        &["`spec.source[0]` must have a `target` or `targets`, the items in which its edits are made"],
     );
     says(&with("# nothing\n"), &["must hold at least one resource"]);
     says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
@@ -554,11 +554,48 @@ fn errors_of_a_target() {
         &["`spec.source[0].target.path` must be a path, as `charts/*/Chart.yaml`, not \"a[\": a `[` must have its `]`"],
     );
     says(&target("{annotationSelector: '=x'}"), &["`spec.source[0].target.annotationSelector` must be a selector"]);
+    for empty in ["''", "' '"] {
+        let why = "must be a selector, as `app=web,tier in (a, b)`, not \"";
+        says(
+            &target(&format!("{{kind: Pod, labelSelector: {empty}}}")),
+            &[why, "it is empty, and would select everything"],
+        );
+    }
+    let of =
+        |aim: &str| resource_list(&items(POD), &format!("mode: TwoWay\nsource: [{{yaml: 'spec: {{a: 1}}', {aim}}}]\n"));
+    says(&of("targets: []"), &["`spec.source[0].targets` must hold at least one target, or be left out"]);
+    says(&of("targets: [{kind: Pod}, {}]"), &["`spec.source[0].targets[1]` must have at least one field"]);
+    says(&of("targets: [{kind: A}, {kind: B}]"), &["none fits `kind: A`, or `kind: B` (regular"]);
+    says(
+        &of("target: {kind: Pod}, targets: [{kind: Pod}]"),
+        &["`spec.source[0].targets` must not be given with `target`"],
+    );
+    says(&of("target: {kind: Pod}, exclude: [{name: web}]"), &["none fits `kind: Pod` and is not excluded"]);
+    says(&of("exclude: [{kind: Pod}]"), &["`spec.source[0].exclude` must not be given without `target` or `targets`"]);
+    says(&of("target: {kind: Pod}, into: a"), &["`spec.source[0].into` must not be given with a target"]);
+    says(&of("into: ../a"), &["`spec.source[0].into` must be a path within the package"]);
     let three_way = "mode: ThreeWay\noriginal: [{yaml: 'a: 1', target: {kind: Pod}}]\nupdated: [{yaml: 'a: 1'}]\n";
     says(
         &resource_list(&items(POD), three_way),
-        &["`spec.original[0].target` must not be given: only a source has a target"],
+        &["`spec.original[0].target` must not be given: only a source has it"],
     );
+}
+
+/// What a target selects gets all of each source. So the sources must be of one kind, and say more than names.
+#[test]
+fn sources_that_no_target_can_take() {
+    let of = |yaml: &str| {
+        let spec = format!("mode: TwoWay\nsource:\n- target: {{kind: Pod}}\n  yaml: '{yaml}'\n");
+        resource_list(&items(POD), &spec)
+    };
+    let kinds = "[{kind: A, metadata: {name: a}}, {kind: A}, {kind: B, metadata: {name: b}}]";
+    let kinds = of(&format!("{{apiVersion: v1, kind: List, items: {kinds}}}"));
+    says(&kinds, &["`spec.source[0].target` must be for sources of one kind", "A a of", "B b of", "by `into`"]);
+    for nothing in ["metadata: {namespace: prod}", "{apiVersion: v1, kind: Pod, metadata: {name: a}}", "kind: Pod"] {
+        let why =
+            "`spec.source[0].target` must be for a source that changes something, but `spec.source[0].yaml` holds";
+        says(&of(nothing), &[why]);
+    }
 }
 
 /// A source that comes to an item which is gone must not leave a piece of text in its place.
@@ -575,8 +612,11 @@ fn an_item_that_one_source_deletes_takes_no_other() {
     says(&run("", &by_name("$patch: delete\n"), &by_name("spec: {hostname: x}\n")), &[refused]);
     says(&run("  ", &by_target("$patch: delete"), &by_name("spec: {hostname: x}\n")), &[refused]);
     for indent in ["", "  "] {
-        let output = passes(&run(indent, &by_target("$patch: delete"), &by_target("aé: 1")));
-        assert_eq!(support::items_of(&output.stdout), "[]\n", "what a target selects is what is there");
+        // What a target selects is what is there.
+        let none_left = "error: `spec.source[1].target` must select at least one item, and none fits `kind: Pod`";
+        says(&run(indent, &by_target("$patch: delete"), &by_target("aé: 1")), &[none_left]);
+        let output = passes(&run(indent, &by_target("$patch: delete"), &by_target("$patch: delete")));
+        assert_eq!(support::items_of(&output.stdout), "[]\n");
     }
 }
 
@@ -675,4 +715,86 @@ fn a_number_that_json_lacks() {
             .stdout
             .contains("\"b\":.inf,\"c\":1")
     );
+}
+
+/// A base and its overlays have the same identities. Without a source, nobody said which of them is the base.
+#[test]
+fn items_of_one_identity_in_different_folders_need_a_source() {
+    let at = |path: &str| {
+        POD.replace("name: web", &format!("name: web\n  annotations: {{config.kubernetes.io/path: {path}}}"))
+    };
+    for (one, other, so) in [
+        ("base/pod.yaml", "overlays/prod/pod.yaml", "write `source: [{path: overlays/prod, into: base}]`"),
+        ("pod.yaml", "overlay/pod.yaml", "write `source: [{path: overlay}]`, or `source=overlay` in a ConfigMap"),
+        ("overlay/pod.yaml", "pod.yaml", "write `source: [{path: overlay}]`"),
+    ] {
+        let list = format!("{}{}", items(&at(one)), items(&at(other)));
+        says(&resource_list(&list, "mode: TwoWay\n"), &["`source` must say", one, other, so]);
+    }
+    let list = format!("{}{}", items(&at("a/one.yaml")), items(&at("a/two.yaml")));
+    let told = passes(&resource_list(&list, "mode: TwoWay\n")).stderr;
+    assert_eq!(
+        told,
+        [
+            "warning: Pod web (a/two.yaml): removed, for it was merged into `items[0]` (a/one.yaml), which has the same identity"
+        ]
+    );
+}
+
+/// A run that fails did nothing.
+#[test]
+fn a_run_that_fails_tells_nothing_as_done() {
+    let spec = "mode: TwoWay\nsource:\n- {apiVersion: v1, kind: A, metadata: {name: new}}\n- {target: {kind: Pod}, yaml: '$patch: delete'}\n- {target: {kind: B}, yaml: 'a: 1'}\n";
+    let output = krm_merge_function::run(&resource_list(&items(POD), spec));
+    let told: Vec<String> = support::results(&output.stdout).into_iter().map(|result| result.1).collect();
+    assert_eq!(
+        told,
+        [
+            "`spec.source[2].target` must select at least one item, and none fits `kind: B` (regular expressions for the whole value)"
+        ]
+    );
+}
+
+#[test]
+fn errors_of_an_edit() {
+    let of = |edits: &str| {
+        resource_list(&items(POD), &format!("mode: TwoWay\nsource: [{{target: {{kind: Pod}}, edits: [{edits}]}}]\n"))
+    };
+    for (edit, want) in [
+        ("", "`spec.source[0].edits` must hold at least one edit"),
+        ("x", "`spec.source[0].edits[0]` must be a map, not \"x\""),
+        ("{value: 1}", "`spec.source[0].edits[0]` must have exactly one of `set`, `append`, `delete` or `op`"),
+        ("{set: a, delete: b, value: 1}", "must have exactly one of"),
+        ("{set: a}", "`spec.source[0].edits[0]` must have a `value`"),
+        ("{delete: a, value: 1}", "`spec.source[0].edits[0].value` must not be given here"),
+        (
+            "{set: 'a[', value: 1}",
+            "`spec.source[0].edits[0].set` must be a path, as `spec.replicas`, not \"a[\": `[` must have",
+        ),
+        ("{op: move, path: /a, from: /b}", "`spec.source[0].edits[0]`"),
+        ("{op: add, path: a, value: 1}", "must be a path, as `/spec/replicas`, not \"a\": it must begin with `/`"),
+        (
+            "{set: spec.containers.image, value: x}",
+            "it is a list in dest, which has no field `image`: name its elements, as `[*]`",
+        ),
+        ("{append: spec, value: x}", "it is a map in dest, and only a list gets elements"),
+        ("{set: kind.x, value: x}", "it is a text in dest that is no YAML, no JSON and no lines of keys and values"),
+        ("{op: replace, path: /spec/x, value: 1}", "`/spec/x` must be there, and it is not"),
+        ("{op: test, path: /kind, value: Job}", "`kind` must have this value, or the patch is not for it"),
+        (
+            "{op: add, path: /spec/containers/9, value: {name: x}}",
+            "it is a list of 1 in dest, so `9` is no place in it",
+        ),
+        ("{delete: metadata}", "`metadata` must stay a map"),
+        (
+            "{set: 'spec.containers[name=app].args[--x]', value: [a]}",
+            "must be set to a scalar, or deleted, for it is a flag",
+        ),
+    ] {
+        says(&of(edit), &[want]);
+    }
+    let no_target = resource_list(&items(POD), "mode: TwoWay\nsource: [{edits: [{set: a, value: 1}]}]\n");
+    says(&no_target, &["`spec.source[0]` must have a `target` or `targets`"]);
+    let patch = resource_list(&items(POD), "mode: TwoWay\nsource: [{yaml: '[{op: remove, path: /spec/x}]'}]\n");
+    says(&patch, &["must have a `target` or `targets`, the items in which its edits are made"]);
 }

@@ -54,6 +54,7 @@ fn read(path: &Path, mode: &str) -> Case {
 fn check(folder: &str, mode: &str) {
     let files = files(folder);
     assert!(!files.is_empty());
+    let mut wrong = Vec::new();
     for path in files {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let case = read(&path, mode);
@@ -63,18 +64,25 @@ fn check(folder: &str, mode: &str) {
             fs::write(Path::new(&out).join(format!("{folder}-{name}.yaml")), &stdin).expect("written");
         }
         let output = passes(&stdin);
-        assert_eq!(items_of(&output.stdout), items(&case.result), "{name}");
+        if items_of(&output.stdout) != items(&case.result) {
+            wrong.push(format!("{name}: the items are\n{}", items_of(&output.stdout)));
+        }
         let messages: Vec<String> = results(&output.stdout).into_iter().map(|r| r.1).collect();
-        assert_eq!(messages, case.messages, "{name}");
+        if messages != case.messages {
+            wrong.push(format!("{name}: the results are {messages:#?}"));
+        }
         if messages.is_empty() && items(&case.dest) == items(&case.result) {
             assert_eq!(output.stdout, stdin, "{name}: a merge that changes nothing returns its input");
         }
 
         if !name.contains("-at-the-root-") {
             let again = passes(&resource_list(&items(&case.result), &case.spec));
-            assert_eq!(items_of(&again.stdout), items(&case.result), "{name}: merged again");
+            if items_of(&again.stdout) != items(&case.result) {
+                wrong.push(format!("{name}: merged again\n{}", items_of(&again.stdout)));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

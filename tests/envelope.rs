@@ -385,7 +385,7 @@ fn a_source_that_misses_its_item_by_a_namespace_is_told() {
     let item = ITEM.replace("    name: a\n", "    name: a\n    namespace: shop\n");
     let output = passes(&list(&item, CONFIG)).stdout;
     let message = "added, for no item is `v1 ConfigMap a`; `v1 ConfigMap shop/a` has another namespace";
-    assert_eq!(results(&output), [("info".into(), message.into())]);
+    assert_eq!(results(&output), [("warning".into(), message.into())]);
 }
 
 /// kpt puts comments back by place. An item in which they would come to the wrong one, or at a value of another kind, goes out without

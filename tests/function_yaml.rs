@@ -151,6 +151,12 @@ fn full() -> Vec<Value> {
         config(json!({"mode": "TwoWay", "source": [itself]})),
         config(json!({"mode": "ThreeWay", "original": [itself], "updated": [itself], "onConflict": "ours"})),
     ];
+    let edits = [json!({"set": "spec.a", "value": 1}), json!({"op": "add", "path": "/spec/a", "value": 1})];
+    for edit in edits {
+        let all = json!({"edits": [edit], "targets": [target], "exclude": [target], "create": false, "optional": true});
+        out.push(config(json!({"mode": "TwoWay", "source": [all]})));
+    }
+    out.push(config(json!({"mode": "TwoWay", "source": [{"path": "x", "into": "base"}]})));
     for input in [path, yaml, resources] {
         let mut source = input.clone();
         source["target"] = target.clone();
@@ -171,7 +177,7 @@ fn is_read(config: &Value) -> Result<(), String> {
 }
 
 /// What the code refuses and no schema of OpenAPI 3.0 can say without `if`, or not of a field that may be null: by a part of the message.
-const BEYOND_THE_SCHEMA: [&str; 12] = [
+const BEYOND_THE_SCHEMA: [&str; 18] = [
     "must be a path, as `charts/*/Chart.yaml`, not \"",
     "must be a path, as `spec.replicas`, not \"",
     "must be a number of bytes, as `64Mi`, `1Gi` or `1048576`, not \"",
@@ -184,6 +190,12 @@ const BEYOND_THE_SCHEMA: [&str; 12] = [
     "must be a selector",
     "must be field names joined by dots",
     "`spec.openapi` must have",
+    "must not be given without `target`",
+    "must not be given with",
+    "must not be given here",
+    "must have a `value`",
+    "must be a path, as `/spec/replicas`",
+    "must be given, as `/spec/replicas`",
 ];
 
 #[test]

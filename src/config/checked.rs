@@ -31,7 +31,7 @@ impl Wrong {
 ///
 /// # Errors
 /// The target has no field; or a pattern or a selector is invalid.
-pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
+pub fn target(name: Name, written: &WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
     if given.is_empty() {
         return Err(Wrong::whole(format!(
             "{name} must have at least one field: without any it would select every item"
@@ -39,15 +39,15 @@ pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<
     }
     let mut target = Target::new(name.clone(), given.join(", "));
     let patterns = [
-        ("group", TargetField::Group, written.group),
-        ("version", TargetField::Version, written.version),
-        ("kind", TargetField::Kind, written.kind),
-        ("name", TargetField::Name, written.name),
-        ("namespace", TargetField::Namespace, written.namespace),
+        ("group", TargetField::Group, &written.group),
+        ("version", TargetField::Version, &written.version),
+        ("kind", TargetField::Kind, &written.kind),
+        ("name", TargetField::Name, &written.name),
+        ("namespace", TargetField::Namespace, &written.namespace),
     ];
     for (part, of, pattern) in patterns {
         let Some(pattern) = pattern else { continue };
-        target = target.with_pattern(of, &pattern).map_err(|e| {
+        target = target.with_pattern(of, pattern).map_err(|e| {
             Wrong::of(part, format!("{} must be a regular expression, not \"{pattern}\": {e}", name.of(part)))
         })?;
     }
@@ -55,18 +55,18 @@ pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<
         let name = name.of(part);
         Wrong::of(part, format!("{name} must be a selector, as `app=web,tier in (a, b)`, not \"{written}\": {e}"))
     };
-    if let Some(selector) = written.label_selector {
-        target = target.with_labels(&selector).map_err(|e| not_selector("labelSelector", &selector, e))?;
+    if let Some(selector) = &written.label_selector {
+        target = target.with_labels(selector).map_err(|e| not_selector("labelSelector", selector, e))?;
     }
-    if let Some(selector) = written.annotation_selector {
-        target = target.with_annotations(&selector).map_err(|e| not_selector("annotationSelector", &selector, e))?;
+    if let Some(selector) = &written.annotation_selector {
+        target = target.with_annotations(selector).map_err(|e| not_selector("annotationSelector", selector, e))?;
     }
-    if let Some(path) = written.path {
+    if let Some(path) = &written.path {
         let wrong = |e: String| {
             let name = name.of("path");
             Wrong::of("path", format!("{name} must be a path, as `charts/*/Chart.yaml`, not \"{path}\": {e}"))
         };
-        target = target.with_path(&path).map_err(wrong)?;
+        target = target.with_path(path).map_err(wrong)?;
     }
     Ok(target)
 }

@@ -1,5 +1,7 @@
 //! The functionConfig in a ConfigMap: all values are strings, for `kpt fn eval -- mode=…`.
 
+use std::rc::Rc;
+
 use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Renames};
 use krm_tree::limit::Asked;
 use krm_yaml::{Error, NodeRef};
@@ -8,13 +10,16 @@ use super::written::SIZE;
 use super::{
     Config, From, Input, Keep, Mode, Role, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
 };
+use crate::aim::Aim;
+use crate::name::Name;
 
 /// The fields that `data` may have.
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "mode",
     "source",
     "original",
     "updated",
+    "into",
     "onConflict",
     "conflictLevel",
     "renames",
@@ -57,6 +62,9 @@ pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     };
     let (source, original) = (data.role(mode, Role::Source)?, data.role(mode, Role::Original)?);
     let updated = data.role(mode, Role::Updated)?;
+    if let Some(at) = data.get("into").filter(|_| source.is_none()) {
+        return Err(at.error("`data.into` must not be given without `data.source`, whose partners are in that folder"));
+    }
     let on_conflict = data.pick_among("onConflict", &ON_CONFLICT, &["TakeUpdated", "KeepDest", "Fail"])?;
     let conflict_level =
         data.pick("conflictLevel", &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)])?;
@@ -130,11 +138,12 @@ impl<'a> Data<'a> {
         check_role(mode, role, "data", value)?;
         let field = format!("data.{}", role.name());
         let text = value.string();
-        let from = if text.contains('\n') || text.contains(": ") {
-            From::Yaml(text)
-        } else {
-            From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
-        };
-        Ok(Some(vec![Input { field, node: value, from, target: None }]))
+        let is_yaml = text.contains('\n') || text.contains(": ") || text.starts_with(['{', '[']);
+        let from =
+            if is_yaml { From::Yaml(text) } else { From::Path { path: clean_path(value, &field)?, keep: Keep::Stay } };
+        let into = self.get("into").filter(|_| role == Role::Source);
+        let into = into.map(|at| clean_path(at, "data.into").map(Into::into)).transpose()?;
+        let aim = Rc::new(Aim { into, ..Aim::at_identity(Name::Field(field.clone())) });
+        Ok(Some(vec![Input { field, node: value, from, aim }]))
     }
 }

@@ -8,11 +8,13 @@ use krm_yaml::{Error, NodeRef};
 
 use super::checked::{Wrong, shown_fields, target};
 use super::deserialize::{from_node, one_of};
-use super::written::{Element, Merge, WrittenDecision, WrittenTarget};
+use super::edits::edits_in;
+use super::written::{Element, Merge, OF_SOURCE, WrittenDecision, WrittenInput, WrittenTarget};
 use super::{
     Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, clean_path,
     limit,
 };
+use crate::aim::{Aim, Create, Need};
 use crate::decision::Decision;
 use crate::name::Name;
 use crate::target::Target;
@@ -77,10 +79,15 @@ pub(super) fn read<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>
 
 fn input<'a>(element: Element, node: NodeRef<'a>, field: String) -> Result<Input<'a>, Error> {
     let Element::Input(input) = element else {
-        return Ok(Input { field, node, from: From::Itself(node), target: None });
+        let aim = Rc::new(Aim::at_identity(Name::Field(field.clone())));
+        return Ok(Input { field, node, from: From::Itself(node), aim });
     };
-    let given =
-        [("resources", input.resources.is_some()), ("yaml", input.yaml.is_some()), ("path", input.path.is_some())];
+    let given = [
+        ("resources", input.resources.is_some()),
+        ("yaml", input.yaml.is_some()),
+        ("edits", input.edits.is_some()),
+        ("path", input.path.is_some()),
+    ];
     let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
     let [kind] = given.as_slice() else {
         let found = if given.is_empty() {
@@ -89,19 +96,17 @@ fn input<'a>(element: Element, node: NodeRef<'a>, field: String) -> Result<Input
             given.iter().map(|g| format!("`{g}`")).collect::<Vec<_>>().join(" and ")
         };
         return Err(
-            node.error(format!("`{field}` must have exactly one of `resources`, `yaml` and `path`, not {found}; or it is a resource, as `{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}}}`"))
+            node.error(format!("`{field}` must have exactly one of `resources`, `yaml`, `edits` and `path`, not {found}; or it is a resource, as `{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}}}`"))
         );
     };
     if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {
         return Err(at.error(format!("`{field}.keep` must not be given without `path`")));
     }
-    if let Some(at) = node.get("target").filter(|_| !field.starts_with("spec.source")) {
-        return Err(at.error(format!("`{field}.target` must not be given: only a source has a target")));
+    let of_source = OF_SOURCE.iter().find_map(|name| Some((name, node.get(name)?)));
+    if let Some((name, at)) = of_source.filter(|_| !field.starts_with("spec.source")) {
+        return Err(at.error(format!("`{field}.{name}` must not be given: only a source has it")));
     }
-    let target = match (node.get("target"), input.target) {
-        (Some(at), Some(written)) => Some(Rc::new(target_at(at, written, Name::Field(format!("{field}.target")))?)),
-        _ => None,
-    };
+    let aim = Rc::new(aim(&field, node, &input)?);
     let value = node.get(kind).unwrap_or(node);
     let field = format!("{field}.{kind}");
     let from = match *kind {
@@ -112,12 +117,61 @@ fn input<'a>(element: Element, node: NodeRef<'a>, field: String) -> Result<Input
             From::Resources(value.elements().collect())
         }
         "yaml" => From::Yaml(value.string()),
+        "edits" => {
+            if value.elements().next().is_none() {
+                return Err(value.error(format!("`{field}` must hold at least one edit")));
+            }
+            From::Edits(edits_in(value, &field)?)
+        }
         _ => From::Path {
             path: clean_path(value, &field)?,
             keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
         },
     };
-    Ok(Input { field, node: value, from, target })
+    Ok(Input { field, node: value, from, aim })
+}
+
+/// Which items an input is for.
+fn aim(field: &str, node: NodeRef<'_>, input: &WrittenInput) -> Result<Aim, Error> {
+    let one = input.target.as_ref().zip(node.get("target"));
+    let one = one.map(|(written, at)| target_at(at, written, Name::Field(format!("{field}.target")))).transpose()?;
+    let several = |name: &str, written: &Option<Vec<WrittenTarget>>| {
+        let Some((written, list)) = written.as_ref().zip(node.get(name)) else { return Ok(Vec::new()) };
+        if written.is_empty() {
+            return Err(list.error(format!("`{field}.{name}` must hold at least one target, or be left out")));
+        }
+        let all = written.iter().zip(list.elements()).enumerate();
+        all.map(|(i, (written, at))| target_at(at, written, Name::Field(format!("{field}.{name}[{i}]")))).collect()
+    };
+    let [targets, exclude] = [several("targets", &input.targets)?, several("exclude", &input.exclude)?];
+    let not_both = |name: &str, why: &str| {
+        let at = node.get(name).unwrap_or(node);
+        Err(at.error(format!("`{field}.{name}` must not be given {why}")))
+    };
+    if one.is_some() && !targets.is_empty() {
+        return not_both("targets", "with `target`: write all targets into it");
+    }
+    let targets: Vec<Target> = one.into_iter().chain(targets).collect();
+    if targets.is_empty() && !exclude.is_empty() {
+        return not_both("exclude", "without `target` or `targets`, which say what it is taken from");
+    }
+    if !targets.is_empty() && input.into.is_some() {
+        return not_both("into", "with a target, which may have a `path`");
+    }
+    let into = match node.get("into").filter(|_| input.into.is_some()) {
+        Some(at) => Some(clean_path(at, &format!("{field}.into"))?.into()),
+        None => None,
+    };
+    let of_target = ["target", "targets"].into_iter().find(|name| node.get(name).is_some_and(|at| !at.is_null()));
+    let name = of_target.map_or_else(|| field.to_owned(), |target| format!("{field}.{target}"));
+    Ok(Aim {
+        name: Name::Field(name),
+        targets,
+        exclude,
+        into,
+        create: if input.create == Some(false) { Create::Nothing } else { Create::Missing },
+        need: if input.optional == Some(true) { Need::Optional } else { Need::Hit },
+    })
 }
 
 /// Reads `spec.rules`, which say who wins the conflicts at some places.
@@ -139,7 +193,7 @@ fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Re
             PathPattern::parse(&path).map_err(wrong)
         });
         let target = match (node.get("target"), written.target) {
-            (Some(at), Some(written)) => Some(target_at(at, written, Name::Field(format!("spec.rules[{i}].target")))?),
+            (Some(at), Some(written)) => Some(target_at(at, &written, Name::Field(format!("spec.rules[{i}].target")))?),
             _ => None,
         };
         let when = node.get("when").filter(|_| written.when.is_some());
@@ -154,7 +208,7 @@ fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Re
 }
 
 /// The target that the user wrote at a place; errors point into it.
-fn target_at(at: NodeRef<'_>, written: WrittenTarget, name: Name) -> Result<Target, Error> {
+fn target_at(at: NodeRef<'_>, written: &WrittenTarget, name: Name) -> Result<Target, Error> {
     let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
     target(name, written, shown_fields(at)).map_err(in_target)
 }

@@ -94,7 +94,7 @@ pub(super) struct Spec {
     pub(super) max_output: Option<Size>,
 }
 
-/// Where resources come from: exactly one of `resources`, `yaml` and `path`.
+/// Where resources come from: exactly one of `resources`, `yaml`, `edits` and `path`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(rename = "Input")]
@@ -104,6 +104,9 @@ pub(super) struct WrittenInput {
     pub(super) resources: Option<Vec<IgnoredAny>>,
     /// One or more YAML documents as text; their comments are merged, too.
     pub(super) yaml: Option<String>,
+    /// Edits by path, which are made in each item of the target, one after the other.
+    #[schemars(length(min = 1))]
+    pub(super) edits: Option<Vec<WrittenEdit>>,
     /// The items whose path is this file or lies below this folder.
     #[schemars(length(min = 1))]
     pub(super) path: Option<String>,
@@ -112,6 +115,58 @@ pub(super) struct WrittenInput {
     /// Which dest items a source is applied to, instead of the items with its identity. An item must match all fields that are given.
     /// Group, version, kind, name and namespace are regular expressions for the whole value.
     pub(super) target: Option<WrittenTarget>,
+    /// Several targets, of which one must match, instead of `target`.
+    #[schemars(length(min = 1))]
+    pub(super) targets: Option<Vec<WrittenTarget>>,
+    /// With `target` or `targets`: the items that are not meant.
+    #[schemars(length(min = 1))]
+    pub(super) exclude: Option<Vec<WrittenTarget>>,
+    /// Without a target: the folder in which the items with the identities of these resources are looked for, and to which new resources go.
+    #[schemars(length(min = 1))]
+    pub(super) into: Option<String>,
+    /// Whether items that are not there are made. Default `true`.
+    pub(super) create: Option<bool>,
+    /// Whether it may be for no item. Default `false`.
+    pub(super) optional: Option<bool>,
+}
+
+/// An edit: exactly one of `set`, `append` and `delete`, each with a path, or an operation of a JSON patch (RFC 6902).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "Edit", transform = one_edit)]
+pub(super) struct WrittenEdit {
+    /// The place that gets the value: `spec.replicas`, `spec.template.spec.containers[name=app].image`, `data["app.yaml"].server.port`. `*`
+    /// stands for one field, `[*]` for all elements, and `[--port]` for a flag of a command.
+    #[schemars(length(min = 1))]
+    pub(super) set: Option<String>,
+    /// The list that gets the value as an element, unless it has the element.
+    #[schemars(length(min = 1))]
+    pub(super) append: Option<String>,
+    /// The place that goes.
+    #[schemars(length(min = 1))]
+    pub(super) delete: Option<String>,
+    /// The operation of a JSON patch.
+    pub(super) op: Option<Op>,
+    /// With `op`: the place, as a JSON pointer.
+    pub(super) path: Option<String>,
+    /// The value.
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
+    #[allow(dead_code, reason = "read where it stands")]
+    value: Option<IgnoredAny>,
+}
+
+/// The operations of a JSON patch that are read.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Op {
+    /// The place gets the value. In a list the value comes before the element that is there, unless the list has the value.
+    Add,
+    /// What is at the place goes.
+    Remove,
+    /// The place, which must be there, gets the value.
+    Replace,
+    /// The place must have the value.
+    Test,
 }
 
 /// An element of the inputs of a role.
@@ -161,8 +216,10 @@ pub struct WrittenTarget {
     /// The namespace.
     pub namespace: Option<String>,
     /// A label selector, as kubectl's `-l` takes it.
+    #[schemars(length(min = 1))]
     pub label_selector: Option<String>,
     /// A selector for annotations, in the same form.
+    #[schemars(length(min = 1))]
     pub annotation_selector: Option<String>,
     /// The file, or a folder that contains it, from the root of the package, such as `charts/*/Chart.yaml`. It may have `*`, `?`, `[…]` and
     /// `**`, as in `.gitignore`.
@@ -303,13 +360,22 @@ impl JsonSchema for Size {
     }
 }
 
-/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one Rust type, because the message that
+/// The fields that only an input of `source` may have.
+pub(super) const OF_SOURCE: [&str; 7] = ["edits", "target", "targets", "exclude", "into", "create", "optional"];
+
+/// Removes these fields from the schema of inputs that cannot have them. Both kinds of inputs share one Rust type, because the message that
 /// `target` is not allowed here helps more than the message that it is unknown.
 fn without_target(inputs: &mut schemars::Schema) {
     let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
     if let Some(properties) = properties {
-        properties.remove("target");
+        OF_SOURCE.iter().for_each(|field| _ = properties.remove(*field));
     }
+}
+
+/// Says in the schema of an edit that it is of exactly one kind.
+fn one_edit(edit: &mut schemars::Schema) {
+    let kinds = ["set", "append", "delete", "op"].map(|kind| serde_json::json!({"required": [kind]}));
+    edit.insert("oneOf".to_owned(), kinds.to_vec().into());
 }
 
 /// Adds to the schema of inputs that each may be a resource itself.

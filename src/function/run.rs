@@ -119,6 +119,8 @@ impl<'a> Run<'a> {
                 Report::Warning { about: About { resource, secret }, warning, side }
             }
             Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
+            Note::Deleted { dest, source } => Report::Deleted { dest, source },
+            Note::United { dest, into } => Report::United { dest, into },
             Note::Followed { dest, updated } => Report::Followed { dest, updated },
             Note::Renamed(note) => Report::Renamed(note),
             Note::Moved { dest, to } => Report::Moved { dest, to },

@@ -1,20 +1,18 @@
-//! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
+//! Merges each source into the item that it is meant for: its partner, or every item that its targets select.
 
-use std::collections::BTreeMap;
-
-use krm_merge::package::{Becomes, Group, Groups, Hit, Merged, Sourced};
-use krm_merge::resource::{Identity, Index, Resource};
-use krm_merge::rules::Rules;
+use krm_merge::package::{Found, Merged, Sourcing};
+use krm_merge::resource::{Identity, Resource};
+use krm_merge::rules::{Named, Rules};
+use krm_merge_core::patch::{self, Does};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
+use crate::aim::{Aim, Create, Need, Sight};
 use crate::config::{Mode, Role};
-use crate::name::Name;
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
-use crate::target::Target;
 
-/// Merges the sources into dest, and reports what each of them is for.
+/// Merges the sources into dest, one after the other, and reports what each of them is for.
 pub(super) fn merge_sources<'r, 'a>(
     roles: &'r Roles<'a>,
     rules: Rules<'a>,
@@ -24,77 +22,116 @@ pub(super) fn merge_sources<'r, 'a>(
         roles.require(Role::Source)?;
     }
     roles.own_aliases()?;
-    let (groups, idle) = grouped(roles.of(Role::Source), roles)?;
-    let itself = itself(&groups.all, roles);
-    let (mut all, mut alone) = (Vec::new(), Vec::new());
-    for Group { dest, sources } in &groups.all {
-        match (dest, rules.mode) {
-            (Some(i), _) => all.push(Sourced { dest: roles.dest.get(*i), sources: sources.clone() }),
-            // A patch changes an item. If it matches no item, its name is mostly wrong.
-            (None, Mode::Strategic) => alone.extend(sources),
-            // An overlay may add resources.
-            (None, Mode::TwoWay | Mode::ThreeWay) => {
-                match sources.iter().find_map(|source| Some((*source, itself(source)?))) {
-                    Some((source, field)) => results.report(&Report::SourceIsItem { source, field })?,
-                    None => all.push(Sourced { dest: None, sources: sources.clone() }),
+    let mut sourcing = Sourcing::of(&roles.dest, rules);
+    let (mut alone, mut used) = (Vec::new(), HashSet::new());
+    for sources in roles.of(Role::Source).chunk_by(|one, next| one.input.is_some() && one.input == next.input) {
+        let aim = sources.first().and_then(|source| roles.aims.get(source.input? as usize));
+        match aim.filter(|aim| !aim.targets.is_empty()) {
+            Some(aim) => merge_selected(&mut sourcing, sources, aim, roles, results)?,
+            None => {
+                for source in sources {
+                    let of_partners = |m| Box::new(Outcome::new(Severity::Error, m).about(source));
+                    match sourcing.partner(source).map_err(of_partners)? {
+                        Some(number) => {
+                            used.extend(field(source, roles));
+                            sourcing.merge(number, source, Named::ByIdentity).map_err(Outcome::fault)?;
+                        }
+                        None => alone.extend(without_partner(&mut sourcing, source, aim.map(|aim| &**aim), results)?),
+                    }
                 }
             }
         }
     }
-    all.extend(groups.without_source(&roles.dest));
-    let merged = Merged::of_sources(&roles.dest, all, rules).map_err(Outcome::fault)?;
-    let added = merged.resources.iter().filter(|resource| matches!(resource.becomes, Becomes::Arrived(Some(_))));
-    alone.extend(added.filter_map(|resource| resource.member.sides.updated));
-    without_partner(&alone, &roles.dest, rules.mode, results)?;
-    for target in idle.into_values() {
-        results.report(&Report::NoneSelected(target))?;
-    }
-    Ok(merged)
-}
-
-/// The targets that select no item, by their names.
-type IdleTargets<'r> = BTreeMap<&'r Name, &'r Target>;
-
-/// The sources by what they are for.
-fn grouped<'r, 'a>(
-    sources: &'r [Resource<'a>],
-    roles: &'r Roles<'a>,
-) -> Result<(Groups<'r, 'a>, IdleTargets<'r>), Box<Outcome>> {
-    let mut groups = Groups::default();
-    let mut idle = BTreeMap::new();
-    let index = Index::of(&roles.dest);
-    let selected = Target::selected(&roles.targets, &roles.dest);
-    let targets: Vec<(&Target, Vec<usize>)> = roles.targets.iter().map(|target| &**target).zip(selected).collect();
-    for source in sources {
-        if let Some((target, selected)) = source.target.and_then(|number| targets.get(number as usize)) {
-            if selected.is_empty() {
-                idle.insert(target.name(), *target);
-            }
-            selected.iter().for_each(|item| groups.add(Hit::Item(*item), source));
-            continue;
+    let mut unmet = Vec::new();
+    for source in alone {
+        // The source may itself be the item that the user wants to merge into. If it were merged, it would be added to its own file again.
+        let itself = field(source, roles).filter(|f| !used.contains(f) || source.path == source.relative_path);
+        match itself.filter(|_| rules.mode != Mode::Strategic) {
+            Some(field) => results.report(&Report::SourceIsItem { source, field })?,
+            None => unmet.push(source),
         }
-        let Some(identity) = source.identity else { continue };
-        let partner = index
-            .partner(identity, source.relative_path)
-            .map_err(|m| Box::new(Outcome::new(Severity::Error, m).about(source)))?;
-        groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
     }
-    Ok((groups, idle))
+    tell_unmet(&unmet, &roles.dest, rules.mode, results)?;
+    Ok(sourcing.finish())
 }
 
-/// Recognises a source without a partner that may itself be the item that the user wants to merge into. Returns the field that makes the
-/// item a source. Such a source stays in the package, and no source of its file has a partner. If the source were merged, it would be added
-/// to its own file again.
-fn itself<'r>(groups: &[Group<'_, '_>], roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
-    let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
-    let with_partner = groups.iter().filter(|group| group.dest.is_some());
-    let used: HashSet<&str> =
-        with_partner.flat_map(|group| &group.sources).filter_map(|source| field(source)).collect();
-    move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
+/// Merges the sources of an input into all items that its targets select.
+fn merge_selected<'r, 'a>(
+    sourcing: &mut Sourcing<'r, 'a>,
+    sources: &'r [Resource<'a>],
+    aim: &Aim,
+    roles: &Roles<'a>,
+    results: &mut Results<'_>,
+) -> Result<(), Box<Outcome>> {
+    let (mut selected, mut passed_over) = (Vec::new(), 0);
+    for (number, item) in sourcing.present() {
+        match aim.sight(item, |item| roles.configures(item)) {
+            Sight::Selected => selected.push(number),
+            Sight::PassedOver => passed_over += 1,
+            Sight::Missed => {}
+        }
+    }
+    // What is gone already need not go again.
+    let must_hit = aim.need == Need::Hit && !sources.iter().all(|source| patch::deletes(source.node()));
+    if selected.is_empty() && must_hit {
+        return results.report(&Report::NoneSelected { aim, passed_over });
+    }
+    let edits = sources.first().and_then(|source| Some((source, roles.edits.get(&source.input?)?)));
+    if let Some((source, edits)) = edits {
+        for edit in edits {
+            let mut found = Found::Nothing;
+            for number in &selected {
+                let here = sourcing.edit(*number, source, edit).map_err(Outcome::fault)?;
+                found = if here == Found::Place { here } else { found };
+            }
+            if found == Found::Nothing && !selected.is_empty() && !matches!(edit.does, Does::Delete) {
+                results.report(&Report::NoPlace { aim, edit })?;
+            }
+        }
+    } else {
+        for number in &selected {
+            for source in sources {
+                sourcing.merge(*number, source, Named::ByOthers).map_err(Outcome::fault)?;
+            }
+        }
+    }
+    results.report(&Report::Selected { aim, count: selected.len(), passed_over })
+}
+
+/// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.
+fn without_partner<'r, 'a>(
+    sourcing: &mut Sourcing<'r, 'a>,
+    source: &'r Resource<'a>,
+    aim: Option<&Aim>,
+    results: &mut Results<'_>,
+) -> Result<Option<&'r Resource<'a>>, Box<Outcome>> {
+    if patch::deletes(source.node()) {
+        results.report(&Report::GoneBefore(source))?;
+        return Ok(None);
+    }
+    let is_optional = aim.is_some_and(|aim| aim.need == Need::Optional);
+    match sourcing.mode() {
+        Mode::Strategic if is_optional => results.report(&Report::NotAdded(source)).map(|()| None),
+        // A patch changes an item. If it matches no item, its name is mostly wrong.
+        Mode::Strategic => Ok(Some(source)),
+        // An overlay may add resources.
+        Mode::TwoWay | Mode::ThreeWay if aim.is_some_and(|aim| aim.create == Create::Nothing) => {
+            results.report(&Report::NotAdded(source)).map(|()| None)
+        }
+        Mode::TwoWay | Mode::ThreeWay => {
+            sourcing.add(source).map_err(Outcome::fault)?;
+            Ok(Some(source))
+        }
+    }
+}
+
+/// The field whose `path` is the file of a source that stays in the package.
+fn field<'r>(source: &Resource<'_>, roles: &'r Roles<'_>) -> Option<&'r str> {
+    roles.files.get(&source.origin.item()?).map(String::as_str)
 }
 
 /// Reports sources without a partner. The result names an item that the user may have meant, for example one in another namespace.
-fn without_partner(
+fn tell_unmet(
     alone: &[&Resource<'_>],
     dest: &[Resource<'_>],
     mode: Mode,

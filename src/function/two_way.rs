@@ -1,30 +1,52 @@
 //! TwoWay without sources: merges items of one identity into the first of them.
 
-use krm_merge::package::{Merged, MergedResource, Sourced};
-use krm_merge::resource::Identity;
+use krm_merge::package::{Merged, Sourcing};
+use krm_merge::resource::{Identity, Resource};
 use krm_merge::rules::Rules;
 use krm_yaml::hashed::{Empty, HashMap};
 
-use crate::results::Outcome;
+use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
+///
+/// # Errors
+/// Such items lie in different folders: one may be the overlay of the other, and be lost.
 pub(super) fn merge_alike<'r, 'a>(roles: &'r Roles<'a>, rules: Rules<'a>) -> Result<Merged<'r, 'a>, Box<Outcome>> {
     let mut first: HashMap<Identity<'_>, usize> = HashMap::with_capacity(roles.dest.len());
-    let mut all: Vec<Sourced<'r, 'a>> = Vec::with_capacity(roles.dest.len());
-    let mut later = Vec::new();
-    for item in &roles.dest {
-        let number = item.identity.map(|identity| *first.entry(identity).or_insert(all.len()));
-        match number.and_then(|number| all.get_mut(number)) {
-            Some(group) => {
-                group.sources.push(item);
-                later.push(MergedResource::going(item));
-            }
-            None => all.push(Sourced { dest: Some(item), sources: Vec::new() }),
+    let mut sourcing = Sourcing::of(&roles.dest, rules);
+    for (number, item) in roles.dest.iter().enumerate().filter(|(_, item)| !roles.configures(item)) {
+        let Some(identity) = item.identity else { continue };
+        let into = *first.entry(identity).or_insert(number);
+        if into == number {
+            continue;
         }
+        if let Some(error) = apart(&roles.dest[into], item) {
+            return Err(error);
+        }
+        sourcing.unite([number, into]).map_err(Outcome::fault)?;
     }
-    drop(first);
-    let mut merged = Merged::of_sources(&roles.dest, all, rules).map_err(Outcome::fault)?;
-    merged.resources.extend(later);
-    Ok(merged)
+    Ok(sourcing.finish())
+}
+
+/// The error for items of one identity in different folders, as in a base and an overlay of it.
+fn apart(one: &Resource<'_>, other: &Resource<'_>) -> Option<Box<Outcome>> {
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let [base, overlay] = [folder(one.path?), folder(other.path?)];
+    if base == overlay {
+        return None;
+    }
+    let so = match (base.is_empty(), overlay.is_empty()) {
+        (false, false) => {
+            format!("`source: [{{path: {overlay}, into: {base}}}]`, or `source={overlay} into={base}` in a ConfigMap")
+        }
+        (true, _) => format!("`source: [{{path: {overlay}}}]`, or `source={overlay}` in a ConfigMap"),
+        (false, true) => format!("`source: [{{path: {base}}}]`, or `source={base}` in a ConfigMap"),
+    };
+    let message = format!(
+        "`source` must say which folder is merged into the others, for {} is of one identity with {}: write {so}",
+        one.whereabouts(),
+        other.whereabouts()
+    );
+    Some(Box::new(Outcome::new(Severity::Error, message).about(other)))
 }

@@ -23,9 +23,11 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Kind, NodeRef, shown};
 
 use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, own_tag, value_of};
+use crate::aim::Aim;
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Miss, Ruling};
 use crate::report::{About, Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
+use crate::target::Target;
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
@@ -68,6 +70,7 @@ impl Outcome {
     pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
         let error = |message: String| Self::new(Severity::Error, message);
+        let done = |message: String| Self { is_done: true, ..info(message) };
         match report {
             Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, *dest, *ruling, budget),
             Report::Warning { about, warning, side } => of_warning(warning, *about, *side, budget),
@@ -102,9 +105,7 @@ impl Outcome {
                 Self::new(Severity::Warning, message).about(dest)
             }
             Report::Counts(counts) => of_counts(*counts),
-            Report::Added { source, alike } => {
-                info(format!("added, for no item is {}{}", named(source), hint(*alike))).about(source)
-            }
+            Report::Added { source, alike } => added(source, *alike),
             Report::NoPartner { source, alike } => {
                 error(format!("a patch must hit an item, and no item is {}{}", named(source), hint(*alike)))
                     .about(source)
@@ -114,10 +115,17 @@ impl Outcome {
                 named(source)
             ))
             .about(source),
-            Report::NoneSelected(target) => error(format!(
-                "{} must select at least one item, and none fits {target} (regular expressions for the whole value)",
-                target.name()
-            )),
+            Report::NoneSelected { aim, passed_over } => error(none_selected(aim, *passed_over)),
+            Report::Selected { aim, count, passed_over } => done(selected(aim, *count, *passed_over)),
+            Report::NoPlace { aim, edit } => info(format!("no item that {} selected has the place `{}`: look at the path", aim.name, edit.path)),
+            Report::GoneBefore(source) => {
+                info(format!("nothing is left to delete, for no item is {}", named(source))).about(source)
+            }
+            Report::NotAdded(source) => {
+                info(format!("not merged, for no item is {}", named(source))).about(source)
+            }
+            Report::Deleted { dest, source } => done(format!("deleted by {}", source.origin)).about(dest),
+            Report::United { dest, into } => united(dest, into),
             Report::DeletedBefore(item) => {
                 let message = "a source must have an item to be merged into, and one before it deleted this one";
                 error(message.to_owned()).about(item)
@@ -767,6 +775,57 @@ fn apart(item: &Resource<'_>, missed: &Missed, stays: Stays) -> Outcome {
     let becomes = if stays == Stays::Consumed { "; it is consumed with its side" } else { "" };
     let message = format!("{} has no `{field}` and takes no part in the merge{what}{becomes}", item.whereabouts());
     Outcome::new(severity, message).about(item)
+}
+
+/// The result for a source that was added. If dest has the resource under another apiVersion, or one of both names no namespace, the source was
+/// mostly meant for that resource.
+fn added(source: &Resource<'_>, alike: Option<Alike<'_>>) -> Outcome {
+    let is_meant = match alike {
+        Some(Alike::OtherVersion(_)) => true,
+        Some(Alike::OtherNamespace(other)) => other.namespace.is_empty() || source.named().namespace.is_empty(),
+        Some(Alike::OnlyOfKind(_)) | None => false,
+    };
+    let severity = if is_meant { Severity::Warning } else { Severity::Info };
+    let message = format!("added, for no item is {}{}", named(source), hint(alike));
+    Outcome { is_done: true, ..Outcome::new(severity, message) }.about(source)
+}
+
+/// The message for targets that select no item.
+fn none_selected(aim: &Aim, passed_over: usize) -> String {
+    let all: Vec<String> = aim.targets.iter().map(Target::to_string).collect();
+    let but = if aim.exclude.is_empty() { "" } else { " and is not excluded" };
+    match passed_over {
+        0 => format!(
+            "{} must select at least one item, and none fits {}{but} (regular expressions for the whole value)",
+            aim.name,
+            all.join(", or ")
+        ),
+        _ => format!("{} must select at least one item, and it fits only {}", aim.name, configuring(passed_over)),
+    }
+}
+
+/// The message that says how many items targets select.
+fn selected(aim: &Aim, count: usize, passed_over: usize) -> String {
+    let selected = format!("{} selected {}", aim.name, counted(count, "item"));
+    match passed_over {
+        0 => selected,
+        _ => format!("{selected}, and not {}", configuring(passed_over)),
+    }
+}
+
+/// Items that only configure, in words.
+fn configuring(count: usize) -> String {
+    let are = if count == 1 { "only configures" } else { "only configure" };
+    format!(
+        "{} that {are} (Kptfile, Kustomization, functionConfig, or `config.kubernetes.io/local-config`): name the kind to select one",
+        counted(count, "item")
+    )
+}
+
+/// The result for a resource that was merged into another one of its identity.
+fn united(dest: &Resource<'_>, into: &Resource<'_>) -> Outcome {
+    let message = format!("removed, for it was merged into {}, which has the same identity", into.whereabouts());
+    Outcome { is_done: true, ..Outcome::new(Severity::Warning, message) }.about(dest)
 }
 
 fn named(resource: &Resource<'_>) -> String {

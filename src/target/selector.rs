@@ -2,18 +2,20 @@
 //!
 //! The grammar is that of `labels.Parse` in apimachinery. No crate parses it: kube's `Selector` is built from objects, not from text.
 
+use std::borrow::Cow;
+
 /// Requirements, all of which must be met.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Selector(Vec<Requirement>);
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Requirement {
     key: String,
     want: Want,
 }
 
 /// The condition for the value of a key.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Want {
     Exists,
     DoesNotExist,
@@ -28,7 +30,7 @@ enum Want {
 }
 
 impl Selector {
-    /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty selector has no requirements.
+    /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty one would select everything: mostly a variable is empty.
     ///
     /// # Errors
     /// A message that says what is wrong. It does not contain the selector, which the caller shows.
@@ -36,7 +38,7 @@ impl Selector {
         let mut requirements = Vec::new();
         let mut words = Words { rest: text };
         if words.clone().next().is_none() {
-            return Ok(Self(requirements));
+            return Err("it is empty, and would select everything".to_owned());
         }
         loop {
             requirements.push(requirement(&mut words)?);
@@ -49,9 +51,10 @@ impl Selector {
     }
 
     /// Whether labels meet it; `get` returns the value of a key.
-    pub fn fits<'v>(&self, get: impl Fn(&str) -> Option<&'v str>) -> bool {
+    pub fn fits<'v>(&self, get: impl Fn(&str) -> Option<Cow<'v, str>>) -> bool {
         self.0.iter().all(|Requirement { key, want }| {
             let value = get(key);
+            let value = value.as_deref();
             let number = || value.and_then(|v| v.parse::<i64>().ok());
             match want {
                 Want::Exists => value.is_some(),
@@ -173,7 +176,7 @@ mod tests {
     fn fits(selector: &str) -> bool {
         let labels = [("app", "web"), ("tier", "a"), ("empty", ""), ("n", "5"), ("example.com/x", "y")];
         let selector = Selector::parse(selector).unwrap_or_else(|e| panic!("{selector}: {e}"));
-        selector.fits(|key| labels.iter().find(|l| l.0 == key).map(|l| l.1))
+        selector.fits(|key| labels.iter().find(|l| l.0 == key).map(|l| l.1.into()))
     }
 
     #[test]
@@ -203,8 +206,6 @@ mod tests {
             ("app>1", false),
             ("example.com/x=y", true),
             ("in=x", false),
-            ("", true),
-            (" ", true),
         ] {
             assert_eq!(fits(selector), want, "{selector}");
         }
@@ -232,6 +233,8 @@ mod tests {
             "n>x",
             "!",
             "(a)",
+            "",
+            " ",
         ] {
             assert!(Selector::parse(selector).is_err(), "{selector}");
         }

@@ -75,13 +75,10 @@ fn a_target_selects_what_kustomize_selects() {
         of("kind", &["Namespace", "Deploy", "Deployment", "Deployment|Thing", ".*Role", "Role", "deployment"]),
         of("group", &["apps", "app", "rbac.*", "example.com", "rbac", ".*"]),
         of("version", &["v1", "v1beta1", "v1.*", "v", "beta1"]),
-        of(
-            "labelSelector",
-            &["", " ", "app", "app=web,tier in (a, b)", "!app", "empty=", "app notin (web)", "tier!=a"],
-        ),
-        of("annotationSelector", &["", "app=web", "tier!=a", "app,empty"]),
+        of("labelSelector", &["app", "app=web,tier in (a, b)", "!app", "empty=", "app notin (web)", "tier!=a"]),
+        of("annotationSelector", &["app=web", "tier!=a", "app,empty"]),
         vec![
-            json!({"kind": "ConfigMap", "namespace": "default", "labelSelector": ""}),
+            json!({"kind": "ConfigMap", "namespace": "default", "labelSelector": "app"}),
             json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web"}),
             json!({"kind": "Node", "labelSelector": "app=web"}),
         ],

@@ -90,7 +90,7 @@ fn marked(
         }
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
-    results::sort(&mut results);
+    results::finish(&mut results);
     let (made, conflicts) = (BTreeMap::new(), Conflicts::Marked);
     Ok(Merge { changes, results, made, conflicts, ..ours })
 }

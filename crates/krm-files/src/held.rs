@@ -209,17 +209,6 @@ pub struct YamlFault {
     pub why: String,
 }
 
-/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
-/// any value except `false` counts.
-const LOCAL: &str = "config.kubernetes.io/local-config";
-
-/// Whether a resource is only for programs that read the package: a Kptfile, or one with the annotation.
-pub fn is_local(resource: &Resource<'_>) -> bool {
-    let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
-    let says = resource.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
-    is_kptfile || says.is_some_and(|value| value != "false")
-}
-
 /// The content of a file of a folder that should be YAML. `name` is the file's name for the user. What was read
 /// before, byte for byte and at the same path, is neither parsed again nor held twice: most files of a package are the same in all releases.
 fn content(name: &str, path: &str, bytes: Vec<u8>, before: &Before<'_>) -> Content {

@@ -8,7 +8,7 @@ use krm_files::config_file::NEW;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{RefKind, State, is_commit};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::rules::Rules;
+use krm_merge::rules::{Named, Rules};
 use krm_merge_core::merge::Merging;
 use krm_merge_core::policy::Policy;
 use krm_schema::mode::Mode;
@@ -292,7 +292,7 @@ fn patched(document: &Document<'_>, patch: &str) -> Result<String> {
     let rules = Rules { types: &types, mode: Mode::TwoWay, policy: Policy::default(), budget: &budget };
     let [resource, source] = [root, source].map(|node| Resource::read(node, Origin::Item(0)));
     let mut merging = Merging::of(Some(Tree::Node(root)));
-    rules.patched(&resource, &mut merging, &source).map_err(|e| anyhow!("{}", e.error))?;
+    rules.patched(&resource, &mut merging, &source, Named::ByIdentity).map_err(|e| anyhow!("{}", e.error))?;
     let tree = merging.finish().context("a document must not be removed")?;
     let text = document.source();
     Ok(splice::edits(root, &tree, &budget)?.apply(text, 0..text.len()))

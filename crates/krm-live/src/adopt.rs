@@ -69,11 +69,11 @@ pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], m
         merged.results.iter_mut().for_each(secret::mask_fields);
         let of_side = locals.iter().filter(|local| local.place.side == number);
         merged.results.extend(of_side.flat_map(|local| [told_apart(local), restarted(local)]).flatten());
-        results::sort(&mut merged.results);
+        results::finish(&mut merged.results);
         results.extend(merged.results.iter().cloned());
         merges.push((dest, merged));
     }
-    results::sort(&mut results);
+    results::finish(&mut results);
     let has_failed = merges.iter().any(|(_, merge)| merge.has_failed());
     let writes = args.output.is_none() && !has_failed;
     if writes {

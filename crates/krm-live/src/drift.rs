@@ -134,7 +134,8 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
             }
             return Ok(());
         }
-        Wants::Nothing => None,
+        // An edit by path alone makes a text that no document has.
+        Wants::Nothing | Wants::Made(_) => None,
         Wants::Value(node) | Wants::Text(node) => Some(value(*node)?),
     };
     let original = value(original)?;

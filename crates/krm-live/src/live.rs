@@ -108,7 +108,7 @@ pub fn live(args: &Live) -> Result<End> {
         merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
     }
     merge.results.extend(cluster.warnings());
-    results::sort(&mut merge.results);
+    results::finish(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = to_send(args, &locals, &merge, &claims)?;
@@ -320,7 +320,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         }
         old != new
     });
-    results::sort(&mut merged.results);
+    results::finish(&mut merged.results);
     let shown = |l: &Local| {
         let dest = l.dest.clone()?;
         Some(if reader == Reader::Program { dest } else { Object::live(secret::hidden(dest.into_json())) })

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::held::is_local;
 use krm_files::side::{Side, SidePart};
 use krm_files::told::whereabouts;
 use krm_merge::resource::Resource;
@@ -199,7 +198,7 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
         side.resources(SidePart::Role).into_iter().map(move |(file, resource)| (at, file, resource))
     });
     let is_meant = |resource: &Resource<'_>| asked.as_ref().is_none_or(|asked| asked.selects(resource));
-    for (side, file, resource) in all.filter(|(.., resource)| !is_local(resource) && is_meant(resource)) {
+    for (side, file, resource) in all.filter(|(.., resource)| !resource.is_local() && is_meant(resource)) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");

@@ -8,7 +8,7 @@ use krm_tree::path::{FieldPath, Trail};
 use krm_tree::remarks::Remarks;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::slots::Slots;
-use krm_tree::tree::View;
+use krm_tree::tree::{Made, View};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, are_written_alike, same_comment};
 
@@ -123,7 +123,7 @@ impl<'a> Change<'a> {
     pub fn adds_values(&self) -> bool {
         match &self.wants {
             Wants::Same | Wants::Nothing => false,
-            Wants::Value(_) | Wants::Text(_) => true,
+            Wants::Value(_) | Wants::Made(_) | Wants::Text(_) => true,
             Wants::Inside(inside) => {
                 !matches!(self.expects, Expects::Exactly(Some(_)))
                     || inside.children.iter().any(|c| c.change.adds_values())
@@ -217,6 +217,8 @@ pub enum Wants<'a> {
     Nothing,
     /// This value, whole.
     Value(NodeRef<'a>),
+    /// This text, which no document holds.
+    Made(Made<'a>),
     /// This value as it is written, with its comments: dest still has the text that the other side changed.
     Text(NodeRef<'a>),
     /// A map or list, with changes to only these children.

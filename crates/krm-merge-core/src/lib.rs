@@ -50,6 +50,7 @@ pub mod things;
 pub mod change;
 pub mod matched;
 
+mod likeness;
 mod renamed;
 
 pub mod host;

@@ -108,6 +108,7 @@ impl<'a> Walk<'a> {
         let updated = match &change.wants {
             Wants::Same => return Ok(dest),
             Wants::Text(node) => return Ok(Some(Tree::Node(*node))),
+            Wants::Made(made) => return Ok(Some(made.clone().into())),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {

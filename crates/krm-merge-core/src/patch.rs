@@ -4,9 +4,11 @@
 //! element a patch means if it names the element by fewer keys than the list has.
 
 mod directive;
+mod edit;
+mod edits;
+mod embedded;
 mod replaced;
 
-use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
 use krm_tree::child::{By, ChildId, ChildIndex, Elements, MergeKey, Value, element_key, key_text};
 use krm_tree::path::{ElementKey, FieldPath, Trail};
@@ -16,11 +18,14 @@ use krm_yaml::{Error, NodeRef, Place, comment_text};
 
 use crate::change::{Change, Child, Expects, Inside, Order, Others, Wants, notes_of_line};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
+use crate::likeness::{Partner, partners};
 use crate::merge::merge;
 use crate::policy::NewElements;
 use crate::warning::{Notice, Warning};
 pub use directive::{DELETE_FROM, ORDER, PATCH};
 use directive::{Directive, OnList, RETAIN_KEYS, Reading, directive, must_be_list, said};
+pub use edit::{Does, Edit, Missing};
+pub use edits::lower_edit;
 
 /// The change that a patch asks for, and what the user should know.
 #[derive(Debug)]
@@ -39,8 +44,13 @@ pub struct Lowered<'a> {
 /// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
 /// out or has in another order; in Strategic, an element without the merge key of its list.
 pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
-    let mut lowering =
-        Lowering { mode: cursor.mode(), trail: Trail::default(), replaced: 0, absent: 0, warnings: Vec::new() };
+    let mut lowering = Lowering {
+        reading: cursor.mode().into(),
+        trail: Trail::default(),
+        replaced: 0,
+        absent: 0,
+        warnings: Vec::new(),
+    };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
@@ -61,9 +71,14 @@ pub fn added(source: NodeRef<'_>) -> Result<Option<Tree<'_>>, Error> {
     }
 }
 
+/// Whether a source only deletes a resource.
+pub fn deletes(source: NodeRef<'_>) -> bool {
+    matches!(directive(source), Ok(Some(Directive::Delete)))
+}
+
 /// Whether a source holds directives, which have another meaning in a patch than in a new resource.
 pub fn has_directives(source: NodeRef<'_>) -> bool {
-    Reading(Mode::TwoWay).must_cut(source)
+    Reading::Overlay.must_cut(source)
 }
 
 /// Checks each map of a node.
@@ -75,7 +90,7 @@ fn check_all_keys(node: NodeRef<'_>) -> Result<(), Error> {
 }
 
 struct Lowering<'a> {
-    mode: Mode,
+    reading: Reading,
     trail: Trail<'a>,
     /// The number of enclosing lists that replace dest's.
     replaced: usize,
@@ -148,6 +163,11 @@ impl<'t, 'a> InDest<'t, 'a> {
 }
 
 impl<'a> Lowering<'a> {
+    /// The lowering of values that are data.
+    fn of_data() -> Self {
+        Self { reading: Reading::Data, trail: Trail::default(), replaced: 0, absent: 0, warnings: Vec::new() }
+    }
+
     fn node(
         &mut self,
         patch: NodeRef<'a>,
@@ -159,7 +179,7 @@ impl<'a> Lowering<'a> {
         check_kept(&self.trail, patch, there)?;
         let wants = if patch.is_map() {
             self.tell_idle(patch);
-            match directive(patch)? {
+            match self.reading.directive(patch)? {
                 Some(Directive::Delete) if self.trail.is_fields(&["metadata"]) && there.is_some() => {
                     return Err(must_stay(&self.trail, patch));
                 }
@@ -170,7 +190,10 @@ impl<'a> Lowering<'a> {
             }
         } else if patch.is_list() {
             self.list(patch, on_list, there, cursor, others)?
-        } else if patch.is_null() && !(self.replaced > 0 && Reading(self.mode).keeps_nulls_of_lists()) {
+        } else if patch.is_null()
+            && self.reading != Reading::Data
+            && !(self.replaced > 0 && self.reading.keeps_nulls_of_lists())
+        {
             self.nothing(there)
         } else {
             Wants::Value(patch)
@@ -196,16 +219,16 @@ impl<'a> Lowering<'a> {
     ) -> Result<Wants<'a>, Error> {
         patch.check_keys()?;
         let of_dest = fields_of(there, patch);
-        let mut on_lists = Reading(self.mode).on_lists(patch)?;
+        let mut on_lists = self.reading.on_lists(patch)?;
         let entries = patch.spelled_out();
         let mut children = Vec::with_capacity(entries.len());
         for (_, key, value) in entries {
             let name = key.string();
-            if Reading(self.mode).is_directive(name) || is_protected(&self.trail, name) {
+            if self.reading.is_directive(name) || is_protected(&self.trail, name) {
                 continue;
             }
-            if Reading(self.mode).is_unknown_directive(name) {
-                return Err(Reading(self.mode).unknown_directive(key));
+            if self.reading.is_unknown_directive(name) {
+                return Err(self.reading.unknown_directive(key));
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let there = of_dest(name);
@@ -215,7 +238,7 @@ impl<'a> Lowering<'a> {
                 self.trail.pop();
                 continue;
             }
-            if self.mode == Mode::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
+            if self.reading == Reading::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
                 self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
             // Only maps and lists have a type that says how they merge.
@@ -262,8 +285,8 @@ impl<'a> Lowering<'a> {
         if self.absent == 0 {
             return;
         }
-        let mode = self.mode;
-        for (key, value) in map.fields().filter(|(key, _)| Reading(mode).is_directive(key.string())) {
+        let reading = self.reading;
+        for (key, value) in map.fields().filter(|(key, _)| reading.is_directive(key.string())) {
             let reason = format!("{} had nothing to act on in dest, and is left out", said(key, value));
             self.ignore(&reason, None, value);
         }
@@ -277,7 +300,7 @@ impl<'a> Lowering<'a> {
 
     /// Keeps only the fields of dest that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
-        if self.mode != Mode::Strategic {
+        if self.reading != Reading::Strategic {
             return Ok(());
         }
         let Some((key, list)) = patch.fields().find(|(key, _)| key.is_called(RETAIN_KEYS)) else { return Ok(()) };
@@ -291,7 +314,7 @@ impl<'a> Lowering<'a> {
         let names: HashSet<&str> = list.elements().map(NodeRef::string).collect();
         for (key, value) in patch.fields() {
             let name = key.string();
-            if !names.contains(name) && !value.is_null() && !Reading(self.mode).is_directive(name) {
+            if !names.contains(name) && !value.is_null() && !self.reading.is_directive(name) {
                 return Err(key.error(format!("`{RETAIN_KEYS}` must name every field of its map, `{name}`, too")));
             }
         }
@@ -320,18 +343,18 @@ impl<'a> Lowering<'a> {
         let said = self.list_directive(patch)?;
         match said {
             Some(Directive::Delete) if others == Others::Go => return Ok(Wants::Nothing),
-            Some(Directive::Replace) => return self.atomic(patch, cursor),
-            Some(Directive::Merge) | None if others == Others::Go => return self.atomic(patch, cursor),
+            Some(Directive::Replace) => return self.atomic(patch, there, cursor),
+            Some(Directive::Merge) | None if others == Others::Go => return self.atomic(patch, there, cursor),
             Some(Directive::Delete | Directive::Merge) | None => {}
         }
         let there = there.filter(|there| there.is_list());
-        let of_patch = patch.elements().filter(|e| !Reading(self.mode).speaks_of_list(*e)).map(View::Node).collect();
+        let of_patch = patch.elements().filter(|e| !self.reading.speaks_of_list(*e)).map(View::Node).collect();
         let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             // A list that goes needs no keys.
             Err(Unkeyed::Element(_)) if said == Some(Directive::Delete) => return Ok(Wants::Nothing),
-            Err(unkeyed @ Unkeyed::Element(_)) if self.mode == Mode::Strategic => {
+            Err(unkeyed @ Unkeyed::Element(_)) if self.reading == Reading::Strategic => {
                 let is_patch = list_kind(cursor, &sides[..1]).is_err();
                 return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
             }
@@ -362,7 +385,7 @@ impl<'a> Lowering<'a> {
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 self.shortened(patch, &sides, cursor);
                 self.absent += 1;
-                let wants = self.atomic(patch, cursor)?;
+                let wants = self.atomic(patch, there, cursor)?;
                 self.absent -= 1;
                 self.check_none_below(patch, &wants, there)?;
                 return Ok(wants);
@@ -436,7 +459,7 @@ impl<'a> Lowering<'a> {
             let alike = if is_known { Vec::new() } else { in_dest.alike(key) };
             let key = match fit(*element, &keys, key, &alike, &named) {
                 Fit::Only(key) => key,
-                Fit::Several(open) if self.mode == Mode::Strategic => {
+                Fit::Several(open) if self.reading == Reading::Strategic => {
                     return Err(element.error(format!(
                         "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
                         self.trail
@@ -479,7 +502,7 @@ impl<'a> Lowering<'a> {
                 children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
             }
         }
-        let others = if self.mode == Mode::Strategic { Others::Once } else { Others::Stay };
+        let others = if self.reading == Reading::Strategic { Others::Once } else { Others::Stay };
         Inside { others, ..Inside::of(patch, By::Value, children) }
     }
 
@@ -566,7 +589,7 @@ impl<'a> Lowering<'a> {
     /// Checks that no element of a list without merge keys has a `$patch`. Only that of a list that is replaced could be obeyed.
     fn check_no_directives(&self, list: NodeRef<'a>) -> Result<(), Error> {
         for element in list.elements().filter(|element| element.is_map()) {
-            if directive(element)?.is_some() {
+            if self.reading.directive(element)?.is_some() {
                 return Err(element.error(format!(
                     "an element with `{PATCH}: {}` must be in a list that merges by a key, which `{}` does not: only `- {PATCH}: replace` may stand in it",
                     element.get(PATCH).map(NodeRef::string).unwrap_or_default(),
@@ -580,9 +603,9 @@ impl<'a> Lowering<'a> {
     /// Checks that no directive is in a list that replaces another one of dest: the directive asks for one thing in dest's list, and the list
     /// would lose all that the patch does not name. After a first run, dest has the new list.
     fn check_none_below(&self, list: NodeRef<'a>, wants: &Wants<'a>, there: Option<View<'_, 'a>>) -> Result<(), Error> {
-        let Some(there) = there.filter(|_| Reading(self.mode).must_cut(list)) else { return Ok(()) };
+        let Some(there) = there.filter(|_| self.reading.must_cut(list)) else { return Ok(()) };
         let mut trail = Trail::from(self.trail.path());
-        let Some((key, value)) = Reading(self.mode).directive_in(list, &mut trail) else { return Ok(()) };
+        let Some((key, value)) = self.reading.directive_in(list, &mut trail) else { return Ok(()) };
         let merged = merge(Some(there.to_tree()), &Change::patch(wants.clone(), None), NewElements::Append)?.tree;
         if merged.as_ref().and_then(Tree::view).is_some_and(|merged| merged.meaning() == there.meaning()) {
             return Ok(());
@@ -596,21 +619,26 @@ impl<'a> Lowering<'a> {
 
     /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.
     /// Directives in it have nothing to act on.
-    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
-        if !Reading(self.mode).must_cut(patch) {
+    fn atomic(
+        &mut self,
+        patch: NodeRef<'a>,
+        there: Option<View<'_, 'a>>,
+        cursor: Cursor<'a>,
+    ) -> Result<Wants<'a>, Error> {
+        if !self.reading.must_cut(patch) {
             return Ok(Wants::Value(patch));
         }
-        let mode = self.mode;
+        let reading = self.reading;
         let mut children = Vec::new();
         self.replaced += 1;
-        for element in patch.elements().filter(|element| !Reading(mode).speaks_of_list(*element)) {
+        for element in patch.elements().filter(|element| !reading.speaks_of_list(*element)) {
             let id = ChildId::Index(children.len());
-            if element.is_map() && directive(element)? == Some(Directive::Delete) {
+            if element.is_map() && self.reading.directive(element)? == Some(Directive::Delete) {
                 self.tell_idle(element);
                 continue;
             }
             self.trail.push(id.step(&By::Index), None);
-            let mut change = if Reading(self.mode).must_cut(element) {
+            let mut change = if self.reading.must_cut(element) {
                 self.node(element, OnList::default(), None, cursor, Others::Go)?
             } else {
                 Change::patch(Wants::Value(element), None)
@@ -620,18 +648,24 @@ impl<'a> Lowering<'a> {
             children.push(Child { id, node: Some((None, element)), change });
         }
         self.replaced -= 1;
-        Ok(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }.into())
+        // What stays of dest's elements keeps its comments.
+        let own = there.filter(|there| there.is_list()).map(View::elements).unwrap_or_default();
+        let new: Vec<NodeRef<'a>> = children.iter().filter_map(|child| Some(child.node?.1)).collect();
+        let ids = Partner::ids(&partners(&own, &new), own.len());
+        children.iter_mut().zip(&ids).for_each(|(child, id)| child.id = id.clone());
+        let order = if own.is_empty() { Order::OfDest } else { Order::Asked(ids) };
+        Ok(Inside { others: Others::Go, order, ..Inside::of(patch, By::Index, children) }.into())
     }
 
     /// The directive that the elements of a list give for the list itself.
     fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
         let mut found = None;
         for element in list.elements().filter(|e| e.is_map()) {
-            if !Reading(self.mode).speaks_of_list(element) {
+            if !self.reading.speaks_of_list(element) {
                 continue;
             }
             self.tell_idle(element);
-            let said = directive(element)?;
+            let said = self.reading.directive(element)?;
             if found.is_some() && found != said {
                 return Err(
                     element.error(format!("`{}` must have one `$patch` of its own, not two that differ", self.trail))

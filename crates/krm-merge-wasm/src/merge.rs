@@ -215,7 +215,7 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
         false => packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?,
     };
     outcomes.extend(not_merged(input, &sides));
-    results::sort(&mut outcomes);
+    results::finish(&mut outcomes);
     let results = outcomes.into_iter().filter(|outcome| outcome.clash.is_none());
     let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
     let named = changes.iter().map(Change::of).collect();

@@ -7,6 +7,7 @@ mod side;
 
 use std::collections::BTreeMap;
 
+use krm_merge_core::patch;
 use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListRule, Types};
@@ -18,11 +19,11 @@ use krm_yaml::{Document, same};
 use crate::documents::Item;
 use crate::file_path;
 use crate::package::{
-    Conflict, FileChange, FileMerge, Files, Group, Groups, Hit, Merged, NewResource, Note, Sourced, TextFile, Written,
-    lost, members, one_by_one,
+    Conflict, FileChange, FileMerge, Files, Merged, NewResource, Note, Sourcing, TextFile, Written, lost, members,
+    one_by_one,
 };
-use crate::resource::{Index, Resource, mark_as_secret};
-use crate::rules::Rules;
+use crate::resource::{Resource, mark_as_secret};
+use crate::rules::{Named, Rules};
 pub use error::Error;
 pub use side::{Package, PackageSide};
 
@@ -190,28 +191,29 @@ impl<'a> Merge<'a> {
                 let members = members(Sides::of(|side| &sides[side].resources[..]), policy.renames)?;
                 Merged::three_way(dest, members, rules, one_by_one)?
             }
-            Mode::TwoWay | Mode::Strategic => Merged::of_sources(dest, self.sourced()?, rules)?,
+            Mode::TwoWay | Mode::Strategic => self.of_sources(rules)?,
         };
         Ok(MergedPackage { merge: self, merged })
     }
 
-    /// The resources of dest, and new ones, each with its sources.
-    fn sourced(&self) -> Result<Vec<Sourced<'_, 'a>>, Error> {
-        let (sources, dest) = (&self.sides.updated.resources, &self.sides.dest.resources[..]);
-        let (index, mut groups) = (Index::of(dest), Groups::default());
-        for source in sources {
-            let Some(identity) = source.identity else { continue };
-            let partner = index.partner(identity, source.relative_path).map_err(Error::Partner)?;
-            if partner.is_none() && self.mode == Mode::Strategic {
-                let message = format!("a patch must be for a resource of dest, and none is `{identity}`");
-                return Err(Error::Partner(message));
+    /// Merges the sources into dest.
+    fn of_sources(&self, rules: Rules<'a>) -> Result<Merged<'_, 'a>, Error>
+where {
+        let mut sourcing = Sourcing::of(&self.sides.dest.resources, rules);
+        for source in &self.sides.updated.resources {
+            match sourcing.partner(source).map_err(Error::Partner)? {
+                Some(number) => sourcing.merge(number, source, Named::ByIdentity)?,
+                None if self.mode != Mode::Strategic => sourcing.add(source)?,
+                // What is gone already need not go again.
+                None if patch::deletes(source.node()) => {}
+                None => {
+                    let identity = source.named();
+                    let message = format!("a patch must be for a resource of dest, and none is `{identity}`");
+                    return Err(Error::Partner(message));
+                }
             }
-            groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
         }
-        let stays: Vec<_> = groups.without_source(dest).collect();
-        let own = |number: usize| dest.get(number);
-        let all = groups.all.into_iter().map(|Group { dest, sources }| Sourced { dest: dest.and_then(own), sources });
-        Ok(all.chain(stays).collect())
+        Ok(sourcing.finish())
     }
 }
 

@@ -1,14 +1,16 @@
 //! Resources: their identity, their place, and which of them belong together.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, known_to_kpt};
 pub use krm_schema::schema::files::is_kustomization;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::sides::{Side, Sides};
-use krm_yaml::hashed::{Empty, HashMap, HashSet};
+use krm_yaml::hashed::HashSet;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, NodeRef, Place, comment_text, shown};
 
@@ -46,6 +48,9 @@ pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "n
 
 /// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
 const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
+
+/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster.
+const LOCAL: &str = "config.kubernetes.io/local-config";
 
 /// Where a resource was found, for messages.
 #[derive(Clone, Debug)]
@@ -138,8 +143,10 @@ pub struct Resource<'a> {
     pub relative_path: Option<&'a str>,
     /// The source of its path.
     pub located: Located,
-    /// The number of the target that selects the items to which it applies; `None` if it applies to the item with its identity.
-    pub target: Option<u32>,
+    /// The number of the input that it comes from, if the role of a source has several, of which each has its own items.
+    pub input: Option<u32>,
+    /// The folder of dest in which its partner is, or into which it is added.
+    pub into: Option<Arc<str>>,
 }
 
 /// The end of a message that a node must be a resource. It has a hint for a JSON patch, which users of kustomize may write instead of one.
@@ -225,7 +232,8 @@ impl<'a> Resource<'a> {
             list: listed.list,
             relative_path: path,
             located: if path.is_some() { Located::ByAnnotation } else { Located::Nowhere },
-            target: None,
+            input: None,
+            into: None,
         }
     }
 
@@ -248,6 +256,20 @@ impl<'a> Resource<'a> {
         self.node
     }
 
+    /// Its file in dest: its path in the folder of its role, below the folder that it goes into.
+    pub fn path_in_dest(&self) -> Option<Cow<'a, str>> {
+        let path = self.relative_path?;
+        Some(self.into.as_ref().map_or(Cow::Borrowed(path), |into| Cow::Owned(format!("{into}/{path}"))))
+    }
+
+    /// Whether its file lies below a folder, which is written without `/` at its end.
+    pub fn is_below(&self, folder: &str) -> bool {
+        self.path_in_dest().is_some_and(|path| {
+            let path = path.strip_prefix("./").unwrap_or(&path);
+            path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+
     /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
     pub fn place(&self) -> Option<&'a str> {
         self.relative_path.filter(|_| self.located != Located::Nowhere)
@@ -267,6 +289,25 @@ impl<'a> Resource<'a> {
         Some(known.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
     }
 
+    /// What it says of its identity; what it lacks is empty.
+    pub fn named(&self) -> Identity<'a> {
+        let text = |path: &[&str]| self.node().at(path).and_then(NodeRef::as_str).unwrap_or_default();
+        self.identity.unwrap_or_else(|| Identity {
+            api_version: text(&["apiVersion"]),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        })
+    }
+
+    /// Whether it is only for programs that read the package: a Kptfile, or one with the annotation for it. Source: kyaml, where any value
+    /// except `false` counts.
+    pub fn is_local(&self) -> bool {
+        let is_kptfile = self.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
+        let says = self.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
+        is_kptfile || says.is_some_and(|value| value != "false")
+    }
+
     /// The first field that it lacks for an identity.
     pub fn missing(&self) -> Option<&'static str> {
         if self.identity.is_some() {
@@ -280,6 +321,11 @@ impl<'a> Resource<'a> {
         } else {
             "metadata.name"
         })
+    }
+
+    /// Whether it is a resource: one with an identity, or one that the API server will name.
+    pub fn is_resource(&self) -> bool {
+        self.identity.is_some() || self.is_named_by_server()
     }
 
     /// Whether it lacks only a name, because the API server shall make one from its `generateName`.
@@ -388,48 +434,6 @@ pub fn all_whereabouts<'r, 'a: 'r>(resources: impl ExactSizeIterator<Item = &'r 
     places.join(", ")
 }
 
-/// Resources by identity, so that finding a partner is one look-up.
-#[derive(Debug)]
-pub struct Index<'r, 'a> {
-    resources: &'r [Resource<'a>],
-    by_identity: HashMap<Identity<'a>, Vec<usize>>,
-}
-
-impl<'r, 'a> Index<'r, 'a> {
-    /// An index of these resources. A resource without an identity is not in it.
-    pub fn of(resources: &'r [Resource<'a>]) -> Self {
-        let mut by_identity: HashMap<Identity<'a>, Vec<usize>> = HashMap::with_capacity(resources.len());
-        for (i, resource) in resources.iter().enumerate() {
-            if let Some(identity) = resource.identity {
-                by_identity.entry(identity).or_default().push(i);
-            }
-        }
-        Self { resources, by_identity }
-    }
-
-    /// The number of the resource with an identity and, if several have it, with the path.
-    ///
-    /// # Errors
-    /// Several have the identity, and not exactly one of them has the path: a message that names their files.
-    pub fn partner(&self, identity: Identity<'_>, path: Option<&str>) -> Result<Option<usize>, String> {
-        let found = self.by_identity.get(&identity).map_or(&[][..], Vec::as_slice);
-        match found {
-            [] => return Ok(None),
-            [only] => return Ok(Some(*only)),
-            _ => {}
-        }
-        let mut at_path = found.iter().filter(|i| path.is_some() && self.resources[**i].relative_path == path);
-        if let (Some(only), None) = (at_path.next(), at_path.next()) {
-            return Ok(Some(*only));
-        }
-        let places = all_whereabouts(found.iter().map(|i| &self.resources[*i]));
-        Err(format!(
-            "`{identity}` must be one item, or the one with the path of its partner, not {}: {places}; give the source the path of the one that is meant, or a `target` that selects all of them",
-            found.len()
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,23 +489,6 @@ mod tests {
             ([&both, &alike, &both], false),
         ] {
             assert!(marked(texts).into_iter().all(|is_secret| is_secret == want), "{texts:?}");
-        }
-    }
-
-    #[test]
-    fn the_path_says_which_of_several_is_meant() {
-        let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
-        let read = |path| {
-            let resource = Resource::read(doc.roots().next().expect("a root"), Origin::Item(0));
-            Resource { path: Some(path), relative_path: Some(path), ..resource }
-        };
-        let resources = [read("x.yaml"), read("y.yaml")];
-        let identity = resources[0].identity.expect("an identity");
-        let index = Index::of(&resources);
-        assert_eq!(index.partner(identity, Some("y.yaml")), Ok(Some(1)));
-        let refused = index.partner(identity, Some("z.yaml")).expect_err("refused");
-        for part in ["(x.yaml)", "(y.yaml)", "give the source the path of the one that is meant"] {
-            assert!(refused.contains(part), "{refused}");
         }
     }
 }

@@ -6,7 +6,7 @@ use krm_merge_core::change::Wants;
 use krm_merge_core::diff::diff;
 use krm_merge_core::host::KPT_NOTE;
 use krm_merge_core::merge::{Merging, Walked, merge};
-use krm_merge_core::patch::{self, Lowered, PATCH, lower};
+use krm_merge_core::patch::{self, Edit, Lowered, PATCH, lower, lower_edit};
 use krm_merge_core::policy::{Policy, Renames};
 use krm_merge_core::refine::refine;
 use krm_merge_core::warning::Warning;
@@ -20,7 +20,7 @@ use krm_tree::tree::{Tree, View};
 use krm_yaml::{Error, NodeRef};
 
 use crate::layout::Upstream;
-use crate::resource::{IDENTITY, Identity, Resource};
+use crate::resource::{IDENTITY, Resource};
 use crate::transport;
 
 /// Everything that decides how a resource merges.
@@ -36,6 +36,15 @@ pub struct Rules<'a> {
     pub budget: &'a Budget,
 }
 
+/// Who says which resource a source is merged into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The source itself, which has the identity of the resource.
+    ByIdentity,
+    /// Others, so the resource keeps its identity.
+    ByOthers,
+}
+
 /// A resource that cannot be merged.
 #[derive(Debug)]
 pub struct Unmergeable<'a> {
@@ -48,7 +57,7 @@ pub struct Unmergeable<'a> {
 impl<'a> Rules<'a> {
     /// The root of a resource's type.
     pub fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
-        let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
+        let identity = resource.named();
         self.types.root(identity.api_version, identity.kind, self.mode)
     }
 
@@ -61,6 +70,7 @@ impl<'a> Rules<'a> {
         about: &Resource<'a>,
         resource: &mut Merging<'a>,
         source: &Resource<'a>,
+        named: Named,
     ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
         if self.mode != Mode::Strategic && is_added(source, resource.tree()) {
             return Ok(Vec::new());
@@ -68,7 +78,7 @@ impl<'a> Rules<'a> {
         let dest = resource.tree().and_then(Tree::view);
         let lowered = lower(source.node(), dest, self.cursor(about));
         let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
-        if source.target.is_some() {
+        if named == Named::ByOthers {
             change.keep_fields(&IDENTITY);
         }
         if !matches!(change.wants, Wants::Nothing) {
@@ -77,6 +87,28 @@ impl<'a> Rules<'a> {
         let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
         warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
         Ok(warnings)
+    }
+
+    /// Makes an edit in a resource, which `about` names, and returns what the user should know; `None` if the resource lacks the place.
+    ///
+    /// # Errors
+    /// The edit asks for something impossible.
+    pub fn edited(
+        &self,
+        about: &Resource<'a>,
+        resource: &mut Merging<'a>,
+        source: &Resource<'a>,
+        edit: &Edit<'a>,
+    ) -> Result<Option<Vec<Warning<'a>>>, Box<Unmergeable<'a>>> {
+        let dest = resource.tree().and_then(Tree::view);
+        let type_of = about.named();
+        // What a list is, its type says in every mode.
+        let cursor = self.types.root(type_of.api_version, type_of.kind, Mode::ThreeWay);
+        let lowered = lower_edit(edit, dest, cursor, self.budget).map_err(|e| unmergeable(source, e))?;
+        let Some(Lowered { change, mut warnings }) = lowered else { return Ok(None) };
+        let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
+        warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
+        Ok(Some(warnings))
     }
 
     /// Merges the change from original to updated into dest, and returns what upstream did to the text, too. Without an original, both

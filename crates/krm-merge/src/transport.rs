@@ -20,9 +20,9 @@ const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
 const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
 
 /// Gives an added resource its path in the package and, if it needs one, its number in the file.
-pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree<'a> {
+pub fn with_path<'a>(tree: Tree<'a>, path: Cow<'a, str>, number: Option<u64>) -> Tree<'a> {
     let made = |value: Cow<'a, str>, quotes| Tree::from(Made { value, quotes });
-    let mut marks = vec![Entry::new(Some(Key::Made(PATH)), made(Cow::Borrowed(path), Quotes::Needed))];
+    let mut marks = vec![Entry::new(Some(Key::Made(PATH)), made(path, Quotes::Needed))];
     let index = number.map(|n| Entry::new(Some(Key::Made(INDEX)), made(Cow::Owned(n.to_string()), Quotes::Single)));
     marks.extend(index);
     within(tree, "metadata", |metadata| {

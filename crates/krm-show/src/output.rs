@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::{Content, Held, holds, is_local};
+use krm_files::held::{Content, Held, holds};
 use krm_files::side::{Root, Side};
 use krm_folders::merge::Merge;
 use krm_merge::documents::{Item, ended};
@@ -38,7 +38,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
     let left = texts.into_iter().map(|text| {
         let held = Held::of_text(text)?;
         let resources: Vec<_> = held.resources().collect();
-        let becomes = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
+        let becomes = |resource: &Resource<'_>| if resource.is_local() { &Item::Goes } else { &Item::Stays };
         let items = resources.iter().enumerate().map(|(i, resource)| {
             let (node, item) = (resource.node(), becomes(resource));
             FileItem { node, item, to: None, followed: None, list: None, mark: None, spot: Spot::of_item(i) }

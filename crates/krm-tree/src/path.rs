@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use krm_yaml::shown::{misleads, quoted};
 
-pub use pattern::PathPattern;
+pub use pattern::{PathPattern, PatternStep, SkeletonEnd};
 pub use trail::Trail;
 
 /// The values of an element's merge keys. Numbers are in decimal, so `80`, `"80"` and `0x50` are equal.

@@ -75,7 +75,8 @@ pub fn differences<'a>(change: &Change<'a>) -> Vec<Difference<'a>> {
 
 fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Difference<'a>>) {
     let what = match (&change.wants, change.expects.value()) {
-        (Wants::Same, _) | (Wants::Nothing, None) => return,
+        // Only an edit makes a text that no document has.
+        (Wants::Same | Wants::Made(_), _) | (Wants::Nothing, None) => return,
         (Wants::Nothing, Some(old)) => What::Went(old),
         (Wants::Value(new) | Wants::Text(new), Some(old)) => What::Changed(old, *new),
         (Wants::Value(new) | Wants::Text(new), None) => What::Came(*new),

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::is_local;
 use krm_files::side::{Side, SidePart};
 use krm_merge::file_path;
 use krm_merge::package::{Member, members};
@@ -65,7 +64,7 @@ pub fn likeness(release: &Side, dest: &Side) -> Result<Likeness> {
         let is_rules = |resource: &Resource<'_>| {
             resource.path.and_then(|path| path.rsplit('/').next()).is_some_and(file_path::is_rules)
         };
-        all.filter(|resource| !is_local(resource) && !is_rules(resource)).collect()
+        all.filter(|resource| !resource.is_local() && !is_rules(resource)).collect()
     };
     let types = Types::new([], Inference::On).with_definitions(dest.definitions());
     let budget = Budget::default();

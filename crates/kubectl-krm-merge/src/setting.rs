@@ -12,8 +12,10 @@ use krm_files::walk::{file_there, shown};
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
 use krm_merge_core::policy;
+use krm_merge_function::aim::Aim;
 use krm_merge_function::config::{
-    Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
+    Config, From, Given, Input, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, are_edits, edits_in,
+    target,
 };
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
@@ -53,7 +55,9 @@ struct Flags {
     merge_keys: Vec<NamedRule>,
     /// The OpenAPI document, with the name of its file.
     openapi: Option<(String, Document<'static>)>,
-    target: Option<Rc<Target>>,
+    aim: Option<Rc<Aim>>,
+    /// The edits of `--patch`, each list with its name.
+    edits: Vec<(String, Document<'static>)>,
     max_output: MaxOutput,
 }
 
@@ -123,7 +127,8 @@ impl Setting {
     /// There is no source.
     pub fn check_source(&self, dest: &Side) -> Result<()> {
         let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
-        if matches!(self.config, Said::Flags(..)) && self.given.is_empty() && !is_marked() {
+        let has_edits = matches!(&self.config, Said::Flags(flags, _) if !flags.edits.is_empty());
+        if matches!(self.config, Said::Flags(..)) && self.given.is_empty() && !has_edits && !is_marked() {
             bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
         }
         Ok(())
@@ -205,9 +210,36 @@ impl Flags {
             openapi: of_flags.or(settings.openapi),
             limit: settings.limit,
         };
+        if let (Task::Overlay { source } | Task::Patch { source }, false) = (&mut task, self.edits.is_empty()) {
+            *source = Some(self.inputs()?);
+        }
         let config = Config::new(task, settings).map_err(|e| anyhow!(e.message))?;
-        Ok(Config { target_of_given: self.target.clone(), ..config })
+        Ok(Config { aim_of_given: self.aim.clone(), ..config })
     }
+}
+
+impl Flags {
+    /// The edits, as inputs for the items of `--target`.
+    fn inputs(&self) -> Result<Vec<Input<'_>>> {
+        let Some(aim) = &self.aim else {
+            bail!("`--target` must be given with a list of edits, which does not say what it is for");
+        };
+        let mut inputs = Vec::with_capacity(self.edits.len());
+        for (name, document) in &self.edits {
+            let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be edits"))?;
+            let edits = edits_in(root, "edits").map_err(|e| anyhow!("{name}:{e}"))?;
+            inputs.push(Input { field: name.clone(), node: root, from: From::Edits(edits), aim: Rc::clone(aim) });
+        }
+        Ok(inputs)
+    }
+}
+
+/// The edits in a text, with its name; `None` if it holds resources.
+fn edits_of(name: &str, bytes: Vec<u8>) -> Option<(String, Document<'static>)> {
+    // What is no YAML is told when it is read as resources.
+    let document = Document::parse(String::from_utf8(bytes).ok()?).ok()?;
+    let is_meant = document.roots().next().is_some_and(are_edits);
+    is_meant.then(|| (name.to_owned(), document))
 }
 
 /// The rules of all `--merge-keys` flags.
@@ -240,16 +272,28 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
+        let (name, bytes) = match is_text {
+            true => ("--patch", Some(value.as_bytes().to_vec())),
+            false if Path::new(value).is_file() => (&**value, Some(regular::read(Path::new(value))?)),
+            false => (&**value, None),
+        };
+        if let Some(edits) = bytes.and_then(|bytes| edits_of(name, bytes)) {
+            flags.edits.push(edits);
+            continue;
+        }
         sides.push(if is_text { Side::of_text(flag, value)? } else { given::side(flag, value, &[])? }.not_empty()?);
     }
+    if !flags.edits.is_empty() && !sides.is_empty() {
+        bail!("`--patch` must be edits or resources, not both in one call: use `--config`");
+    }
     if let Some(text) = &source.target {
-        if sides.is_empty() {
+        if sides.is_empty() && flags.edits.is_empty() {
             bail!("`--target` must not be given without `--source` or `--patch`");
         }
         if common.config.is_some() {
             bail!("`--target` must not be given with `--config`, which says it by itself");
         }
-        flags.target = Some(Rc::new(target_of(text)?));
+        flags.aim = Some(Rc::new(Aim::at_target(target_of(text)?)));
     }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
     setting(mode, flags, given, common)
@@ -414,7 +458,7 @@ fn written_target(text: &str, mut given: Vec<(String, String)>, written: Vec<Str
         TARGET.map(|name| take(&mut given, name));
     let fields = WrittenTarget { group, version, kind, name, namespace, label_selector, annotation_selector, path };
     let name = Name::Flag { flag: "--target", value: text.to_owned() };
-    target(name, fields, written).map_err(|wrong| anyhow!(wrong.message))
+    target(name, &fields, written).map_err(|wrong| anyhow!(wrong.message))
 }
 
 /// The fields of a rule that is written as a line of `mergeKeys`, as a warning shows it: `{kind: A, keys: [a, b]}` is `kind=A,keys=a,b`.

@@ -196,7 +196,7 @@ impl<'m> Open<'m> {
         };
         let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts, secrets, names };
         if merge.has_failed() {
-            results::sort(&mut merge.results);
+            results::finish(&mut merge.results);
             return Ok(merge);
         }
         // A list that all its items leave is still there, but not if upstream's text comes to its path.
@@ -205,7 +205,7 @@ impl<'m> Open<'m> {
         let changes = changes(dest, given, &files, &mut merge.made)?;
         merge.changes.extend(changes.into_iter().filter(|change| !replaced.contains(&change.path)));
         merge.results.extend(brought::warnings(given, &merge.changes));
-        results::sort(&mut merge.results);
+        results::finish(&mut merge.results);
         Ok(in_order(merge)?)
     }
 

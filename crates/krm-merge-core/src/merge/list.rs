@@ -12,7 +12,10 @@ use krm_yaml::{Error, Kind, NodeRef, Place, WrittenChild};
 
 use super::comments::wanted;
 use super::{Walk, children_of};
-use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants, notes_between, notes_of_line};
+use crate::change::{
+    Change, Child, Expects, Inside, NoteChange, Notes, Order, Others, Wants, notes_between, notes_of_line,
+};
+use crate::likeness::{Partner, partners};
 
 /// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,9 @@ impl<'a> Walk<'a> {
         updated: NodeRef<'a>,
         coming: Coming<'a>,
     ) -> Result<Tree<'a>, Error> {
+        if let Coming::OfPatch = coming {
+            return self.replaced(dest, updated);
+        }
         let Some(mut branch) = dest.into_branch(&By::Index, 0) else { return Ok(Tree::Node(updated)) };
         let new: Vec<NodeRef<'a>> = updated.elements().collect();
         let live: Vec<usize> = (0..branch.entries.len()).filter(|at| branch.entries[*at].value.is_some()).collect();
@@ -59,6 +65,51 @@ impl<'a> Walk<'a> {
         branch.reorder(|entries| spliced(entries, &anchors, live.len(), [&old, &new], coming));
         Ok(branch.into_tree())
     }
+}
+
+impl<'a> Walk<'a> {
+    /// Replaces a list by that of a patch. What stays of its elements keeps its text and its comments.
+    fn replaced(&mut self, dest: Tree<'a>, list: NodeRef<'a>) -> Result<Tree<'a>, Error> {
+        let is_alias = dest.like().is_some_and(|like| like.kind() == Kind::Alias);
+        let own = dest.view().map(View::elements).unwrap_or_default();
+        let new: Vec<NodeRef<'a>> = list.elements().collect();
+        let partners = partners(&own, &new);
+        let ids = Partner::ids(&partners, own.len());
+        let mut children = Vec::new();
+        for ((element, partner), id) in new.iter().zip(&partners).zip(&ids) {
+            children.push(match partner {
+                // The elements of an alias are written elsewhere.
+                Partner::Same(_) if is_alias => {
+                    Child { id: id.clone(), node: Some((None, *element)), change: Change::patch(Wants::Same, None) }
+                }
+                Partner::Same(_) => only_comments(id.clone(), None, (None, *element), Coming::OfPatch),
+                Partner::Changed(_) => replacing(id.clone(), (None, *element), replaced_inside),
+                Partner::InPlaceOf(_) | Partner::None => replacing(id.clone(), (None, *element), Wants::Value),
+            });
+        }
+        let inside = Inside { others: Others::Go, order: Order::Asked(ids), ..Inside::of(list, By::Index, children) };
+        let tree = self.inside(dest, &inside)?;
+        Ok(tree.unwrap_or(Tree::Node(list)))
+    }
+}
+
+/// The change that replaces a child of a map or list, with the comment on its line.
+fn replacing<'a>(id: ChildId<'a>, new: WrittenPair<'a>, wants: impl FnOnce(NodeRef<'a>) -> Wants<'a>) -> Child<'a> {
+    let change = Change { notes: Coming::OfPatch.notes(None, Remarks::of(new)), ..Change::patch(wants(new.1), None) };
+    Child { id, node: Some(new), change }
+}
+
+/// A value that replaces another one. In a map, each field replaces the field of its name.
+fn replaced_inside<'a>(value: NodeRef<'a>) -> Wants<'a> {
+    if value.kind() != Kind::Map || value.has_merge_entry() || value.duplicate_key().is_some() {
+        return Wants::Value(value);
+    }
+    let fields = value.entries().filter_map(|(key, field)| Some((ChildId::of_field(key)?, (Some(key), field))));
+    let children: Vec<Child<'a>> = fields.map(|(id, field)| replacing(id, field, replaced_inside)).collect();
+    if children.len() < value.entries().count() {
+        return Wants::Value(value);
+    }
+    Inside { others: Others::Go, ..Inside::of(value, By::Field, children) }.into()
 }
 
 /// A field with its key, or an element of a list.

@@ -23,15 +23,39 @@ pub const ORDER: &str = "$setElementOrder/";
 ///
 /// The other modes read it as kyaml does: `$patch` is the only directive, and it refers to a list if it is alone in an element. Nulls in a
 /// list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
-#[derive(Clone, Copy)]
-pub(super) struct Reading(pub Mode);
+///
+/// The value of an edit is data, with all that is in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As kyaml reads it.
+    Overlay,
+    /// As kubectl reads it.
+    Strategic,
+    /// As data.
+    Data,
+}
+
+impl From<Mode> for Reading {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::TwoWay | Mode::ThreeWay => Self::Overlay,
+            Mode::Strategic => Self::Strategic,
+        }
+    }
+}
 
 impl Reading {
+    /// The `$patch` of a map, if it has one.
+    pub(super) fn directive(self, map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
+        if self == Self::Data { Ok(None) } else { directive(map) }
+    }
+
     /// Whether a field is a directive, not data.
     pub(super) fn is_directive(self, name: &str) -> bool {
         name.starts_with('$')
+            && self != Self::Data
             && (name == PATCH
-                || self.0 == Mode::Strategic
+                || self == Self::Strategic
                     && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER)))
     }
 
@@ -39,26 +63,26 @@ impl Reading {
     pub(super) fn is_unknown_directive(self, name: &str) -> bool {
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
         let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
-        name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
+        name.starts_with('$') && self != Self::Data && !self.is_directive(name) && begins.iter().any(is_meant)
     }
 
     /// The error for a field that is an [unknown directive](Self::is_unknown_directive).
     pub(super) fn unknown_directive(self, key: NodeRef<'_>) -> Error {
         let name = key.string();
-        if self.0 != Mode::Strategic && Self(Mode::Strategic).is_directive(name) {
+        if self != Self::Strategic && Self::Strategic.is_directive(name) {
             return key.error(format!(
                 "a directive must be `{PATCH}`, not \"{name}\", which only mode Strategic reads: use that mode, or remove it"
             ));
         }
         let others = format!(", `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`");
-        let others = if self.0 == Mode::Strategic { &others } else { "" };
+        let others = if self == Self::Strategic { &others } else { "" };
         key.error(format!("a directive must be `{PATCH}`{others}, not \"{name}\""))
     }
 
     /// The requests of `$setElementOrder` and `$deleteFromPrimitiveList` in a map, by field.
     pub(super) fn on_lists<'a>(self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
         let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
-        if self.0 != Mode::Strategic {
+        if self != Self::Strategic {
             return Ok(found);
         }
         for (key, value) in map.fields() {
@@ -87,7 +111,7 @@ impl Reading {
 
     /// Whether nulls in a list that is replaced are values.
     pub(super) fn keeps_nulls_of_lists(self) -> bool {
-        self.0 != Mode::Strategic
+        self != Self::Strategic
     }
 
     /// Whether a list contains directives, known or not, or nulls that clear, so that it cannot be taken as it is.
@@ -132,11 +156,12 @@ impl Reading {
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
         let Some(said) = element.get(PATCH) else { return false };
         let is_alone = element.fields().nth(1).is_none();
-        match self.0 {
+        match self {
             // Source: kyaml's `determineSequenceNodePatchStrategy`.
-            Mode::TwoWay | Mode::ThreeWay => is_alone,
+            Self::Overlay => is_alone,
             // Source: apimachinery's `mergeSliceWithSpecialElements`.
-            Mode::Strategic => said.string() == "replace" || said.string() == "merge" && is_alone,
+            Self::Strategic => said.string() == "replace" || said.string() == "merge" && is_alone,
+            Self::Data => false,
         }
     }
 }

@@ -24,9 +24,7 @@ use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::three::{Matches, matches};
-
-/// How many values may be compared for one gap; beyond that, elements are paired only by their place.
-const COMPARISONS: usize = 200_000;
+use crate::likeness::{Features, are_few, name};
 
 /// How many pairs of an element and a rival are looked at. In a list with more, many elements are alike, and no rival tells them apart.
 const MOST_RIVALS: usize = 20_000;
@@ -259,10 +257,6 @@ fn names_of_maps<'a>(elements: &[View<'_, 'a>]) -> Option<Vec<Cow<'a, str>>> {
     elements.iter().map(|element| Some(*element).filter(|element| element.is_map()).and_then(name)).collect()
 }
 
-fn name<'a>(element: View<'_, 'a>) -> Option<Cow<'a, str>> {
-    element.field("name").and_then(View::text)
-}
-
 /// The ranges of elements between two that both versions have.
 fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let mut gaps = Vec::new();
@@ -295,25 +289,6 @@ fn inserted(original: FeaturesOf<'_, '_>, side: FeaturesOf<'_, '_>, equal: &Matc
     }
     let is_new = |element: &Features<'_>| lacks.iter().all(|lacking| lacking.likeness(element) == 0);
     new.into_iter().zip(&elements).filter(|(_, element)| is_new(element)).map(|(place, _)| side.0[place]).collect()
-}
-
-/// The features of an element that show whether two elements are one.
-struct Features<'a> {
-    leaves: Leaves,
-    name: Option<Cow<'a, str>>,
-}
-
-impl<'a> Features<'a> {
-    fn of(element: View<'_, 'a>) -> Self {
-        Self { leaves: Leaves::of(element), name: name(element) }
-    }
-
-    /// How much two have in common, in thousandths; 0 if they are different elements.
-    fn likeness(&self, other: &Self) -> u32 {
-        let Some(share) = self.leaves.share(&other.leaves) else { return 0 };
-        let is_namesake = self.name.is_some() && self.name == other.name;
-        if is_namesake { 1000 + share } else { Some(share).filter(|share| *share >= HALF).unwrap_or_default() }
-    }
 }
 
 /// Whether two elements are one that may have changed.
@@ -352,14 +327,6 @@ impl<'a> Old<'a> {
     fn likeness(&self, new: &Features<'_>) -> u32 {
         self.forms().map(|form| form.likeness(new)).max().unwrap_or_default()
     }
-}
-
-/// Whether comparing each with each takes no more than [`COMPARISONS`].
-fn are_few<'e, 'a: 'e>(old: impl IntoIterator<Item = &'e Features<'a>>, new: &[Features<'_>]) -> bool {
-    let values = |element: &Features<'_>| element.leaves.count() + 1;
-    let (count, of_old) = old.into_iter().fold((0_usize, 0), |(count, sum), old| (count + 1, sum + values(old)));
-    let of_new: usize = new.iter().map(values).sum();
-    of_old.saturating_mul(new.len()).saturating_add(of_new.saturating_mul(count)) <= COMPARISONS
 }
 
 /// Pairs, in the order of both versions, with as much in common as possible. A new element is in no pair with an old one that has a rival

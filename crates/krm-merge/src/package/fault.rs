@@ -26,7 +26,7 @@ pub enum Why<'a> {
     /// It is new, and its path annotation names a place where the host must not write.
     Misplaced {
         /// The path.
-        path: &'a str,
+        path: String,
         /// What the path must do.
         fault: file_path::PathFault,
     },

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use krm_merge_core::merge::{self, Merging};
+use krm_merge_core::merge;
 use krm_merge_core::own_comments::{OwnComments, contested_header};
 use krm_merge_core::policy::Treatment;
 use krm_merge_core::warning::Warning;
@@ -82,6 +82,20 @@ pub enum Note<'r, 'a> {
     },
     /// A source is for a resource that an earlier source deleted.
     DeletedBefore(&'r Resource<'a>),
+    /// A source deletes a resource.
+    Deleted {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The source.
+        source: &'r Resource<'a>,
+    },
+    /// A resource goes, because it was merged into another one of its identity.
+    United {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The other one.
+        into: &'r Resource<'a>,
+    },
     /// Dest's resource has another identity in updated, and the changes of both sides are in it.
     Followed {
         /// Dest's resource.
@@ -116,6 +130,8 @@ impl<'r, 'a> Note<'r, 'a> {
         match self {
             Self::Warning { about: resource, .. }
             | Self::DeletedBefore(resource)
+            | Self::Deleted { dest: resource, .. }
+            | Self::United { dest: resource, .. }
             | Self::Followed { dest: resource, .. }
             | Self::Moved { dest: resource, .. }
             | Self::NotMoved { dest: resource, .. }
@@ -135,6 +151,8 @@ impl fmt::Display for Note<'_, '_> {
             }
             Self::Warning { warning, .. } => write!(f, "`{}`: {}", warning.path.keyed(), warning.notice),
             Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
+            Self::Deleted { source, .. } => write!(f, "{} deletes the resource", source.whereabouts()),
+            Self::United { into, .. } => write!(f, "merged into {}", into.whereabouts()),
             Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
             Self::Renamed(NameNote::Added { new: NewName { namespace, name }, .. }) => {
                 write!(f, "the new resource is {name:?} in the namespace {namespace:?} in dest")
@@ -305,15 +323,6 @@ pub struct Decisions<'r, 'a> {
     pub(super) lists: Vec<Option<Tree<'a>>>,
 }
 
-/// The sources that are for one resource.
-#[derive(Debug)]
-pub struct Sourced<'r, 'a> {
-    /// The resource of dest; `None` if dest lacks it.
-    pub dest: Option<&'r Resource<'a>>,
-    /// The sources, in the order in which they are merged.
-    pub sources: Vec<&'r Resource<'a>>,
-}
-
 impl<'r, 'a> Merged<'r, 'a> {
     /// Merges the changes from original to updated into dest. `members` are the resources of the three sides, and `merge_all` merges them.
     ///
@@ -334,19 +343,14 @@ impl<'r, 'a> Merged<'r, 'a> {
         Ok(Self { dest, resources: resources.collect(), lists, rules, places })
     }
 
-    /// Merges sources into dest. What has no source stays.
-    ///
-    /// # Errors
-    /// A resource cannot be merged.
-    pub fn of_sources(
+    /// The merge of sources into dest, of which these are all resources.
+    pub(super) fn of_resources(
         dest: &'r [Resource<'a>],
-        all: impl IntoIterator<Item = Sourced<'r, 'a>>,
+        resources: Vec<MergedResource<'r, 'a>>,
         rules: Rules<'a>,
-    ) -> Result<Self, Box<Fault<'a>>> {
-        let resources = all.into_iter().map(|of| MergedResource::of_sources(of, &rules));
-        let resources: Vec<_> = resources.collect::<Result<_, _>>()?;
+    ) -> Self {
         let places = Places::beside(resources.iter().map(|resource| &resource.member), dest);
-        Ok(Self { dest, resources, lists: Vec::new(), rules, places })
+        Self { dest, resources, lists: Vec::new(), rules, places }
     }
 
     /// What the owner of the package should know, apart from conflicts and from what is written.
@@ -420,40 +424,14 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         made
     }
 
-    /// A resource of dest that goes, because it was merged into another one.
-    pub fn going(dest: &'r Resource<'a>) -> Self {
-        let member = Member { sides: Sides { original: None, updated: None, dest: Some(dest) }, moves: Move::Stays };
-        Self::of(member, Becomes::Deleted(Vec::new()))
+    /// The merge of sources into a resource.
+    pub(super) fn of_sources(member: Member<'r, 'a>, becomes: Becomes<'a>, sources: Vec<&'r Resource<'a>>) -> Self {
+        Self { member, becomes, sources, notes: Vec::new(), comments: OwnComments::default(), header: None }
     }
 
-    fn of_sources(of: Sourced<'r, 'a>, rules: &Rules<'a>) -> Result<Self, Box<Fault<'a>>> {
-        let mut notes = Vec::new();
-        let mut merging = Merging::of(of.dest.map(|dest| Tree::Node(dest.node())));
-        for source in &of.sources {
-            if merging.tree().is_some() {
-                let about = of.dest.unwrap_or(source);
-                let warnings = rules.patched(about, &mut merging, source)?;
-                let secret = about.secret.max(source.secret);
-                notes.extend(warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }));
-            } else if let Some(dest) = of.dest {
-                // A target selects only what is there when the source is applied, so a source with a target says nothing.
-                if source.target.is_none() {
-                    notes.push(Note::DeletedBefore(dest));
-                    break;
-                }
-            } else {
-                merging = Merging::of(rules.added(source)?);
-            }
-        }
-        let new = of.sources.first().copied().filter(|_| of.dest.is_none());
-        let member = Member { sides: Sides { original: None, updated: new, dest: of.dest }, moves: Move::Stays };
-        let tree = merging.finish();
-        let becomes = match of.dest {
-            Some(_) if of.sources.is_empty() => Becomes::Kept,
-            Some(_) => Becomes::Merged(merge::Walked { tree, warnings: Vec::new() }, crate::layout::Upstream::Unknown),
-            None => Becomes::Arrived(tree),
-        };
-        Ok(Self { member, becomes, sources: of.sources, notes, comments: OwnComments::default(), header: None })
+    /// The same with these notes.
+    pub(super) fn noting(self, notes: Vec<Note<'r, 'a>>) -> Self {
+        Self { notes, ..self }
     }
 
     fn all_notes<'s>(&'s self) -> impl Iterator<Item = Note<'s, 'a>> {

@@ -1,6 +1,8 @@
 //! The numbers (`config.kubernetes.io/index`) of resources that are put into a file. kpt accepts one item without a number in a file, and
 //! refuses a second one. It also refuses two items with the same number.
 
+use std::borrow::Cow;
+
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::{FileOrder, Member, number_of};
@@ -20,8 +22,8 @@ impl Numbering {
     pub fn of<'m, 'a: 'm>(members: impl Iterator<Item = &'m Member<'m, 'a>> + Clone, dest: &[Resource<'_>]) -> Self {
         let moved: Vec<_> = members.clone().filter_map(|m| m.sides.dest.zip(m.moves_to())).collect();
         let new = members.filter(|m| m.is_new()).filter_map(|m| m.sides.updated);
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for path in new.filter_map(|r| r.relative_path) {
+        let mut count: HashMap<Cow<'_, str>, usize> = HashMap::new();
+        for path in new.filter_map(|r| r.path_in_dest()) {
             *count.entry(path).or_default() += 1;
         }
         count.retain(|_, n| *n > 1);
@@ -32,7 +34,7 @@ impl Numbering {
         let several = sources.iter().filter(|(_, from)| from.len() > 1).map(|(to, _)| *to);
         let taken = dest.iter().filter_map(|item| item.path).filter(|path| sources.contains_key(path));
         let mixed: HashSet<String> = several.chain(taken).map(str::to_owned).collect();
-        let numbered = count.into_keys().map(str::to_owned).chain(mixed.iter().cloned());
+        let numbered = count.into_keys().map(Cow::into_owned).chain(mixed.iter().cloned());
         let mut next: HashMap<String, u64> = numbered.map(|path| (path, 0)).collect();
         let dest = if next.is_empty() { &[] } else { dest };
         let there = dest.iter().filter_map(|item| Some((item.path?, item)));

@@ -2,6 +2,7 @@
 //!
 //! Here a resource gets what is not of its own content: its layout, its comment, and the annotations by which its host knows its place.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_merge_core::lost::{Comments, bytes_that_go};
@@ -387,15 +388,18 @@ impl<'r, 'a> Writer<'r, 'a> {
     /// Adds a resource that dest lacks.
     fn add(&mut self, number: usize, source: &Resource<'a>, tree: Tree<'a>) -> Result<(), Box<Fault<'a>>> {
         let is_file = matches!(source.origin, Origin::File { .. });
-        let tree = match source.relative_path.filter(|_| !is_file) {
+        let path = source.path_in_dest();
+        let tree = match path.clone().filter(|_| !is_file) {
             Some(path) => {
-                file_path::of_new_file(path).map_err(|fault| Fault::of(source, Why::Misplaced { path, fault }))?;
-                let in_file = self.number(number);
-                transport::with_path(tree, path, in_file.or_else(|| self.places.numbering.next(path)))
+                if let Err(fault) = file_path::of_new_file(&path) {
+                    return Err(Fault::of(source, Why::Misplaced { path: path.into_owned(), fault }));
+                }
+                let number = self.number(number).or_else(|| self.places.numbering.next(&path));
+                transport::with_path(tree, path, number)
             }
             None => tree,
         };
-        let path = source.relative_path.map(str::to_owned);
+        let path = path.map(Cow::into_owned);
         let spot = self.places.spots.get(&number).copied();
         let spot = spot.unwrap_or_else(|| Spot::last(self.written.added.len()));
         self.written.added.push(Added { path, origin: source.origin.clone(), tree, spot });

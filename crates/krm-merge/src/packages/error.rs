@@ -114,7 +114,7 @@ impl From<Box<Fault<'_>>> for Error {
         match why {
             Why::Unmergeable(error) => Self::Text { file, error },
             Why::Apart(alias) => Self::Text { file, error: alias.error(apart(alias.text())) },
-            Why::Misplaced { path, fault } => Self::misplaced(path, fault),
+            Why::Misplaced { path, fault } => Self::misplaced(&path, fault),
             Why::Unwritable(unwritable) => Self::Unwritable(unwritable),
         }
     }

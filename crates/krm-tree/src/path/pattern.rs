@@ -8,10 +8,12 @@
 //! | `finalizers[=a]` | the element of a set |
 //! | `containers[0]` | the element at this place in dest |
 //! | `containers[*]`, `data.*` | every element, every field |
+//! | `args[--port]` | the flag of a command, with its value; only for edits |
 
 use std::fmt;
 
 use krm_yaml::{Document, NodeRef};
+use krm_yaml::{plain_or_quoted, quoted_json};
 
 use super::{FieldPath, KeyStep, Step, Stride};
 
@@ -24,12 +26,30 @@ pub struct PathPattern {
 
 /// A pattern for one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum PatternStep {
+pub enum PatternStep {
+    /// Every field, and every element.
     Any,
+    /// The field of this name.
     Field(String),
+    /// The elements with these fields, each with its value.
     Element(Vec<(String, String)>),
+    /// The element with this value.
     Value(String),
+    /// The element at this place.
     Index(usize),
+    /// The field of this name or, in a list, the element at this place; `-` is the place behind all elements. It is a step of a JSON pointer.
+    Member(String),
+    /// The flag of a command.
+    Flag(String),
+}
+
+/// What is at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkeletonEnd {
+    /// A value.
+    Value,
+    /// A list with an element.
+    List,
 }
 
 impl PathPattern {
@@ -62,6 +82,68 @@ impl PathPattern {
         Ok(Self { written: written.to_owned(), parts })
     }
 
+    /// Reads a JSON pointer, as `/spec/ports/0`. Source: RFC 6901.
+    ///
+    /// # Errors
+    /// The text is no pointer to a part of a resource; the message says what it must be.
+    pub fn of_pointer(written: &str) -> Result<Self, String> {
+        let Some(rest) = written.strip_prefix('/') else { return Err("it must begin with `/`".to_owned()) };
+        let step = |token: &str| PatternStep::Member(token.replace("~1", "/").replace("~0", "~"));
+        Ok(Self { written: written.to_owned(), parts: rest.split('/').map(step).collect() })
+    }
+
+    /// Its steps from the root.
+    pub fn steps(&self) -> &[PatternStep] {
+        &self.parts
+    }
+
+    /// A text with the maps and lists on the way to the place, for what must be made there. What cannot be made has a field `*` in its place.
+    pub fn skeleton(&self, end: SkeletonEnd) -> String {
+        let (mut out, mut indent, mut is_behind_key) = (String::new(), 0, false);
+        for part in &self.parts {
+            if is_behind_key {
+                out.push('\n');
+            }
+            // The first line of an element continues behind its dash.
+            let mut line = |text: String| {
+                if is_behind_key || out.is_empty() {
+                    out.push_str(&" ".repeat(indent));
+                }
+                out.push_str(&text);
+            };
+            match part {
+                PatternStep::Field(name) | PatternStep::Member(name) => line(format!("{}:", key_text(name))),
+                PatternStep::Element(keys) => {
+                    line("- ".to_owned());
+                    indent += 2;
+                    for (name, value) in keys {
+                        out.push_str(&format!(
+                            "{}: {}\n{}",
+                            key_text(name),
+                            value_text(name, value),
+                            " ".repeat(indent)
+                        ));
+                    }
+                    is_behind_key = false;
+                    continue;
+                }
+                PatternStep::Flag(_) => {
+                    line("- ~\n".to_owned());
+                    return out;
+                }
+                PatternStep::Any | PatternStep::Value(_) | PatternStep::Index(_) => line("\"*\":".to_owned()),
+            }
+            indent += 2;
+            is_behind_key = true;
+        }
+        match end {
+            SkeletonEnd::Value if is_behind_key => out.push_str(" ~\n"),
+            SkeletonEnd::List if is_behind_key => out.push_str(&format!("\n{}- ~\n", " ".repeat(indent))),
+            SkeletonEnd::Value | SkeletonEnd::List => {}
+        }
+        out
+    }
+
     /// The nodes on the way from a node down to the first place that matches, as far as they exist: each with its name, if it is a field.
     pub fn trail<'a>(&self, root: NodeRef<'a>) -> Vec<(Option<String>, NodeRef<'a>)> {
         let mut trail: Vec<(Option<String>, NodeRef<'a>)> = Vec::new();
@@ -72,7 +154,7 @@ impl PathPattern {
             };
             let below = match part {
                 PatternStep::Field(name) => node.get(name).map(|node| (Some(name.clone()), node)),
-                PatternStep::Any => None,
+                PatternStep::Any | PatternStep::Member(_) | PatternStep::Flag(_) => None,
                 PatternStep::Element(keys) => {
                     node.elements().find(|e| keys.iter().all(|key| has(*e, key))).map(|e| (None, e))
                 }
@@ -116,7 +198,7 @@ impl PatternStep {
     /// A name or a value that each step has that fits.
     fn word(&self) -> Option<&str> {
         match self {
-            Self::Any | Self::Index(_) => None,
+            Self::Any | Self::Index(_) | Self::Member(_) | Self::Flag(_) => None,
             Self::Field(word) | Self::Value(word) => Some(word),
             Self::Element(keys) => keys.first().map(|(_, value)| value.as_str()),
         }
@@ -136,6 +218,19 @@ impl PatternStep {
             _ => false,
         }
     }
+}
+
+/// The key of a field, as text.
+fn key_text(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let is_bare = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain);
+    if is_bare { plain_or_quoted(name) } else { quoted_json(name) }
+}
+
+/// The value of a key of an element, as text. Where keys are numbers, they are ports. Source: the merge keys of all built-in types.
+fn value_text(name: &str, value: &str) -> String {
+    let is_port = name.ends_with("port") || name.ends_with("Port");
+    if is_port && value.parse::<u32>().is_ok() { value.to_owned() } else { plain_or_quoted(value) }
 }
 
 fn must_follow(rest: &str) -> String {
@@ -168,6 +263,7 @@ fn bracketed(inner: &str) -> Result<(PatternStep, &str), String> {
     if inner[end..].starts_with(']') {
         let part = match &inner[..end] {
             "*" => PatternStep::Any,
+            flag if flag.starts_with('-') => PatternStep::Flag(flag.to_owned()),
             number => PatternStep::Index(number.parse().map_err(|_| {
                 format!("brackets must hold a number, `*`, `key=value` or a quoted name, not {number:?}")
             })?),
@@ -274,6 +370,30 @@ mod tests {
                 assert!(pattern.fits(&path), "{}", path.keyed());
             }
         }
+    }
+
+    #[test]
+    fn a_skeleton_has_the_maps_and_lists_on_the_way() {
+        for (pattern, want) in [
+            ("spec", "spec: ~\n"),
+            ("spec.a", "spec:\n  a: ~\n"),
+            ("metadata.annotations[\"a.b/c: d\"]", "metadata:\n  annotations:\n    \"a.b/c: d\": ~\n"),
+            ("spec.yes", "spec:\n  \"yes\": ~\n"),
+            ("l[name=app].x.y", "l:\n  - name: app\n    x:\n      y: ~\n"),
+            ("l[port=80,protocol=TCP].x", "l:\n  - port: 80\n    protocol: TCP\n    x: ~\n"),
+            ("l[name=80].m[name=a].x", "l:\n  - name: \"80\"\n    m:\n      - name: a\n        x: ~\n"),
+            ("l[*].x.*.y", "l:\n  \"*\":\n    x:\n      \"*\":\n        y: ~\n"),
+            ("l[name=a]", "l:\n  - name: a\n    "),
+        ] {
+            let skeleton = PathPattern::parse(pattern).expect(pattern).skeleton(SkeletonEnd::Value);
+            assert_eq!(skeleton, want, "{pattern}");
+            Document::parse(skeleton.as_str()).expect(pattern);
+        }
+        assert_eq!(
+            PathPattern::of_pointer("/a~1b/0/-").expect("a pointer").skeleton(SkeletonEnd::Value),
+            "a/b:\n  \"0\":\n    \"-\": ~\n"
+        );
+        assert!(PathPattern::of_pointer("a").is_err());
     }
 
     #[test]

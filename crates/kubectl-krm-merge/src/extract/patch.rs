@@ -123,7 +123,7 @@ const NOBODY: Identity<'static> = Identity { api_version: "", kind: "", namespac
 /// file.
 fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
     match path {
-        Some(path) => with_path(tree, path, None),
+        Some(path) => with_path(tree, path.into(), None),
         None => tree,
     }
 }

@@ -61,7 +61,7 @@ fn a_target_is_every_resource_that_it_selects() {
             ["-p", patch, "--target", "kin=Deployment"],
             "labelSelector`, `annotationSelector`, `path`, not `kin` as in \"kin=Deployment\"",
         ),
-        (["-p", "[{op: remove, path: /spec}]", "--target", "kind=Deployment"], "a JSON patch (RFC 6902) is none"),
+        (["-p", "[{op: replace, path: /none, value: 1}]", "--target", "kind=Deployment"], "`/none` must be there"),
         (["-p", "spec: {$patch: x}", "--target", "kind=Deployment"], "`$patch` must be"),
         (["-p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: none}\n", "-d", "here"], "none"),
     ] {
@@ -71,6 +71,33 @@ fn a_target_is_every_resource_that_it_selects() {
         let err = folder.run(&args).failed(2);
         assert!(err.contains(want), "{err}");
         assert_eq!(folder.files(""), before);
+    }
+}
+
+#[test]
+fn a_patch_may_be_a_list_of_edits_or_a_json_patch() {
+    for edits in [
+        "[{set: spec.replicas, value: 3}]",
+        "[{op: add, path: /spec/replicas, value: 3}]",
+        "- {set: spec.replicas, value: 3}\n",
+    ] {
+        for file in [false, true] {
+            let folder = package();
+            folder.write("edits.yaml", edits);
+            let patch = if file { "edits.yaml" } else { edits };
+            folder.run(&["strategic", "-p", patch, "--target", "name=web", "-d", "here", "-i"]).passed();
+            assert_eq!(folder.read("here/web.yaml"), format!("{WEB}  replicas: 3\n"), "{edits}");
+            assert_eq!(folder.read("here/sub/api.yaml"), API);
+        }
+    }
+    let folder = package();
+    folder.write("edits.yaml", "- {set: spec.replicas, value: 3}\n");
+    for (args, want) in [
+        (["-p", "edits.yaml", "-p", "edits.yaml"], "`--target` must be given with a list of edits"),
+        (["-p", "edits.yaml", "-p", "patch.yaml"], "`--patch` must be edits or resources, not both in one call"),
+    ] {
+        let err = folder.run(&[&["strategic", "-d", "here", "-i"][..], &args].concat()).failed(2);
+        assert!(err.contains(want), "{err}");
     }
 }
 
