@@ -364,7 +364,11 @@ def judged(plugin, kind, use, place, *edits):
             except KeyError:
                 # An earlier edit took away what this one changes.
                 return "skipped", [], None
-    original, ours, theirs = (text_of(model, place) for model in models)
+    try:
+        original, ours, theirs = (text_of(model, place) for model in models)
+    except KeyError:
+        # Or it took away the anchor of a use that comes later.
+        return "skipped", [], None
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("base", original), ("ours", ours), ("theirs", theirs)):
             with open(os.path.join(folder, name), "w") as file:
