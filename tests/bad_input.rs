@@ -771,7 +771,10 @@ fn errors_of_an_edit() {
             "{set: 'a[', value: 1}",
             "`spec.source[0].edits[0].set` must be a path, as `spec.replicas`, not \"a[\": `[` must have",
         ),
-        ("{op: move, path: /a, from: /b}", "`spec.source[0].edits[0]`"),
+        (
+            "{op: move, path: /a}",
+            "`spec.source[0].edits[0].op` must be `add`, `remove`, `replace` or `test`, not \"move\"",
+        ),
         ("{op: add, path: a, value: 1}", "must be a path, as `/spec/replicas`, not \"a\": it must begin with `/`"),
         (
             "{set: spec.containers.image, value: x}",

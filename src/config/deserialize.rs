@@ -73,9 +73,12 @@ pub(crate) fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// The names of values without their other names, which begin with a small letter: messages say each in one way.
+/// The names of values without their other names, which begin with a small letter: messages say each in one way. The operations of a JSON
+/// patch have small letters alone.
 fn first_names(names: &'static [&'static str]) -> Vec<&'static str> {
-    names.iter().copied().filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase())).collect()
+    let is_first = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase());
+    let first: Vec<_> = names.iter().copied().filter(is_first).collect();
+    if first.is_empty() { names.to_vec() } else { first }
 }
 
 impl de::Error for Failure {
