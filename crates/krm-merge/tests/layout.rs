@@ -289,6 +289,45 @@ fn a_comment_below_a_text_goes_with_the_text_that_a_list_replaces() {
 }
 
 #[test]
+fn comments_below_a_new_field_come_along_in_their_columns() {
+    let text =
+        |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  m:\n    a: 1\n{spec}  z: 1\n");
+    for value in ["[]", "{}", "null", "\"\"", "x", "[x, y]", "|\n      x"] {
+        let example =
+            if value.contains('|') { "     # b:\n\n     # c\n" } else { "      # - b:\n        # c\n\n      #   d\n" };
+        let new = format!("    # about v\n    v: {value}\n{example}");
+        let [original, updated, dest] = [text(""), text(&new), text("    own: 1\n")];
+        let once = merged(&original, &updated, &dest);
+        assert_eq!(once, text(&format!("    own: 1\n{new}")));
+        assert_eq!(merged(&original, &updated, &once), once, "again");
+    }
+}
+
+#[test]
+fn json_keeps_its_indentation() {
+    let text = |indent: &str, spec: &str| {
+        let head = "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"A\",\n  \"metadata\": {\n    \"name\": \"a\"\n  },\n";
+        let all = format!("{head}  \"spec\": {{\n{spec}\n  }}\n}}\n");
+        let line = |line: &str| {
+            let own = line.trim_start();
+            indent.repeat((line.len() - own.len()) / 2) + own + "\n"
+        };
+        all.lines().map(line).collect::<String>()
+    };
+    let original = "    \"a\": 1,\n    \"list\": [],\n    \"z\": 1";
+    let updated = "    \"a\": {\n      \"x\": 1\n    },\n    \"list\": [\n      {\n        \"x\": 1\n      },\n      []\n    ],\n    \"new\": {\n      \"b\": [\n        1,\n        2\n      ],\n      \"c\": [1, 2]\n    },\n    \"z\": 1";
+    let [dest, want] = [original, updated].map(|spec| spec.replace("\"z\": 1", "\"z\": 2"));
+    for own in ["\t", " ", "   ", "        "] {
+        for upstreams in [own, "\t", "  "] {
+            let [original, updated] = [original, updated].map(|spec| text(upstreams, spec));
+            let once = merged(&original, &updated, &text(own, &dest));
+            assert_eq!(once, text(own, &want));
+            assert_eq!(merged(&original, &updated, &once), once, "again");
+        }
+    }
+}
+
+#[test]
 fn comments_below_a_block_scalar_at_the_end_are_merged_and_no_part_of_it() {
     let text = |a: u8, end: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\ndata:\n  a: {a}\n{end}");
     for block in ["  b: |+\n    x\n\n", "  b: |\n    x\n\n", "  b: |\n    x\n"] {

@@ -29,7 +29,7 @@ pub use json::{exact_json, json_of, to_json};
 pub use lines::Lines;
 pub use print::comment_lines;
 use print::own_anchor;
-use print::{Flow, Host, HostLayout, NewChild};
+use print::{Flow, Host, HostLayout, NewChild, Rows};
 use reread::{Edits, check, check_text};
 pub use reread::{means, with_comment, written};
 pub use unwritable::{NotJson, Unwritable, WriteFault};
@@ -359,7 +359,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
 /// A value on one line, with what its aliases stand for.
 fn on_one_line(value: NodeRef<'_>, budget: &Budget) -> String {
-    HostLayout { indent: 2, list_offset: 0, flow: Flow::Yaml, budget }.flow(&Tree::Node(value))
+    HostLayout { indent: 2, list_offset: 0, flow: Flow::Yaml, rows: Rows::Shared, budget }.flow(&Tree::Node(value))
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl Place {
     fn own_line(&self, doc: &Document<'_>) -> Option<usize> {
         let text = doc.source();
         let before = &text.as_bytes()[..self.lead];
-        let line = self.lead - before.iter().rev().take_while(|byte| **byte == b' ').count();
+        let line = self.lead - before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let is_start = match before[..line].last() {
             None | Some(b'\n' | b'\r') => true,
             // A byte order mark is before the first line.

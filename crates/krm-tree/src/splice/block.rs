@@ -236,7 +236,7 @@ impl<'d> Splicer<'d, '_> {
             BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
-        let pad = " ".repeat(column);
+        let pad = self.layout().rows.blanks(column);
         let (mut text, mut position, mut above) = (String::new(), 0, None);
         // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {

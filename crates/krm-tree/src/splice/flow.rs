@@ -214,8 +214,7 @@ impl<'d> Splicer<'d, '_> {
         // Where the children have several lines, a new one may have, too.
         let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len()).or_else(|| {
             let last = places.last().filter(|last| self.text()[last.lead..last.end].contains('\n'))?;
-            let line = &self.text()[self.doc.line_start(last.end)..];
-            Some(line.len() - line.trim_start_matches(' ').len())
+            Some(line_indent_at(self.doc, last.end))
         });
         for entry in entries {
             match (entry.was, &entry.value) {
@@ -230,7 +229,7 @@ impl<'d> Splicer<'d, '_> {
                         // Comments cannot follow the bracket, or another child.
                         let needs_line = first.is_inline(self.doc) && start < place.lead;
                         let line = if needs_line {
-                            format!("\n{}", " ".repeat(place.column(self.doc)))
+                            format!("\n{}", self.layout().rows.blanks(place.column(self.doc)))
                         } else {
                             String::new()
                         };
@@ -254,7 +253,7 @@ impl<'d> Splicer<'d, '_> {
                         None => {
                             let start = self.start(&places[0]);
                             // The comments of the first child stay above it.
-                            let own_line = format!(",\n{}", " ".repeat(places[0].column(self.doc)));
+                            let own_line = format!(",\n{}", self.layout().rows.blanks(places[0].column(self.doc)));
                             let comma = if start < places[0].lead { &own_line } else { comma };
                             let first = self.joined(&[child, String::new()], comma);
                             self.edit(start..start, first);
@@ -287,8 +286,11 @@ impl<'d> Splicer<'d, '_> {
         // A bracket must not become a part of the comment.
         let rest = &self.text()[end..];
         let is_ended = rest.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
-        let line_break =
-            if is_ended { String::new() } else { format!("\n{}", " ".repeat(line_indent_at(doc, kept.lead))) };
+        let line_break = if is_ended {
+            String::new()
+        } else {
+            format!("\n{}", self.layout().rows.blanks(line_indent_at(doc, kept.lead)))
+        };
         self.edit(stop..end, line_break);
     }
 
@@ -341,7 +343,7 @@ impl<'d> Splicer<'d, '_> {
         let Some(tree) = &entry.value else { return };
         let fate = match ChildFate::of(tree, value) {
             // An empty map or list gets its first children.
-            ChildFate::Inside(branch) if !branch.entries.iter().any(is_kept) && self.layout().flow == Flow::Kyaml => {
+            ChildFate::Inside(branch) if !branch.entries.iter().any(is_kept) && self.layout().has_rows() => {
                 ChildFate::Put(tree)
             }
             fate => fate,

@@ -2,7 +2,7 @@
 
 use krm_yaml::NodeRef;
 
-use super::print::{Flow, HostLayout};
+use super::print::{Flow, HostLayout, Rows};
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::Tree;
@@ -29,6 +29,6 @@ pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
 /// # Errors
 /// The text exceeds the rest of the budget.
 pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
-    let json = HostLayout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
+    let json = HostLayout { indent: 2, list_offset: 0, flow: Flow::TightJson, rows: Rows::Shared, budget }.flow(tree);
     budget.check(Written::Text).map(|()| json)
 }

@@ -11,6 +11,7 @@
 mod flow;
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use krm_yaml::{
     BlockScalar, Chomping, Context, Document, Kind, NodeRef, Place, Scalar, SourceLines, Style, WrittenChild, below,
@@ -34,8 +35,53 @@ pub(super) struct HostLayout<'b> {
     pub list_offset: usize,
     /// Whether the resource is YAML or JSON.
     pub flow: Flow,
+    /// How the lines of its brackets are indented.
+    pub rows: Rows,
     /// The budget for new text.
     pub budget: &'b Budget,
+}
+
+/// The lines of a resource that is written in brackets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// Its children have no lines of their own, or it is a block.
+    #[default]
+    Shared,
+    /// They have lines of their own, and are so many blanks deeper than the line of the closing bracket.
+    Spaces(usize),
+    /// The same in tabs.
+    Tabs(usize),
+}
+
+impl Rows {
+    /// Reads them from the first child of a map or list.
+    pub fn of(root: NodeRef<'_>) -> Self {
+        let (doc, close) = (root.document(), root.end().saturating_sub(1));
+        let is_bracketed = root.style() == Style::Flow && root.text().starts_with(['{', '[']);
+        let first = root.written().next().filter(|_| is_bracketed);
+        let first = first.map(|first| Place::of_child(root, first)).filter(|first| !first.is_inline(doc));
+        // The opening bracket may be behind a dash.
+        let is_closed = |_: &Place| is_blank(&doc.source()[doc.line_start(close)..close]);
+        let Some(Place { lead, .. }) = first.filter(is_closed) else { return Self::Shared };
+        let depth = line_indent_at(doc, lead).checked_sub(line_indent_at(doc, close));
+        match depth.filter(|depth| (1..=9).contains(depth)) {
+            None => Self::Shared,
+            Some(depth) if doc.source()[..lead].ends_with('\t') => Self::Tabs(depth),
+            Some(depth) => Self::Spaces(depth),
+        }
+    }
+
+    /// The blanks before a line at a column.
+    pub fn blanks(self, column: usize) -> String {
+        if matches!(self, Self::Tabs(_)) { "\t".repeat(column) } else { blanks(column) }
+    }
+
+    const fn depth(self) -> Option<usize> {
+        match self {
+            Self::Shared => None,
+            Self::Spaces(depth) | Self::Tabs(depth) => Some(depth),
+        }
+    }
 }
 
 /// What the first map and the first list in a map show.
@@ -68,10 +114,12 @@ impl<'b> HostLayout<'b> {
     pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
         let mut found = FoundLayout::default();
         found.look_into(root);
+        let rows = Rows::of(root);
         Self {
-            indent: found.indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
+            indent: rows.depth().or(found.indent.filter(|i| (1..=9).contains(i))).unwrap_or(2),
             list_offset: found.list_offset.unwrap_or(0),
             flow: Flow::of(root),
+            rows,
             budget,
         }
     }
@@ -335,6 +383,10 @@ impl HostLayout<'_> {
             }
         }
         self.child(new, place, column, &mut out);
+        if let Some((place, value)) = place {
+            let below = self.below_child(&place, value, column);
+            out.extend(not_taken(below, || last_block(&out.join("\n"))));
+        }
         out
     }
 
@@ -551,14 +603,17 @@ impl HostLayout<'_> {
             return Vec::new();
         }
         let text = &doc.source()[own];
-        let comment = lines(text).into_iter().find(|line| !is_blank(line)).unwrap_or_default();
-        let depth = (comment.len() - trim_start(comment).len()).saturating_sub(place.column(doc));
-        let depth = match value.style() {
-            // As deep as its content, the comment would be a line of the block scalar.
-            Style::Literal | Style::Folded => depth.min(self.indent - 1),
-            _ => depth,
-        };
-        comment_lines(text, column + depth, self.budget)
+        let depths =
+            lines(text).into_iter().filter(|line| !is_blank(line)).map(|line| line.len() - trim_start(line).len());
+        let depth = depths.min().unwrap_or_default().saturating_sub(place.column(doc));
+        match value.style() {
+            // As deep as its content, a comment would be a line of the block scalar.
+            Style::Literal | Style::Folded => {
+                let end = column + self.indent;
+                comment_lines_up_to(text, (column + depth).min(end - 1)..end, self.budget)
+            }
+            _ => comment_lines(text, column + depth, self.budget),
+        }
     }
 
     /// The comments below the last child of a block that belong to the block.
@@ -741,16 +796,26 @@ fn with_tag(node: NodeRef<'_>, text: &str) -> String {
     }
 }
 
-/// The comment lines and blank lines of a piece of text, moved to a column.
+/// The comment lines and blank lines of a piece of text, moved to a column. A line that is deeper than others stays as much deeper.
 pub fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<String> {
+    comment_lines_up_to(text, column..usize::MAX, budget)
+}
+
+/// The same, but no line comes to the end of these columns or behind it.
+pub fn comment_lines_up_to(text: &str, columns: Range<usize>, budget: &Budget) -> Vec<String> {
     if text.is_empty() || !budget.take(text.len()) {
         return Vec::new();
     }
-    lines(without_break(text))
-        .iter()
+    let depth = |line: &str| line.len() - trim_start(line).len();
+    let all = lines(without_break(text));
+    // A text may begin with its first `#`.
+    let known = if text.starts_with('#') { 1 } else { 0 };
+    let least = all.iter().skip(known).filter(|line| !is_blank(line)).map(|line| depth(line)).min().unwrap_or_default();
+    let at = |line: &str| (columns.start + depth(line).saturating_sub(least)).min(columns.end.saturating_sub(1));
+    all.iter()
         .map(|l| match trim(l) {
             "" => String::new(),
-            comment => budget.paid(column, || format!("{}{comment}", blanks(column))),
+            comment => budget.paid(at(l), || format!("{}{comment}", blanks(at(l)))),
         })
         .collect()
 }
@@ -771,5 +836,5 @@ pub(super) fn line_indent(node: NodeRef<'_>) -> usize {
 
 /// The indentation of the line of an offset.
 pub(super) fn line_indent_at(doc: &Document<'_>, at: usize) -> usize {
-    doc.source()[doc.line_start(at)..].bytes().take_while(|b| *b == b' ').count()
+    doc.source()[doc.line_start(at)..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count()
 }

@@ -7,7 +7,7 @@ use krm_yaml::{
     ends_line, foot, is_blank, line_end, lines, next_line, same, trim, trim_start, without_break,
 };
 
-use super::print::{BlockText, Flow, Host, NewChild, comment_lines, not_taken};
+use super::print::{BlockText, Flow, Host, NewChild, comment_lines, comment_lines_up_to, not_taken};
 use super::reread::{text_of, touch};
 use super::{Below, ChildFate, Splicer, is_blank_line, is_kept, last_block, news};
 use crate::limit::Budget;
@@ -238,7 +238,7 @@ pub(super) fn outside_of(block: &BlockScalar, comments: &str, column: usize, bud
     let takes_blanks = block.chomping == Chomping::Keep && is_blank_line(comments, 0);
     let most = block.deepest_comment(column);
     (takes_blanks || depths().any(|depth| depth > most)).then(|| {
-        let lines = comment_lines(comments, depths().next().unwrap_or(column).min(most), budget);
+        let lines = comment_lines_up_to(comments, depths().min().unwrap_or(column).min(most)..most + 1, budget);
         not_taken(lines, || Some(block.clone()))
     })
 }

@@ -5,9 +5,8 @@ use krm_yaml::{
     quoted_json, trim,
 };
 
-use super::{HostLayout, NewChild, blanks, comment_lines, is_long, line_indent, nothing, own_anchor, with_tag};
+use super::{HostLayout, NewChild, Rows, comment_lines, is_long, line_indent, nothing, own_anchor, with_tag};
 use crate::child::Value as _;
-use crate::limit::Budget;
 use crate::splice::unwritable::{Unwritable, check_json};
 use crate::tree::{Branch, Entry, Key, Quotes, Tree, View};
 
@@ -27,9 +26,11 @@ pub(in crate::splice) enum Flow {
 impl Flow {
     /// The way in which a resource is written.
     pub fn of(root: NodeRef<'_>) -> Self {
-        let Some((key, value)) = root.entries().next().filter(|_| root.style() == Style::Flow) else {
+        let Some((key, value)) = root.written().next().filter(|_| root.style() == Style::Flow) else {
             return Self::Yaml;
         };
+        // A list is written as its first element is.
+        let Some(key) = key else { return Self::of(value) };
         match key.style() {
             Style::Double if value.start() == key.end() + 1 => Self::TightJson,
             Style::Double => Self::Json,
@@ -39,8 +40,7 @@ impl Flow {
     }
 
     fn of_document(node: NodeRef<'_>) -> Self {
-        let own = |root: &NodeRef<'_>| root.start() <= node.start() && node.end() <= root.end();
-        node.document().roots().find(own).map_or(Self::Yaml, Self::of)
+        root_of(node).map_or(Self::Yaml, Self::of)
     }
 
     /// Whether it is JSON.
@@ -58,6 +58,16 @@ impl Flow {
             Self::Json | Self::TightJson => check_json(tree, old).map_err(Unwritable::NotJson),
         }
     }
+}
+
+/// The root of the document that a node is in.
+fn root_of<'d>(node: NodeRef<'d>) -> Option<NodeRef<'d>> {
+    node.document().roots().find(|root| root.start() <= node.start() && node.end() <= root.end())
+}
+
+/// How the lines of the document of a node are indented.
+fn rows_of(node: NodeRef<'_>) -> Rows {
+    root_of(node).map_or(Rows::Shared, Rows::of)
 }
 
 /// Whether a map or list is on one line, between brackets, and means the same elsewhere. It keeps its blanks and quotes then.
@@ -84,7 +94,33 @@ impl HostLayout<'_> {
         if !bracketed || is_cut || node.has_aliases() || node.document().has_anchors_in(node) {
             return self.flow_without_anchor(tree);
         }
-        reindent(text, line_indent(node), column, column + self.indent, self.budget)
+        self.reindent(node, column)
+    }
+
+    /// The text of a flow map or list on a line with this indentation. Its further lines move with it, but never left of its brackets.
+    fn reindent(&self, node: NodeRef<'_>, new: usize) -> String {
+        let (text, old) = (node.text(), line_indent(node));
+        let mut out = String::new();
+        if !self.budget.take(text.len()) {
+            return out;
+        }
+        for (i, line) in lines(text).iter().enumerate() {
+            if i > 0 {
+                out.push('\n');
+                let trimmed = line.trim_start_matches([' ', '\t']);
+                if !trimmed.is_empty() {
+                    let indent = line.len() - trimmed.len();
+                    let closing = trimmed.starts_with(['}', ']']);
+                    let floor = if closing { new } else { new + self.indent };
+                    let inner = (indent + new).saturating_sub(old).max(floor);
+                    out.push_str(&self.budget.paid(inner, || self.rows.blanks(inner)));
+                    out.push_str(trimmed);
+                }
+                continue;
+            }
+            out.push_str(line);
+        }
+        out
     }
 
     /// A tree on one line, in flow style.
@@ -176,7 +212,8 @@ impl HostLayout<'_> {
     /// A new child of a flow map or list whose children have lines of their own, as lines at `column`. `comma` comes after it.
     pub fn new_row(&self, new: &NewChild<'_, '_>, column: usize, comma: &str) -> Vec<String> {
         let mut out = self.above(new, column);
-        let mut line = self.budget.paid(column + 2, || blanks(column)) + &self.flow_child_in_lines(new, column) + comma;
+        let mut line =
+            self.budget.paid(column + 2, || self.rows.blanks(column)) + &self.flow_child_in_lines(new, column) + comma;
         let place = new.place();
         let own = || place.and_then(|(place, value)| comment_text(&place, value));
         if let Some(comment) = new.comments.behind.or_else(own).map(trim).filter(|comment| !comment.is_empty()) {
@@ -192,23 +229,37 @@ impl HostLayout<'_> {
         let tree = new.tree;
         let Some(like) = tree.like().map(NodeRef::resolve) else { return self.flow(tree) };
         let (doc, below) = (like.document(), new.comments_below());
-        let is_made = self.flow == Flow::Kyaml && matches!(tree, Tree::Branch(_));
-        if !like.is_container() || !(like.text().contains('\n') || is_made || !below.is_empty()) {
-            return self.flow(tree);
-        }
+        let is_laid = || {
+            // A document without rows does not say how its values are to be written in rows.
+            let is_free = || matches!(tree, Tree::Branch(_)) || self.flow.is_json() && rows_of(like) == Rows::Shared;
+            like.text().contains('\n') || !below.is_empty() || self.has_rows() && is_free()
+        };
         let has_comments = || doc.comments_in(like.start()..like.end()).next().is_some();
         let is_whole =
             matches!(tree, Tree::Node(node) if node.style() == Style::Flow && node.text().starts_with(['{', '[']));
-        let is_fit = match self.flow {
+        let is_fit = || match self.flow {
             Flow::Yaml => true,
             Flow::Kyaml => Flow::of_document(like) == Flow::Kyaml,
-            Flow::Json | Flow::TightJson => is_whole && is_json(like) && !has_comments(),
+            Flow::Json | Flow::TightJson => is_json(like) && !has_comments() && self.is_indented_like(like),
         };
-        if is_whole && is_fit && !like.has_aliases() && !doc.has_anchors_in(like) {
-            let text = reindent(like.text(), line_indent(like), indent, indent + self.indent, self.budget);
-            return if self.flow.is_json() { text } else { with_anchor(like, text) };
-        }
-        if self.flow.is_json() { self.flow(tree) } else { with_anchor(like, self.rows(like, new, indent)) }
+        let is_linked = || like.has_aliases() || doc.has_anchors_in(like);
+        let is_copied = || is_whole && is_fit() && !is_linked();
+        let text = match like.is_container() && is_laid() {
+            true if is_copied() => self.reindent(like, indent),
+            true if !self.flow.is_json() || self.has_rows() => self.rows(like, new, indent),
+            true | false => return self.flow(tree),
+        };
+        if self.flow.is_json() { text } else { with_anchor(like, text) }
+    }
+
+    /// Whether new children of brackets get lines of their own, as in KYAML and indented JSON.
+    pub fn has_rows(&self) -> bool {
+        self.flow != Flow::Yaml && self.rows != Rows::Shared
+    }
+
+    /// Whether the lines of a value in JSON can be taken over: whether its document is indented as this one is.
+    fn is_indented_like(&self, value: NodeRef<'_>) -> bool {
+        self.rows == Rows::Shared || rows_of(value) == self.rows
     }
 
     /// A map or list with each child on lines of its own, between brackets. Maps in a list share the lines of their brackets, as in KYAML.
@@ -231,14 +282,17 @@ impl HostLayout<'_> {
         }
         let below = comment_lines(new.comments_below(), column, self.budget);
         let opening = new.comment_behind_bracket();
-        if !node.is_map() && below.is_empty() && opening.is_empty() && children.iter().all(is_alone) {
+        let may_share = !node.is_map() && !self.flow.is_json();
+        if may_share && below.is_empty() && opening.is_empty() && children.iter().all(is_alone) {
             let children = children.iter().map(|new| self.flow_child_in_lines(new, indent));
             return format!("{open}{}{close}", children.collect::<Vec<_>>().join(", "));
         }
         let mut lines = vec![format!("{open} {opening}").trim_end().to_owned()];
-        lines.extend(children.iter().flat_map(|new| self.new_row(new, column, ",")));
+        let last = children.len() - 1;
+        let comma = |at: usize| if at == last && self.flow.is_json() { "" } else { "," };
+        lines.extend(children.iter().enumerate().flat_map(|(at, new)| self.new_row(new, column, comma(at))));
         lines.extend(below);
-        lines.push(blanks(indent) + close);
+        lines.push(self.rows.blanks(indent) + close);
         self.paid(lines.join("\n"))
     }
 
@@ -340,30 +394,4 @@ fn is_json_number(text: &str) -> bool {
         && (whole.len() == 1 || !whole.starts_with('0'))
         && fraction.is_none_or(digits)
         && exponent.is_none_or(|e| digits(e.strip_prefix(['-', '+']).unwrap_or(e)))
-}
-
-/// The text of a flow map or list that moves from the indentation `old` to `new`. Its further lines move with it, but never left of
-/// `least`.
-fn reindent(text: &str, old: usize, new: usize, least: usize, budget: &Budget) -> String {
-    let mut out = String::new();
-    if !budget.take(text.len()) {
-        return out;
-    }
-    for (i, line) in lines(text).iter().enumerate() {
-        if i > 0 {
-            out.push('\n');
-            let trimmed = line.trim_start_matches([' ', '\t']);
-            if !trimmed.is_empty() {
-                let indent = line.len() - trimmed.len();
-                let closing = trimmed.starts_with(['}', ']']);
-                let floor = if closing { new } else { least };
-                let inner = (indent + new).saturating_sub(old).max(floor);
-                out.push_str(&budget.paid(inner, || blanks(inner)));
-                out.push_str(trimmed);
-            }
-            continue;
-        }
-        out.push_str(line);
-    }
-    out
 }
