@@ -137,6 +137,9 @@ const DEFINITIONS: &[(&str, &str)] = &[
     ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"),
 ];
 
+/// The way to a schema, which is of the same type as all schemas in it.
+const SCHEMA: &[&str] = &["spec", "versions", "schema", "openAPIV3Schema"];
+
 const INGRESSES: &[(&str, &str)] =
     &[("networking.k8s.io/v1", "Ingress"), ("networking.k8s.io/v1beta1", "Ingress"), ("extensions/v1beta1", "Ingress")];
 
@@ -172,6 +175,9 @@ const ITSELF: Names = Names::But(&[]);
 const BUILT_IN: &[Row] = &[
     // The API server refuses two versions of one name: `ValidateCustomResourceDefinitionSpec`.
     row(DEFINITIONS, &["spec"], "versions", Names::OneOf(&["name"])),
+    // JSON Schema, "required": "Elements of this array […] MUST be unique"; "enum": "Elements in the array SHOULD be unique".
+    row(DEFINITIONS, SCHEMA, "required", ITSELF),
+    row(DEFINITIONS, SCHEMA, "enum", ITSELF),
     // `IngressRule`: "the rule applies to all inbound HTTP traffic" without a host.
     row(INGRESSES, &["spec"], "rules", Names::Perhaps("host")),
     row(INGRESSES, &["spec"], "tls", Names::OneOf(&["secretName"])),
@@ -502,6 +508,8 @@ mod tests {
             (format!("{role}- {{apiGroups: [a], resources: [b], verbs: [get]}}\n- {{resources: [b], apiGroups: [a], verbs: [list]}}"), "rules", true),
             (format!("{role}- {{apiGroups: [a], resources: [b], verbs: [get]}}\n- {{apiGroups: [a], resources: [c], verbs: [get]}}"), "rules", false),
             (format!("{role}- {{verbs: [get, list]}}"), "rules.verbs", false),
+            ("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {versions: [{schema: {openAPIV3Schema: {properties: {a: {required: [x, y]}}}}}]}".to_owned(), "spec.versions.schema.openAPIV3Schema.properties.a.required", false),
+            ("apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {validation: {openAPIV3Schema: {enum: [1, 1.0]}}}".to_owned(), "spec.validation.openAPIV3Schema.enum", true),
             ("apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nsubjects: [{kind: User, name: a}, {kind: Group, name: a}]".to_owned(), "subjects", false),
             (format!("{policy}  egress: [{{to: [{{podSelector: {{}}}}]}}, {{to: [], ports: []}}]"), "spec.egress", false),
             (format!("{policy}  ingress: [{{from: [{{podSelector: {{}}}}, {{namespaceSelector: {{}}}}]}}]"), "spec.ingress.from", false),
