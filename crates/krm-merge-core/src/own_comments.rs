@@ -33,6 +33,8 @@ pub struct OwnComments<'a> {
     pub inside: Option<&'a str>,
     /// The comments at the end of its document, if they become others.
     pub below: Option<&'a str>,
+    /// The lines that come above it, set apart from it, if those of dest stay at the top of the file without it.
+    pub apart: Option<&'a str>,
 }
 
 impl<'a> OwnComments<'a> {
@@ -57,13 +59,19 @@ impl<'a> OwnComments<'a> {
         // Elsewhere the walk compares the comments above the first field.
         let mark = if dest.is_root() { becomes(at_mark, None) } else { None };
         let is_here = is_item(dest) || in_brackets(dest).is_some();
-        let above = if is_here { becomes(above, dest.entries().next()) } else { None };
+        // Of a resource that both sides added, what a blank line sets apart may be about the file.
+        let is_known = sides.original.is_some();
+        let of = if is_known { above } else { directly_above };
+        let above = if is_here { becomes(of, dest.entries().next()) } else { None };
+        let above = above.filter(|_| is_known || self::above(dest) == directly_above(dest));
         // Where a comment of dest's fields came to the end, or left it, it is not written twice.
         let below = if dest.is_root() { becomes(at_end, dest.entries().last()) } else { None };
         let below = below.filter(|wants| !is_elsewhere(wants, sides));
         let are_in_rows = [sides.dest, sides.original, sides.updated].into_iter().flatten().all(is_in_rows);
         let inside = if are_in_rows { becomes(inside, dest.entries().last()) } else { None };
-        (Self { mark, above, inside, below }, warnings)
+        let is_new = is_first(dest) && sides.original.is_some_and(|original| apart(original).is_empty());
+        let apart = Some(apart(updated)).filter(|apart| is_new && !apart.is_empty());
+        (Self { mark, above, inside, below, apart }, warnings)
     }
 
     /// Those that are not in the lines of a resource of dest.
@@ -99,11 +107,23 @@ pub fn contested_header<'a>(sides: Sides<Option<NodeRef<'a>>>) -> Option<Conflic
     Some(Conflict::of_comments(FieldPath::default(), texts.map(|text| text.trim().to_owned())))
 }
 
+/// Whether a resource is the first document of its text.
+fn is_first(resource: NodeRef<'_>) -> bool {
+    resource.document().roots().next().is_some_and(|first| first.is(resource))
+}
+
+/// The lines that are set apart above a document. At the top of a text, they are about the text.
+fn apart(resource: NodeRef<'_>) -> &str {
+    let doc = resource.document();
+    let place = if is_first(resource) { None } else { Place::of_first(resource).or_else(|| in_brackets(resource)) };
+    let gap = place.filter(|_| resource.is_root()).and_then(|place| gap_above(&place, doc));
+    gap.map_or("", |gap| &doc.source()[gap])
+}
+
 /// The comments above the first `---` of a text, if this is its first resource.
 fn header(resource: NodeRef<'_>) -> Option<&str> {
-    let (doc, is_first) =
-        (resource.document(), resource.document().roots().next().is_some_and(|first| first.is(resource)));
-    let mark = is_first.then(|| DocumentParts::of(resource).mark)?;
+    let doc = resource.document();
+    let mark = is_first(resource).then(|| DocumentParts::of(resource).mark)?;
     Some(if mark.is_empty() { "" } else { &doc.source()[..mark.start] })
 }
 
@@ -190,6 +210,13 @@ pub fn above(resource: NodeRef<'_>) -> &str {
         return comments_above(&dash, doc);
     }
     comment_behind_dash(resource).unwrap_or_else(|| comments_above(&first, doc))
+}
+
+/// The same without the lines that are set apart.
+fn directly_above(resource: NodeRef<'_>) -> &str {
+    let own = |place| comments_above(&place, resource.document());
+    let place = in_brackets(resource).filter(|_| behind_bracket(resource).is_none());
+    place.map_or_else(|| above(resource), own)
 }
 
 /// The place of a document in brackets.

@@ -31,6 +31,8 @@ pub struct Own {
     pub body: Option<String>,
     /// The comment on the line of its `---`, if it has none and gets one.
     pub mark: String,
+    /// The lines above it, set apart from it, if those that it has stay at the top of the text.
+    pub apart: String,
 }
 
 impl From<TextEdits> for Own {
@@ -284,6 +286,7 @@ impl<'d> Composed<'d> {
             (None, None) => self.keep(start..body.end, &own.edits),
             (None, Some(top)) => {
                 self.keep(start..body.start, &own.edits);
+                self.new_lines(&own.apart.replace("\r\n", "\n"));
                 self.keep(top.end..body.end, &own.edits);
             }
             (Some(new), _) => {

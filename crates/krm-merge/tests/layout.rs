@@ -2,7 +2,7 @@
 //!
 //! How lines end, and whether the last line of a text ends, makes no difference, unless it is the end of a block scalar.
 
-use krm_merge::{Merge, Package, Pick};
+use krm_merge::{Merge, Package, Pick, Renames};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
 const TEXTS: [[&str; 4]; 28] = [
@@ -374,6 +374,65 @@ fn the_comments_around_a_document_are_those_of_upstream_if_dest_left_them_alone(
         let turned = |text: &str| format!("{}---\n{}", &more[4..], text.strip_suffix(more).unwrap_or_default());
         let [original, updated, dest, want] = [&original, &updated, &dest, &want].map(|text| turned(text));
         assert_eq!(merged(&original, &updated, &dest), want, "{original}{updated}{dest}");
+    }
+}
+
+#[test]
+fn the_comments_at_the_top_of_a_file_are_the_same_after_a_second_run() {
+    let block = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: {name}\n");
+    let json =
+        |name: &str| format!("{{\"apiVersion\": \"v1\", \"kind\": \"A\", \"metadata\": {{\"name\": \"{name}\"}}}}\n");
+    let (own, alone) = (block("own"), "---\n# alone\n");
+    for (original, updated, dest, want) in [
+        // The licence is no comment of the resource in brackets that upstream puts below it.
+        (
+            format!("# licence\n\n# about b\n{}", block("b")),
+            format!("# licence\n\n{}---\n# about b\n{}", json("g"), block("b")),
+            format!("# licence\n\n# ours\n{own}---\n# about b\n{}", block("b")),
+            format!("# licence\n\n# ours\n{own}---\n{}---\n# about b\n{}", json("g"), block("b")),
+        ),
+        // What upstream sets apart above a resource comes, too, where dest's licence stays at the top without that resource.
+        (
+            format!("# about b\n{}", block("b")),
+            format!("{}---\n\n# about b\n{}", block("g"), block("b")),
+            format!("# licence\n\n# about b\n{}", block("b")),
+            format!("# licence\n\n{}---\n\n# about b\n{}", block("g"), block("b")),
+        ),
+        (
+            block("b"),
+            format!("{}---\n# apart\n\n{}", block("g"), block("b")),
+            format!("# licence\n\n{}", block("b")),
+            format!("# licence\n\n{}---\n# apart\n\n{}", block("g"), block("b")),
+        ),
+        (
+            json("b"),
+            format!("{}---\n# apart\n\n{}", block("g"), json("b")),
+            format!("# licence\n\n{}", json("b")),
+            format!("# licence\n\n{}---\n# apart\n\n{}", block("g"), json("b")),
+        ),
+        // Upstream removes the licence, or writes another one, together with the resource below it.
+        (
+            format!("# licence\n---\n{}", block("e")),
+            block("something-else"),
+            format!("# licence\n\n{}{alone}", block("e")),
+            format!("{alone}---\n{}", block("something-else")),
+        ),
+        (
+            format!("# licence\n---\n{}", block("e")),
+            format!("# new licence\n---\n{}", block("something-else")),
+            format!("# licence\n\n{}{alone}", block("e")),
+            format!("# new licence\n{alone}---\n{}", block("something-else")),
+        ),
+    ] {
+        let merged = |dest: &str| {
+            let [original, updated, dest] =
+                [&original, &updated, dest].map(|text| Package::of_text(text.to_owned()).expect("valid"));
+            let merge = Merge::three_way(&original, &updated, &dest).renames(Renames::Ignore);
+            merge.run().expect("merged").text(Pick::Updated).expect("within the limit")
+        };
+        let once = merged(&dest);
+        assert_eq!(once, want, "{original}{updated}{dest}");
+        assert_eq!(merged(&once), once, "again: {original}{updated}{dest}");
     }
 }
 

@@ -54,7 +54,7 @@ impl CommentDocuments {
     /// Merges the documents of comments of a file. `items` are dest's resources in it, and `added` the resources
     /// that are new.
     pub fn merged(documents: Sides<&Document<'_>>, items: &[FileItem<'_>], added: &[NewResource]) -> Self {
-        let mut out = Self { top: top(documents), ..Self::default() };
+        let mut out = Self { top: top(documents, items), ..Self::default() };
         if !documents.original.roots().chain(documents.updated.roots()).any(|root| comments(root).is_some()) {
             return out;
         }
@@ -115,8 +115,9 @@ impl CommentDocuments {
 }
 
 /// What becomes of what dest's text begins with. If upstream changed comments there, and dest has original's, they are as any other comments:
-/// the ones set apart above the first resource follow it, and what upstream has above the others comes with those.
-fn top(documents: Sides<&Document<'_>>) -> Top {
+/// the ones set apart above the first resource follow it, and what upstream has above the others comes with those. If the first resource goes,
+/// what dest has set apart above it would be above what is left.
+fn top(documents: Sides<&Document<'_>>, items: &[FileItem<'_>]) -> Top {
     let parts = documents.map(TextParts::of);
     let texts = |of: fn(&TextParts<'_>, &str) -> Range<usize>| {
         Sides::of(|side| &documents[side].source()[of(&parts[side], documents[side].source())])
@@ -131,9 +132,15 @@ fn top(documents: Sides<&Document<'_>>) -> Top {
         header: header.updated.replace("\r\n", "\n"),
         is_marked: parts.updated.is_marked(documents.updated.source()),
     };
+    let goes = || {
+        let first = items.iter().min_by_key(|item| item.node.start());
+        first.is_some_and(|first| *first.item == Item::Goes)
+    };
+    let is_header =
+        !parts.dest.is_marked(documents.dest.source()) && is_upstreams(Sides { dest: apart.dest, ..header }) && goes();
     Top {
-        apart: if is_upstreams(apart) { Apart::Follows } else { Apart::Stays },
-        opening: is_upstreams(header).then(updated),
+        apart: if is_upstreams(apart) || is_header { Apart::Follows } else { Apart::Stays },
+        opening: (is_upstreams(header) || is_header).then(updated),
     }
 }
 

@@ -75,7 +75,8 @@ pub fn edited(
             let spots: Vec<Spot> = left.map(|own| own.spot).chain(new.iter().map(|added| added.spot)).collect();
             let edits = edits_of_document(own.root, &items, &gone, &new, budget)?;
             let mark = items.iter().find_map(|item| item.mark).unwrap_or_default().to_owned();
-            let text = Own { mark, ..in_order(own, edits, &spots, budget)? };
+            let apart = items.iter().find_map(|item| item.apart).unwrap_or_default().to_owned();
+            let text = Own { mark, apart, ..in_order(own, edits, &spots, budget)? };
             is_reordered |= text.body.is_some();
             pieces.add(spots.into_iter().min(), Piece::Own(number, text));
         }
@@ -261,6 +262,7 @@ mod tests {
                 followed: None,
                 list: None,
                 mark: None,
+                apart: None,
                 spot: Spot::of_item(i),
             });
         }
@@ -348,6 +350,7 @@ mod tests {
             followed: None,
             list: None,
             mark: None,
+            apart: None,
             spot: *spot,
         });
         let items: Vec<FileItem<'_>> = items.collect();

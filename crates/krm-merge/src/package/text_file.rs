@@ -109,6 +109,8 @@ pub struct FileItem<'m> {
     pub list: Option<&'m TextEdits>,
     /// The comment on the line of its `---`, if it has no `---` and gets one.
     pub mark: Option<&'m str>,
+    /// The lines above it, set apart from it, if those that it has stay at the top of the file.
+    pub apart: Option<&'m str>,
     /// Its position among the items.
     pub spot: Spot,
 }

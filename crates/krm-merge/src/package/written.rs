@@ -43,6 +43,8 @@ pub struct Written<'r, 'a> {
     pub lists: BTreeMap<usize, TextEdits>,
     /// The comment on the line of the `---` above an item, by its number, if it has no `---` and gets one.
     pub marks: BTreeMap<usize, &'a str>,
+    /// The lines that come above items of dest, by their numbers, if those that they have stay at the top of the file.
+    pub apart: BTreeMap<usize, &'a str>,
     /// The new place of an item, by its number, if it does not stay in its own place.
     pub spots: BTreeMap<usize, Spot>,
     /// What the merge did to each resource, in the order of [`Merged::resources`].
@@ -150,6 +152,7 @@ impl Written<'_, '_> {
             followed: self.followed.get(&number),
             list: self.lists.get(&number),
             mark: self.marks.get(&number).copied(),
+            apart: self.apart.get(&number).copied(),
             spot: self.spot(number),
         }
     }
@@ -368,8 +371,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         let (fate, text) = self.laid_out(member.sides, resource.becomes.upstream(), fate)?;
         // Upstream's text has its comment, too.
         let comments = if text == TextOf::Own { resource.comments } else { resource.comments.outside(dest.node()) };
-        if let (Some(item), Some(mark)) = (resource.item(), comments.mark_to_be(dest.node())) {
-            self.written.marks.insert(item, mark);
+        if let Some(item) = resource.item() {
+            self.written.marks.extend(comments.mark_to_be(dest.node()).map(|mark| (item, mark)));
+            self.written.apart.extend(comments.apart.map(|apart| (item, apart)));
         }
         let comments = comments.edits(dest.node(), self.rules.budget);
         let is_unchanged = is_unchanged && text == TextOf::Own && comments.is_empty();
