@@ -176,6 +176,11 @@ fn in_text(a: &str, b: &str, holds: Holds) -> Option<Ordering> {
         Some(name) => Holds::named(name),
         None => holds,
     };
+    // In an address or a path, `v1` may be the API, or the layout of a folder.
+    let is_place = |text: &str| text.contains("://") || text.starts_with('/');
+    if holds == Holds::Anything && is_place(a) && !one.contains('.') {
+        return None;
+    }
     let value = |text: &'_ str| text.rfind('=').map_or(0, |at| at + 1);
     let has_registry = |text: &str| {
         let parts = Composed::Image.parts(&text[value(text)..]);
@@ -373,7 +378,9 @@ impl<'t> Version<'t> {
 
     /// Whether it is surely a version, whatever its field holds.
     fn is_sure(&self) -> bool {
-        self.has_v || self.numbers.len() >= 3
+        // Groups of three digits are the thousands of a number, or the parts of the number of a phone.
+        let is_grouped = self.numbers[1..].iter().all(|number| number.len() >= 3);
+        self.has_v || self.numbers.len() >= 3 && !is_grouped
     }
 
     fn has_form_of(&self, other: &Self) -> bool {
