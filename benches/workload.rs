@@ -25,7 +25,7 @@ pub fn plain(n: usize) -> String {
 
 /// Resources, and behind them partial patches for a fifth of them, matched by identity.
 pub fn two_way(n: usize) -> String {
-    list("two-way", base(n).chain(patched(n).map(|i| Resource::new(i).text(TWO_WAY, &Host::kpt("overlay/", "")))))
+    list("two-way", base(n).chain(patched(n).map(|i| Resource::new(i).text(TWO_WAY, &Host::kpt("overlay/", "source")))))
 }
 
 /// Resources, and behind them patches with directives for a fifth of them.

@@ -6,10 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use krm_merge::documents::NewDocument;
 use krm_merge::package::{FileChange, FileFault, FileMerge, Files, NewResource, TextFile};
 use krm_merge::resource::{Origin, Resource};
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
+use krm_tree::splice::Unwritable;
 use krm_yaml::{Document, Error, NodeRef};
 
 use crate::config::Config;
@@ -111,7 +113,12 @@ fn write(
 ) -> Result<String, Box<Outcome>> {
     let file = TextFile { path: "", name: STDIN, text: doc.source(), document: Some(doc) };
     let items = items.iter().enumerate().map(|(number, node)| merged.file_item(number, *node)).collect();
-    let new: Vec<NewResource> = merged.added.iter().map(|new| new.in_file(budget)).collect::<Result<_, _>>()?;
+    // kustomize reads the path annotations of what is new, so they stay.
+    let documents = merged.added.iter().map(|new| {
+        let document = NewDocument { body: new.text(budget)?, ..NewDocument::default() };
+        Ok(NewResource { path: new.path.clone(), origin: new.origin.clone(), document, spot: new.spot })
+    });
+    let new: Vec<NewResource> = documents.collect::<Result<_, Unwritable>>()?;
     let new = if new.is_empty() { BTreeMap::new() } else { BTreeMap::from([(String::new(), new)]) };
     let files = Files { sides: Sides { original: &[], updated: &[], dest: &[file] }, sources: &[] };
     let merge = FileMerge::of(files, BTreeMap::from([(0, items)]), new, budget).map_err(fault)?;

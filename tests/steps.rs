@@ -152,7 +152,7 @@ fn items_of_one_identity_without_a_source() {
         each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  k: v{i}\n"))
     };
     let other = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: other\n";
-    check(60, |n| resource_list(&items(&dest(n)), &format!("mode: TwoWay\n{}", side("source", other))));
+    check(300, |n| resource_list(&items(&dest(n)), &format!("mode: TwoWay\n{}", side("source", other))));
 }
 
 #[test]

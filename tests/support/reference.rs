@@ -42,6 +42,26 @@ pub fn in_order(value: &Value) -> Value {
     }
 }
 
+/// Whether one side may have renamed what the other side removed. If it is small, only the conflict with dest's removal is found: after a first
+/// run, a small child of dest's own beside one that updated removed looks the same.
+pub fn may_be_renamed_and_removed(original: &Value, one: &Value, other: &Value) -> bool {
+    match (original, one, other) {
+        (Value::Object(was), Value::Object(one), Value::Object(other)) => {
+            let is_beyond = |a: &Map<String, Value>, b: &Map<String, Value>| a.keys().any(|key| !b.contains_key(key));
+            let is_replaced =
+                is_beyond(was, one) && is_beyond(was, other) && (is_beyond(one, was) || is_beyond(other, was));
+            let inside = |(key, value): (&String, &Value)| {
+                one.get(key)
+                    .zip(other.get(key))
+                    .is_some_and(|(one, other)| may_be_renamed_and_removed(value, one, other))
+            };
+            is_replaced || was.iter().any(inside)
+        }
+        (Value::Array(_), Value::Array(_), Value::Array(_)) => original != one && original != other,
+        _ => false,
+    }
+}
+
 /// TwoWay: RFC 7396, and lists by names.
 pub fn two_way(dest: Option<&Value>, source: &Value) -> Option<Value> {
     match source {

@@ -128,17 +128,21 @@ pub fn members_of_file<'r, 'a>(
     Ok(members_of(follow(triples(all)?, all, renames, &OtherPart::IN_FILE), sides))
 }
 
-/// Makes links of the aliases of three packages, unless one of these is a part of an identity.
+/// Makes links of the aliases of three packages, unless an alias brings in a part of an identity.
 fn keep_links(sides: Sides<&[Resource<'_>]>) {
     let has_anchors = |resource: &Resource<'_>| resource.node().document().has_anchors();
     if !sides.iter().any(|(_, side)| side.iter().any(has_anchors)) {
         return;
     }
-    let nodes = sides.map(|side| side.iter().map(Resource::node).collect::<Vec<_>>());
     let fields = [&["apiVersion"][..], &["kind"], &["metadata"], &["metadata", "name"], &["metadata", "namespace"]];
-    let is_alias =
-        |node: &NodeRef<'_>| fields.iter().any(|path| node.at(path).is_some_and(|value| value.kind() == Kind::Alias));
-    if !nodes.iter().any(|(_, nodes)| nodes.iter().any(is_alias)) {
+    let brings_in = |map: NodeRef<'_>| map.entries().any(|(key, _)| key.is_merge_key());
+    let is_alias = |resource: &Resource<'_>| {
+        let (node, is_named) = (resource.node(), resource.identity.is_some_and(|identity| !identity.name.is_empty()));
+        fields.iter().any(|path| node.at(path).is_some_and(|value| value.kind() == Kind::Alias))
+            || is_named && [Some(node), node.at(&["metadata"])].into_iter().flatten().any(brings_in)
+    };
+    if !sides.iter().any(|(_, side)| side.iter().any(is_alias)) {
+        let nodes = sides.map(|side| side.iter().map(Resource::node).collect::<Vec<_>>());
         links::keep(Sides::of(|side| &nodes[side][..]));
     }
 }

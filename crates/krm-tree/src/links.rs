@@ -17,7 +17,7 @@ use crate::tree::{Branch, Entry, Key, Layout, Tree};
 /// Makes links of the aliases in the texts of a three-way merge.
 ///
 /// Some texts can only be compared by values: resources are items of one list, which may share an anchor, and kustomize wrote the aliases of
-/// dest's items out; a map has several `<<`; an alias is a key.
+/// dest's items out; a map has several `<<`, or one with a map of its own; an alias is a key.
 pub fn keep(sides: Sides<&[NodeRef<'_>]>) {
     let has_anchors = |node: &NodeRef<'_>| node.document().has_anchors();
     let all = || [sides.original, sides.updated, sides.dest].into_iter().flatten();
@@ -28,13 +28,18 @@ pub fn keep(sides: Sides<&[NodeRef<'_>]>) {
     }
 }
 
-/// Whether each map in a node has at most one `<<`, and no alias as a key.
+/// Whether each map in a node has at most one `<<`, which names anchors alone, and no alias as a key.
 fn has_plain_fields(node: NodeRef<'_>) -> bool {
-    let merges = node.entries().filter(|(key, _)| key.is_merge_key()).take(2).count();
+    let is_alias = |value: NodeRef<'_>| value.kind() == Kind::Alias;
+    let names_anchors = |value: NodeRef<'_>| is_alias(value) || value.is_list() && value.elements().all(is_alias);
+    let merged = || node.entries().filter(|(key, _)| key.is_merge_key()).map(|(_, value)| value);
+    if merged().nth(1).is_some() || !merged().all(names_anchors) {
+        return false;
+    }
     let is_plain = |(key, value): (Option<NodeRef<'_>>, NodeRef<'_>)| {
         key.is_none_or(|key| key.kind() == Kind::Scalar) && (value.kind() == Kind::Alias || has_plain_fields(value))
     };
-    merges <= 1 && node.written().all(is_plain)
+    node.written().all(is_plain)
 }
 
 /// A settled tree as it is to be written, with each link that leads nowhere written out.

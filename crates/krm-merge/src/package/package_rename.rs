@@ -238,12 +238,13 @@ impl Majority<'_> {
     }
 }
 
-/// The change of a part that `side` made, since original and since the other side. What it left alone has what the other side made of it.
+/// The change of a part that `side` made, since original and since the other side. What it left alone gets what the other side made of it, so
+/// that it says the same after a merge.
 fn changes<'a>(part: Sides<Option<&'a str>>, side: Side) -> [Option<PartChange<'a>>; 2] {
     let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
-    let (was, there, own) = (part.original, part[other], part[side]);
+    let (was, there) = (part.original, part[other]);
+    let own = if part[side] == was { there.or(was) } else { part[side] };
     match (was, there) {
-        (Some(was), Some(there)) if Some(was) == own => [Some([there; 2]), None],
         (Some(_), Some(_)) if was != there => [was, there].map(|old| Some([old?, own?])),
         _ => [was.or(there).zip(own).map(|(old, own)| [old, own]), None],
     }

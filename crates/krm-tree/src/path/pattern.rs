@@ -379,7 +379,7 @@ mod tests {
             ("spec.a", "spec:\n  a: ~\n"),
             ("metadata.annotations[\"a.b/c: d\"]", "metadata:\n  annotations:\n    \"a.b/c: d\": ~\n"),
             ("spec.yes", "spec:\n  \"yes\": ~\n"),
-            ("l[name=app].x.y", "l:\n  - name: app\n    x:\n      y: ~\n"),
+            ("l[name=app].x.y", "l:\n  - name: app\n    x:\n      \"y\": ~\n"),
             ("l[port=80,protocol=TCP].x", "l:\n  - port: 80\n    protocol: TCP\n    x: ~\n"),
             ("l[name=80].m[name=a].x", "l:\n  - name: \"80\"\n    m:\n      - name: a\n        x: ~\n"),
             ("l[*].x.*.y", "l:\n  \"*\":\n    x:\n      \"*\":\n        y: ~\n"),

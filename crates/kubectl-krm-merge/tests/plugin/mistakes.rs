@@ -411,7 +411,9 @@ fn each_mistake_with_the_function_is_told_with_what_to_do() {
         ),
         (
             merge("mode: TwoWay\nsource: [{yaml: \"a: 2\", path: b/}]"),
-            &["`spec.source[0]` must have exactly one of `resources`, `yaml` and `path`, not `yaml` and `path`"],
+            &[
+                "`spec.source[0]` must have exactly one of `resources`, `yaml`, `edits` and `path`, not `yaml` and `path`",
+            ],
         ),
         (
             merge("mode: TwoWay\nmergeKeys: [{kind: A, path: b, keys: [c]}]"),

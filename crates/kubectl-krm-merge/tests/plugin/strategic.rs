@@ -85,7 +85,8 @@ fn a_patch_may_be_a_list_of_edits_or_a_json_patch() {
             let folder = package();
             folder.write("edits.yaml", edits);
             let patch = if file { "edits.yaml" } else { edits };
-            folder.run(&["strategic", "-p", patch, "--target", "name=web", "-d", "here", "-i"]).passed();
+            let patch = format!("--patch={patch}");
+            folder.run(&["strategic", &patch, "--target", "name=web", "-d", "here", "-i"]).passed();
             assert_eq!(folder.read("here/web.yaml"), format!("{WEB}  replicas: 3\n"), "{edits}");
             assert_eq!(folder.read("here/sub/api.yaml"), API);
         }
