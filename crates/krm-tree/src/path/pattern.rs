@@ -382,7 +382,7 @@ mod tests {
             ("l[name=app].x.y", "l:\n  - name: app\n    x:\n      \"y\": ~\n"),
             ("l[port=80,protocol=TCP].x", "l:\n  - port: 80\n    protocol: TCP\n    x: ~\n"),
             ("l[name=80].m[name=a].x", "l:\n  - name: \"80\"\n    m:\n      - name: a\n        x: ~\n"),
-            ("l[*].x.*.y", "l:\n  \"*\":\n    x:\n      \"*\":\n        y: ~\n"),
+            ("l[*].x.*.y", "l:\n  \"*\":\n    x:\n      \"*\":\n        \"y\": ~\n"),
             ("l[name=a]", "l:\n  - name: a\n    "),
         ] {
             let skeleton = PathPattern::parse(pattern).expect(pattern).skeleton(SkeletonEnd::Value);
