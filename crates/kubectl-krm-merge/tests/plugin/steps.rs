@@ -63,7 +63,7 @@ fn differences_of_long_lists() {
         // Most names have four bytes: a hash reads shorter ones in another way.
         check(250, &args, code, |n| vec![("a.yaml", pod(n, "a")), ("b.yaml", pod(n, "b"))]);
         // Below some hundred elements, the search for what both sides have is quadratic on purpose.
-        check(1000, &args, code, |n| vec![("a.yaml", thing(n, "a")), ("b.yaml", thing(n, "b"))]);
+        check(2000, &args, code, |n| vec![("a.yaml", thing(n, "a")), ("b.yaml", thing(n, "b"))]);
     }
 }
 
