@@ -158,10 +158,12 @@ impl<'a> Review<'a> {
         let found = match cursor.members() {
             Members::NamedByType => beside_type(map),
             Members::Any | Members::OneBeside(_) => {
-                let fields = set_in(map);
-                let mut groups = cursor.alternatives(self.trail.field().unwrap_or_default());
-                groups.find_map(|group| {
-                    let members = fields.iter().copied().filter(|name| group.has(name)).collect::<Vec<_>>();
+                // Each map that changed comes here, and hardly any has two of such fields.
+                let fields = map.fields();
+                let groups = cursor.alternatives(self.trail.field().unwrap_or_default());
+                groups.filter(|_| fields.len() > 1).find_map(|group| {
+                    let members = fields.iter().filter(|(name, value)| group.has(name) && sets(name, *value));
+                    let members: Vec<&str> = members.map(|(name, _)| *name).collect();
                     let had = |name: &&str| dest.and_then(|dest| dest.get(name)).is_some_and(|v| is_set(View::Node(v)));
                     (members.len() > 1 && !members.iter().all(had)).then(|| listed(members, map))
                 })
@@ -183,10 +185,14 @@ fn fields_of<'a>(map: NodeRef<'a>) -> HashMap<&'a str, NodeRef<'a>> {
     fields
 }
 
-/// The fields of a map that are set. A directive is no field. Dest may hold some as data.
+/// The fields of a map that are set.
 fn set_in<'a>(map: View<'_, 'a>) -> Vec<&'a str> {
-    let fields = map.fields().into_iter().filter(|(name, value)| is_set(*value) && !name.starts_with('$'));
-    fields.map(|(name, _)| name).collect()
+    map.fields().into_iter().filter(|(name, value)| sets(name, *value)).map(|(name, _)| name).collect()
+}
+
+/// Whether a field is set by its value. A directive is no field. Dest may hold some as data.
+fn sets(name: &str, value: View<'_, '_>) -> bool {
+    !name.starts_with('$') && is_set(value)
 }
 
 /// The `type` of a union with its other fields, if it has fields that the type does not name.

@@ -4,6 +4,7 @@
 //! to all others, also where resources refer to each other, and a name that all resources got is no change of one of them.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use krm_merge_core::merge::Walked;
 use krm_schema::reference::{NamedResource, Reference, references};
@@ -167,14 +168,17 @@ impl<'a> Following<'a> {
     fn with_new_references(&self, tree: Tree<'a>, [updated, dest]: [&Resource<'a>; 2]) -> (Tree<'a>, bool) {
         let space = |resource: &Resource<'a>| resource.identity.map(|identity| identity.namespace).unwrap_or_default();
         let [theirs, own] = [updated, dest].map(space);
-        let before: HashSet<_> = references(View::Node(dest.node())).into_iter().map(|own| own.to).collect();
+        // Most resources refer to none that was renamed, so dest's own references are looked for only then.
+        let before = LazyCell::new(|| {
+            references(View::Node(dest.node())).into_iter().map(|own| own.to).collect::<HashSet<NamedResource<'_>>>()
+        });
         let found = tree.view().map(references).unwrap_or_default();
-        let new = found.into_iter().filter(|reference| !before.contains(&reference.to)).filter_map(|reference| {
+        let new = found.into_iter().filter_map(|reference| {
             // Without a namespace, it is in that of its resource.
             let of_own = || NamedResource { namespace: Cow::Borrowed(theirs), ..reference.to.clone() };
             let is_own = reference.to.namespace == own;
             let new = self.known.get(&reference.to).or_else(|| self.known.get(&of_own()).filter(|_| is_own))?;
-            Some((reference, new))
+            (!before.contains(&reference.to)).then_some((reference, new))
         });
         let new: Vec<_> = new.collect();
         let is_new = !new.is_empty();
@@ -187,7 +191,9 @@ impl<'a> Following<'a> {
 
     /// A merged resource in which what only the rename of the package made different is no conflict.
     fn decided(&self, tree: Tree<'a>, member: &Member<'_, 'a>) -> Option<Tree<'a>> {
-        let Sides { original, updated, .. } = member.sides.map(|side| side.map(|side| self.renamed(side)));
+        // Most resources have no conflict that asks for them.
+        let [original, updated] = [member.sides.original, member.sides.updated]
+            .map(|side| LazyCell::new(move || side.map(|side| self.renamed(side))));
         let new = new_name(&self.of_dest, member);
         let mut is_named = false;
         let tree = decide(tree, &mut |conflict| {
