@@ -6,12 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use krm_merge::documents::NewDocument;
 use krm_merge::package::{FileChange, FileFault, FileMerge, Files, NewResource, TextFile};
 use krm_merge::resource::{Origin, Resource};
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
-use krm_tree::splice::Unwritable;
 use krm_yaml::{Document, Error, NodeRef};
 
 use crate::config::Config;
@@ -113,12 +111,7 @@ fn write(
 ) -> Result<String, Box<Outcome>> {
     let file = TextFile { path: "", name: STDIN, text: doc.source(), document: Some(doc) };
     let items = items.iter().enumerate().map(|(number, node)| merged.file_item(number, *node)).collect();
-    // kustomize reads the path annotations of what is new, so they stay.
-    let documents = merged.added.iter().map(|new| {
-        let document = NewDocument { body: new.text(budget)?, ..NewDocument::default() };
-        Ok(NewResource { path: new.path.clone(), origin: new.origin.clone(), document, spot: new.spot })
-    });
-    let new: Vec<NewResource> = documents.collect::<Result<_, Unwritable>>()?;
+    let new: Vec<NewResource> = merged.added.iter().map(|new| new.in_file(budget)).collect::<Result<_, _>>()?;
     let new = if new.is_empty() { BTreeMap::new() } else { BTreeMap::from([(String::new(), new)]) };
     let files = Files { sides: Sides { original: &[], updated: &[], dest: &[file] }, sources: &[] };
     let merge = FileMerge::of(files, BTreeMap::from([(0, items)]), new, budget).map_err(fault)?;
@@ -192,6 +185,23 @@ mod tests {
         let of_windows = a.replace('\n', "\r\n");
         assert_eq!(merged(&of_windows, &new), format!("{of_windows}---\r\n{new}\r\n"));
         assert_eq!(merged(&a, &format!("{}, {new}", source("a", "$patch: delete"))), format!("{new}\n"));
+    }
+
+    /// kustomize reads the path annotation of a new document.
+    #[test]
+    fn what_comes_keeps_the_annotations_of_its_path() {
+        let new = |annotations: &str| thing("n", "k: 1\n").replace("{name: n}", &format!("{{name: n, {annotations}}}"));
+        let path = "internal.config.kubernetes.io/path: new.yaml";
+        for text in [
+            new(&format!("annotations: {{{path}}}")),
+            new(&format!("annotations: {{x: y, {path}}}")),
+            thing("n", "k: 1\n").replace(" {name: n}", &format!("\n  name: n\n  annotations: {{{path}}}")),
+            thing("n", "k: 1\n").replace(" {name: n}", &format!("\n  name: n\n  annotations:\n    {path}")),
+        ] {
+            let source = text.lines().map(|line| format!("      {line}\n")).collect::<String>();
+            let config = format!("{CONFIG}  - yaml: |\n{source}");
+            assert_eq!(run(&config, &thing("a", "")).stdout, format!("{}---\n{text}", thing("a", "")));
+        }
     }
 
     #[test]

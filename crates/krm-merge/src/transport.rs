@@ -34,11 +34,17 @@ pub fn with_path<'a>(tree: Tree<'a>, path: Cow<'a, str>, number: Option<u64>) ->
         let id = ChildId::Field("annotations");
         if metadata.find(&id).next().is_none() {
             // All annotations of the source were the host's.
-            let value = Tree::Branch(Box::new(Branch::with(of_source, By::Field, std::mem::take(&mut marks))));
-            let entry = Entry { value: Some(value), ..Entry::kept(place, Some(key), of_source) };
-            let at = metadata.entries.iter().take_while(|e| e.place().is_some_and(|p| p < place)).count();
+            let mut annotations = Branch::of(of_source, By::Field);
+            annotations.entries.iter_mut().for_each(|entry| entry.value = None);
+            marks.drain(..).for_each(|mark| annotations.push(mark));
+            let entry = Entry { value: Some(annotations.into_tree()), ..Entry::kept(place, Some(key), of_source) };
+            // The map that went comes back in its place: the text of a child is edited once.
             metadata.reorder(|mut entries| {
-                entries.insert(at, entry);
+                let at = entries.iter().take_while(|e| e.place().is_some_and(|p| p < place)).count();
+                match entries.get_mut(at).filter(|gone| gone.place() == Some(place)) {
+                    Some(gone) => *gone = entry,
+                    None => entries.insert(at, entry),
+                }
                 entries
             });
         } else {
