@@ -261,21 +261,18 @@ fn of_three_way(bytes: &mut Bytes<'_>) {
     let [places_in_merged, places_in_swapped] = [places(&merged), places(&swapped)];
     let is_renamed = has_renamed(&values[0], &values[1]) || has_renamed(&values[0], &values[2]);
     // What dest renamed has dest's name in a place, and swapped sides have another dest.
-    // In a merge of texts, `<<` is a field like any other, which the reference does not know.
-    let is_linked = [&o, &u, &d].iter().any(|text| text.contains("<<"));
     if reference::may_be_renamed_and_removed(&values[0], &values[1], &values[2]) {
         let [one, other] = [&places_in_merged, &places_in_swapped];
         let is_part = one.is_subset(other) || other.is_subset(one);
-        assert!(is_part || is_renamed || is_linked, "swapped sides have the same conflicts, or fewer\n{all}");
+        assert!(is_part || is_renamed, "swapped sides have the same conflicts, or fewer\n{all}");
     } else if is_renamed {
-        let (one, other) = (places_in_merged.len(), places_in_swapped.len());
-        assert!(one == other || is_linked, "swapped sides have as many conflicts\n{all}");
-    } else if !is_linked {
+        assert_eq!(places_in_merged.len(), places_in_swapped.len(), "swapped sides have as many conflicts\n{all}");
+    } else {
         assert_eq!(places_in_merged, places_in_swapped, "swapped sides have the same conflicts\n{all}");
     }
     match reference::three_way(Some(&values[0]), Some(&values[1]), Some(&values[2])) {
         // The reference knows no renames.
-        Known::Value(_) | Known::Conflict if is_renamed || is_linked => {}
+        Known::Value(_) | Known::Conflict if is_renamed => {}
         Known::Value(want) => {
             assert_eq!(places(&merged), BTreeSet::new(), "no conflict\n{all}");
             assert_eq!(Some(in_order(&got)), want.as_ref().map(in_order), "the result\n{all}");
@@ -299,10 +296,6 @@ fn of_three_way(bytes: &mut Bytes<'_>) {
     assert_eq!(text_by(&original, &original, &dest), writings[2].odd(&d), "no change leaves dest\n{all}");
     let taken = text_by(&original, &updated, &original);
     assert_eq!(read(&taken).as_ref(), Some(&values[1]), "a change alone arrives\n{all}");
-    if is_linked {
-        // The items of one list are merged by what their aliases stand for.
-        return;
-    }
     let law = if is_renamed { Again::MayDiffer } else { Again::IsEqual };
     let of_function = |policy: &str| {
         let sides = side("original", &o) + &side("updated", &u);

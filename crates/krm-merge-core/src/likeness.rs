@@ -10,7 +10,6 @@ use krm_tree::leaves::{HALF, Leaves, Pairs};
 use krm_tree::remarks::Remarks;
 use krm_tree::sequence::common;
 use krm_tree::tree::View;
-use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap};
 
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
@@ -78,10 +77,14 @@ impl Partner {
 }
 
 /// For each element of a new list, its partner in the old one.
-pub(crate) fn partners(old: &[View<'_, '_>], new: &[NodeRef<'_>]) -> Vec<Partner> {
+pub(crate) fn partners(old: &[View<'_, '_>], new: &[View<'_, '_>]) -> Vec<Partner> {
     let mut found = vec![Partner::None; new.len()];
     let mut is_free = vec![true; old.len()];
-    for (i, j) in common(old, new, |own, new| own.same(*new)) {
+    let is_same = |own: &View<'_, '_>, new: &View<'_, '_>| match new {
+        View::Node(node) => own.same(*node),
+        made => own.meaning() == made.meaning(),
+    };
+    for (i, j) in common(old, new, is_same) {
         (found[j], is_free[i]) = (Partner::Same(i), false);
     }
     if !found.contains(&Partner::None) || !is_free.contains(&true) {
@@ -93,14 +96,14 @@ pub(crate) fn partners(old: &[View<'_, '_>], new: &[NodeRef<'_>]) -> Vec<Partner
         moved.entry(old[i].meaning()).or_default().push(i);
     }
     for (j, slot) in found.iter_mut().enumerate().filter(|(_, slot)| **slot == Partner::None) {
-        if let Some(i) = moved.get_mut(&View::Node(new[j]).meaning()).and_then(Vec::pop) {
+        if let Some(i) = moved.get_mut(&new[j].meaning()).and_then(Vec::pop) {
             (*slot, is_free[i]) = (Partner::Same(i), false);
         }
     }
     let olds: Vec<usize> = (0..old.len()).filter(|i| is_free[*i]).collect();
     let news: Vec<usize> = (0..new.len()).filter(|j| found[*j] == Partner::None).collect();
     let of_old: Vec<Features<'_>> = olds.iter().map(|i| Features::of(old[*i])).collect();
-    let of_new: Vec<Features<'_>> = news.iter().map(|j| Features::of(View::Node(new[*j]))).collect();
+    let of_new: Vec<Features<'_>> = news.iter().map(|j| Features::of(new[*j])).collect();
     if are_few(&of_old, &of_new) {
         let mut pairs = Pairs::of(olds.len(), news.len());
         for (i, own) in of_old.iter().enumerate() {
@@ -134,7 +137,7 @@ pub(crate) fn partners(old: &[View<'_, '_>], new: &[NodeRef<'_>]) -> Vec<Partner
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_yaml::Document;
+    use krm_yaml::{Document, NodeRef};
 
     #[test]
     fn an_element_stays_if_it_is_equal_or_has_the_name_or_half_of_the_values() {
@@ -154,8 +157,9 @@ mod tests {
             let docs = [old, new].map(|text| Document::parse(text).expect("valid"));
             let [old_nodes, new_nodes] =
                 docs.each_ref().map(|doc| doc.roots().flat_map(NodeRef::elements).collect::<Vec<_>>());
-            let views: Vec<View<'_, '_>> = old_nodes.into_iter().map(View::Node).collect();
-            assert_eq!(partners(&views, &new_nodes), want, "{old} {new}");
+            let [old_views, new_views] =
+                [old_nodes, new_nodes].map(|nodes| nodes.into_iter().map(View::Node).collect::<Vec<_>>());
+            assert_eq!(partners(&old_views, &new_views), want, "{old} {new}");
         }
     }
 }

@@ -648,12 +648,19 @@ impl<'a> Lowering<'a> {
             children.push(Child { id, node: Some((None, element)), change });
         }
         self.replaced -= 1;
-        // What stays of dest's elements keeps its comments.
+        // What stays of dest's elements keeps its text and its comments. A directive is no part of an element.
         let own = there.filter(|there| there.is_list()).map(View::elements).unwrap_or_default();
-        let new: Vec<NodeRef<'a>> = children.iter().filter_map(|child| Some(child.node?.1)).collect();
-        let ids = Partner::ids(&partners(&own, &new), own.len());
-        children.iter_mut().zip(&ids).for_each(|(child, id)| child.id = id.clone());
-        let order = if own.is_empty() { Order::OfDest } else { Order::Asked(ids) };
+        let mut order = Order::OfDest;
+        if !own.is_empty() {
+            let made = |child: &Child<'a>| merge(None, &child.change, NewElements::Append).map(|made| made.tree);
+            let trees = children.iter().map(made).collect::<Result<Vec<_>, Error>>()?;
+            let raw = |child: &Child<'a>| child.node.map(|(_, element)| View::Node(element));
+            let view = |(tree, child)| Option::as_ref(tree).and_then(Tree::view).or_else(|| raw(child));
+            let new: Vec<View<'_, 'a>> = trees.iter().zip(&children).filter_map(view).collect();
+            let ids = Partner::ids(&partners(&own, &new), own.len());
+            children.iter_mut().zip(&ids).for_each(|(child, id)| child.id = id.clone());
+            order = Order::Asked(ids);
+        }
         Ok(Inside { others: Others::Go, order, ..Inside::of(patch, By::Index, children) }.into())
     }
 

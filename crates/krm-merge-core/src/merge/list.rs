@@ -73,7 +73,7 @@ impl<'a> Walk<'a> {
         let is_alias = dest.like().is_some_and(|like| like.kind() == Kind::Alias);
         let own = dest.view().map(View::elements).unwrap_or_default();
         let new: Vec<NodeRef<'a>> = list.elements().collect();
-        let partners = partners(&own, &new);
+        let partners = partners(&own, &new.iter().copied().map(View::Node).collect::<Vec<_>>());
         let ids = Partner::ids(&partners, own.len());
         let mut children = Vec::new();
         for ((element, partner), id) in new.iter().zip(&partners).zip(&ids) {
