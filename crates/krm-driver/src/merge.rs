@@ -365,7 +365,9 @@ impl<'r, 'a> Merge<'r, 'a> {
         edits.retain(|edit| edit.range.start >= top && !(is_within(edit) && holds_no_value(&edit.text)));
         let above = self.printed(&self.documents.updated.source()[..header]);
         for edit in edits.iter_mut().filter(|edit| is_within(edit)) {
-            edit.text = edit.text.strip_prefix(&*above).map(str::to_owned).unwrap_or(std::mem::take(&mut edit.text));
+            if let Some(own) = edit.text.strip_prefix(&*above) {
+                edit.text = own.to_owned();
+            }
         }
         Some(Item::Edited(self.possible(TextEdits::of(edits).map_err(Unwritable::from))?))
     }

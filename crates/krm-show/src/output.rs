@@ -39,19 +39,8 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let held = Held::of_text(text)?;
         let resources: Vec<_> = held.resources().collect();
         let becomes = |resource: &Resource<'_>| if resource.is_local() { &Item::Goes } else { &Item::Stays };
-        let items = resources.iter().enumerate().map(|(i, resource)| {
-            let (node, item) = (resource.node(), becomes(resource));
-            FileItem {
-                node,
-                item,
-                to: None,
-                followed: None,
-                list: None,
-                mark: None,
-                apart: None,
-                spot: Spot::of_item(i),
-            }
-        });
+        let items = resources.iter().enumerate();
+        let items = items.map(|(i, resource)| FileItem::new(resource.node(), becomes(resource), Spot::of_item(i)));
         let items: Vec<FileItem<'_>> = items.collect();
         // If all resources of a file are left out, its text is left out, too.
         if !items.is_empty() && items.iter().all(|own| *own.item == Item::Goes) {

@@ -253,19 +253,8 @@ mod tests {
 
     /// The edited text; checks that the edits turn the old text into it.
     fn text_of(document: &Document<'_>, becomes: &[(NodeRef<'_>, &Item)], added: &[NewResource]) -> Option<String> {
-        let mut items = Vec::new();
-        for (i, &(node, item)) in becomes.iter().enumerate() {
-            items.push(FileItem {
-                node,
-                item,
-                to: None,
-                followed: None,
-                list: None,
-                mark: None,
-                apart: None,
-                spot: Spot::of_item(i),
-            });
-        }
+        let items = becomes.iter().enumerate().map(|(i, &(node, item))| FileItem::new(node, item, Spot::of_item(i)));
+        let items: Vec<FileItem<'_>> = items.collect();
         let file = file("x.yaml", document);
         let edited = edited(&file, &items, added, &CommentDocuments::default(), &Budget::default()).expect("edited")?;
         let source = document.source();
@@ -343,16 +332,7 @@ mod tests {
     /// The text of resources with these names after new ones are added; the rest keeps the order of the spots.
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
         let document = document(text);
-        let items = list::nodes(&document).zip(spots).map(|(node, spot)| FileItem {
-            node,
-            item: &Item::Stays,
-            to: None,
-            followed: None,
-            list: None,
-            mark: None,
-            apart: None,
-            spot: *spot,
-        });
+        let items = list::nodes(&document).zip(spots).map(|(node, spot)| FileItem::new(node, &Item::Stays, *spot));
         let items: Vec<FileItem<'_>> = items.collect();
         let new: Vec<NewResource> = new.iter().map(|(text, spot)| NewResource { spot: *spot, ..added(text) }).collect();
         edited(&file("x.yaml", &document), &items, &new, &CommentDocuments::default(), &Budget::default())

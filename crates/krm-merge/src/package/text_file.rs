@@ -115,6 +115,13 @@ pub struct FileItem<'m> {
     pub spot: Spot,
 }
 
+impl<'m> FileItem<'m> {
+    /// A resource at a position, to which the merge does nothing but this.
+    pub fn new(node: NodeRef<'m>, item: &'m Item, spot: Spot) -> Self {
+        Self { node, item, to: None, followed: None, list: None, mark: None, apart: None, spot }
+    }
+}
+
 impl TextFile<'_> {
     pub(super) fn is_json(&self) -> bool {
         self.path.ends_with(".json")

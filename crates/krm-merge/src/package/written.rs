@@ -146,14 +146,12 @@ impl Written<'_, '_> {
     /// The item of dest with this number, which is at this node.
     pub fn file_item<'w>(&'w self, number: usize, node: NodeRef<'w>) -> FileItem<'w> {
         FileItem {
-            node,
-            item: self.items.get(number).unwrap_or(&Item::Stays),
             to: self.moved.get(&number).copied(),
             followed: self.followed.get(&number),
             list: self.lists.get(&number),
             mark: self.marks.get(&number).copied(),
             apart: self.apart.get(&number).copied(),
-            spot: self.spot(number),
+            ..FileItem::new(node, self.items.get(number).unwrap_or(&Item::Stays), self.spot(number))
         }
     }
 
