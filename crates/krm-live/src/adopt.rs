@@ -39,7 +39,6 @@ use crate::openapi::Schema;
 use crate::remarks::{being_deleted, of_unknown_origin};
 use crate::retold::retold;
 use crate::secret;
-use crate::spelling::Known;
 
 /// The error for `--adopt` with a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
@@ -132,17 +131,45 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
     let mut all = Vec::new();
     for local in locals {
         let (Some(original), Some(dest), Some(live)) = (&local.original, &local.dest, &local.live) else { continue };
+        let live_json = live;
         let live = &Object::live(marks::removed(&marks::of(live, &local.written), dest.clone().into_json()));
         let schema = cluster.schema(live.api_version());
         let schema = schema.and_then(|schema| Schema::of_type(schema, live.api_version(), live.kind()));
+        // An applier on the server's side owns nothing of a list that someone else took.
+        let original = &match local.noted {
+            Some(_) => original.clone(),
+            None => {
+                Object::live(with_taken(original.clone().into_json(), &local.updated.clone().into_json(), live_json))
+            }
+        };
         let compared = adopted::States { applied: original, file: &local.updated, live };
-        let updated = adopted(compared, &local.owners, &types, Known::said(schema))?;
+        let updated = adopted(compared, &local.owners, &types, schema)?;
         if updated != *original {
             let [original, updated] = [original.clone(), updated].map(|object| in_file(object, local));
             all.push(AppliedAndLive { local, original, updated });
         }
     }
     Ok(all)
+}
+
+/// What was applied, with the lists that someone else took over: in the files and in the cluster, but not applied any more. The state of the
+/// files stands for what was applied, so such a list is taken from the cluster as a whole, and never becomes one of both.
+fn with_taken(mut applied: Value, file: &Value, live: &Value) -> Value {
+    for (name, file) in file.as_object().into_iter().flatten() {
+        let Some(map) = applied.as_object_mut() else { continue };
+        match (map.get_mut(name), live.get(name)) {
+            (None, Some(Value::Array(_))) if file.is_array() => drop(map.insert(name.clone(), file.clone())),
+            (Some(below @ Value::Object(_)), Some(live)) => *below = with_taken(below.take(), file, live),
+            (None, Some(live @ Value::Object(_))) if file.is_object() => {
+                let below = with_taken(Value::Object(serde_json::Map::new()), file, live);
+                if below.as_object().is_some_and(|below| !below.is_empty()) {
+                    map.insert(name.clone(), below);
+                }
+            }
+            _ => {}
+        }
+    }
+    applied
 }
 
 /// An object in the form of its file: with the namespace of the file, and with the texts of a Secret in `stringData` if the file has them

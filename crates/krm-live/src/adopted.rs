@@ -2,7 +2,7 @@
 //!
 //! An applied field gets its live value, or is removed if the live object lacks it. A field that was not applied is taken only if a person
 //! set it to a value that is not its default, or that the file contradicts. Defaults, and values that the server and its controllers set,
-//! are nobody's change. A value that means the same to the server keeps its applied spelling.
+//! are nobody's change. What nobody set since keeps its applied spelling.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use krm_tree::child::{MergeKey, by_keys, element_key};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use crate::defaults::Field;
-use crate::object::{Object, value};
+use crate::defaults::{Field, is_left_out, paired};
+use crate::object::{Object, is_empty, value};
+use crate::openapi::Schema;
 use crate::owners::{HeldFields, Owners};
-use crate::spelling::{Known, is_empty, paired};
 
 /// The annotation of the pods that `kubectl rollout restart` sets. It is an event, and no state.
 pub const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";
@@ -49,7 +49,7 @@ pub struct States<'s> {
 ///
 /// # Errors
 /// The objects cannot be compared.
-pub fn adopted(states: States<'_>, owners: &Owners, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
+pub fn adopted(states: States<'_>, owners: &Owners, types: &Types<'_>, schema: Option<Schema<'_>>) -> Result<Object> {
     let States { applied, file, live } = states;
     let documents = [applied, file, live].map(|object| Document::parse(object.yaml()));
     let [Ok(before), Ok(said), Ok(now)] = &documents else { return Ok(applied.clone()) };
@@ -59,7 +59,7 @@ pub fn adopted(states: States<'_>, owners: &Owners, types: &Types<'_>, known: Kn
     let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
     let of = Of { kind: live.kind(), is_builtin };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
-    let root = LivePlace { of, parent: "", name: "", live: now, said, cursor, held: owners.root(), known };
+    let root = LivePlace { of, parent: "", name: "", live: now, said, cursor, held: owners.root(), schema };
     Ok(Object::live(root.kept(before)?))
 }
 
@@ -82,15 +82,16 @@ struct LivePlace<'a, 'o> {
     said: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
     held: HeldFields<'o>,
-    known: Known<'a>,
+    schema: Option<Schema<'a>>,
 }
 
 impl<'a, 'o> LivePlace<'a, 'o> {
     fn field(&self, name: &'a str, live: NodeRef<'a>, applied: Option<NodeRef<'a>>) -> Self {
         let cursor = self.cursor.child(name, [Some(live), applied].into_iter().flatten());
-        let (held, known) = (self.held.field(name), self.known.field(name));
+        let held = self.held.field(name);
+        let schema = self.schema.and_then(|schema| schema.field(name));
         let said = self.said.and_then(|said| said.get(name));
-        Self { of: self.of, parent: self.name, name, live, said, cursor, held, known }
+        Self { of: self.of, parent: self.name, name, live, said, cursor, held, schema }
     }
 
     /// The elements of this list.
@@ -101,34 +102,38 @@ impl<'a, 'o> LivePlace<'a, 'o> {
             None => self.live.elements().map(|live| (live, None)).collect(),
         };
         let places = pairs.into_iter().map(|(live, said)| {
-            let (held, known) = (self.held.element(&value(live)?), self.known.element());
-            Ok(Self { live, said, held, known, ..*self })
+            let held = self.held.element(&value(live)?);
+            Ok(Self { live, said, held, schema: self.schema.and_then(Schema::items), ..*self })
         });
         places.collect()
     }
 
-    /// The value at this place for the file, where a value was applied: the live value, but in the applied spelling if both mean the same.
+    /// The value at this place for the file, where a value was applied: the live value, but in the applied spelling if nobody set it since.
     fn kept(&self, applied: NodeRef<'a>) -> Result<Value> {
         if applied.is_map() && self.live.is_map() {
             return self.map(applied);
         }
         if applied.is_list() && self.live.is_list() {
-            return self.list(applied);
+            let keys = self.keys(applied);
+            return match self.held.is_as_applied() && keys.is_empty() {
+                true => value(applied),
+                false if keys.is_empty() => self.values(applied),
+                false => self.elements(applied, &keys),
+            };
         }
-        let (before, now) = (value(applied)?, value(self.live)?);
-        Ok(if self.known.is_one(&before, &now) { before } else { now })
+        value(if self.held.is_as_applied() { applied } else { self.live })
     }
 
     fn map(&self, applied: NodeRef<'a>) -> Result<Value> {
         let mut out = Map::new();
         for (key, before) in applied.entries() {
             let (name, written) = (key.string(), value(before)?);
-            let known = self.known.field(name);
+            let is_dropped = || self.schema.is_some_and(|schema| schema.drops(name));
+            let is_left_out = || self.of.is_builtin && is_left_out(self.name, name, &written);
             // The applied null removed the field, so its absence is nobody's change.
             let kept = match self.live.get(name).filter(|live| !live.is_null() && !before.is_null()) {
-                Some(live) if known.lets_choose(name, &written) && !is_empty(&value(live)?) => written,
                 Some(live) => self.field(name, live, Some(before)).kept(before)?,
-                None if known.says_nothing(name, &written) || self.known.drops(name) => written,
+                None if before.is_null() || is_left_out() || is_dropped() => written,
                 None => continue,
             };
             out.insert(name.to_owned(), kept);
@@ -142,11 +147,6 @@ impl<'a, 'o> LivePlace<'a, 'o> {
             }
         }
         Ok(Value::Object(out))
-    }
-
-    fn list(&self, applied: NodeRef<'a>) -> Result<Value> {
-        let keys = self.keys(applied);
-        if keys.is_empty() { self.values(applied) } else { self.elements(applied, &keys) }
     }
 
     /// A list with keys: the applied elements that still exist, and the new ones. Each new element comes after the element before it in the
@@ -214,7 +214,8 @@ impl<'a, 'o> LivePlace<'a, 'o> {
         let is_of_the_cluster =
             ["metadata", "annotations", "labels"].contains(&self.parent) && OF_THE_CLUSTER.contains(&self.name);
         let field = Field { kind: self.of.kind, parent: self.parent, name: self.name, map };
-        let is_default = self.known.defaults_to(&found) || (self.of.is_builtin && field.defaults_to(&found));
+        let is_default = self.schema.is_some_and(|schema| schema.defaults_to(&found))
+            || (self.of.is_builtin && field.defaults_to(&found));
         // If the file has another value, the default is a change of it: someone scaled to 1.
         let is_default = is_default && self.said.is_none_or(NodeRef::is_null);
         if is_of_the_cluster || is_default || found.is_null() || !self.held.is_someones() {

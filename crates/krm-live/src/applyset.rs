@@ -20,14 +20,9 @@ use crate::address::Address;
 use crate::cluster::{Cluster, Run, Send, Served, Takes, is_conflict};
 use crate::http::{all, all_that_begin, found};
 use crate::local::{DEFINITION, Local};
-use crate::marks::PART_OF;
+use crate::marks::{ID, KINDS, NAMESPACES, PART_OF, TOOLING};
 use crate::object::{self, Object};
 
-/// The label of a parent, with its id.
-const ID: &str = "applyset.kubernetes.io/id";
-const TOOLING: &str = "applyset.kubernetes.io/tooling";
-const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
-const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
 /// The label of a CustomResourceDefinition whose objects may be parents.
 const PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
 

@@ -78,7 +78,7 @@ pub struct Live {
 }
 
 /// Which cluster is asked, and how long it may take to answer.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Connection {
     /// The context of the kubeconfig
     #[arg(long, value_name = "NAME")]

@@ -1,12 +1,13 @@
-//! What the server answers to the dry runs of apply patches: what would change, which fields it refuses, and whose they are.
+//! What the server answers to the dry runs of patches: what would change, which fields it refuses, and whose they are.
 //!
-//! Only the server knows which values it leaves out and which fields it counts as owned, so nothing of this is predicted. An object is not
-//! asked for if it plainly is as the files say: the merge changes nothing, and the manager owns each field of the files.
+//! Only the server knows which values it leaves out, how it writes them, and which fields it counts as owned, so nothing of this is predicted,
+//! as in `kubectl diff`. An object is not asked for if it plainly is as the files say: the merge changes nothing, and with server-side apply,
+//! the manager owns each field of the files.
 //!
-//! Only fields that the user names are taken over. The server can only take over all refused fields or none. So a patch is forced only if
+//! With server-side apply, only fields that the user names are taken over. The server can only take over all refused fields or none. So a patch is forced only if
 //! the user takes each of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::{Error, Result};
 use krm_files::change::Change;
@@ -21,7 +22,7 @@ use crate::object::{self, Object};
 use crate::openapi::Schema;
 use crate::order;
 use crate::owners::Owners;
-use crate::send::{NOT_TAKEN, Sender, Sending, applied};
+use crate::send::{NOT_TAKEN, Sender, applied, noted};
 use crate::text;
 
 /// The answer of the server for an object that exists.
@@ -54,29 +55,39 @@ struct HeldField {
     owner: String,
 }
 
-/// Asks the server about each object that exists and is not plainly as the files say.
+/// What to ask the server for with server-side apply: the patch of each object that exists and is not plainly as the files say.
+pub fn apply_patches<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge) -> Vec<(&'l Local, Send)> {
+    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
+    let is_meant = |local: &&Local| {
+        let is_changed = changed.contains(local.address.to_string().as_str());
+        local.live.is_some() && (is_changed || !is_plainly_owned(sender, local))
+    };
+    locals.iter().filter(is_meant).map(|local| (local, applied(local))).collect()
+}
+
+/// What to ask the server for with client-side apply: of the patches, those of objects that exist and that the merge changes.
+pub fn merge_patches<'l>(patches: &[(&'l Local, Send)], merge: &Merge) -> Vec<(&'l Local, Send)> {
+    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
+    let is_asked =
+        |(local, _): &&(&Local, Send)| local.live.is_some() && changed.contains(local.address.to_string().as_str());
+    patches.iter().filter(is_asked).cloned().collect()
+}
+
+/// Asks the server what some patches would do.
 ///
 /// # Errors
 /// The server does not answer.
-pub async fn claims<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge) -> Result<Vec<Claim<'l>>> {
-    if merge.has_failed() {
-        return Ok(Vec::new());
-    }
+pub async fn claims<'l>(sender: &Sender<'_>, asked: Vec<(&'l Local, Send)>, merge: &Merge) -> Result<Vec<Claim<'l>>> {
     let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
-    let changes = |path: &str| changed.contains(path);
-    let is_meant = |local: &&Local| {
-        local.live.is_some() && (changes(&local.address.to_string()) || !is_plainly_owned(sender, local))
-    };
-    let asked = locals.iter().filter(is_meant).map(async |local| {
-        let mut send = applied(local);
-        if local.needs.as_ref().is_some_and(|needs| changes(&needs.to_string())) {
+    let asked = asked.into_iter().map(async |(local, mut send)| {
+        if local.needs.as_ref().is_some_and(|needs| changed.contains(needs.to_string().as_str())) {
             return Ok(Claim { local, send, answer: Answer::Unasked });
         }
         let answer = match sender.one(local, &mut send, Run::Dry).await {
             Ok(answer) => answered(local, &answer, sender.manager)?,
             Err(e) if !owned_by_others(&e).is_empty() => Answer::Fields(held(sender, local, &e)),
             Err(e) if code(&e).is_some() => Answer::Refused(e),
-            Err(e) => return Err(e),
+            Err(e) => return Err(e.context(format!("{}: {NOT_TAKEN}", local.address))),
         };
         Ok(Claim { local, send, answer })
     });
@@ -104,8 +115,8 @@ fn answered(local: &Local, answer: &str, manager: &str) -> Result<Answer> {
     };
     let is_same = owned(live) == owned(&becomes)
         && object::last_applied(live) == object::last_applied(&becomes)
-        && Object::live(live.clone()) == Object::live(becomes.clone());
-    Ok(if is_same { Answer::Same } else { Answer::Becomes(Object::live(becomes).stored()) })
+        && Object::compared(live.clone()) == Object::compared(becomes.clone());
+    Ok(if is_same { Answer::Same } else { Answer::Becomes(Object::compared(becomes)) })
 }
 
 /// The fields that a refusal names and the user does not take over, with their owners.
@@ -137,6 +148,11 @@ impl Claim<'_> {
         Some((path, change))
     }
 
+    /// Whether the user may not patch the object.
+    fn may_not_ask(&self) -> bool {
+        matches!(&self.answer, Answer::Refused(e) if code(e) == Some(403))
+    }
+
     /// Whether the server has checked the patch.
     fn is_checked(&self) -> bool {
         matches!(self.answer, Answer::Becomes(_) | Answer::Taken)
@@ -159,38 +175,75 @@ impl Claim<'_> {
         };
         match &self.answer {
             Answer::Fields(fields) => fields.iter().map(of_field).collect(),
+            Answer::Refused(_) if self.may_not_ask() && severity != Severity::Error => Vec::new(),
             Answer::Refused(e) => vec![Outcome::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
             _ => Vec::new(),
         }
     }
 }
 
+/// Whose value a conflict keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    Dest,
+    Updated,
+}
+
 /// Puts what the server answered into a merge: its changes in place of those that the merge foresaw, and what it refuses.
-pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity) {
+pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity, keeps: Keeps) {
     let settled: BTreeMap<String, Option<Change>> = claims.iter().filter_map(Claim::settled).collect();
     merge.changes.retain(|change| !settled.contains_key(&change.path));
     merge.made.retain(|path, _| !settled.contains_key(path));
-    // What the merge foresaw is no remark about what the server answers.
-    merge.results.retain(|result| result.file.as_ref().is_none_or(|file| !settled.contains_key(&file.path)));
+    // What the merge foresaw is no remark about what the server answers. If the winner of a conflict changes nothing, both sides said the same.
+    let is_told = |result: &Outcome| match result.file.as_ref().and_then(|file| settled.get(&file.path)) {
+        None => true,
+        Some(Some(_)) => result.is_conflict(),
+        Some(None) => result.is_conflict() && keeps == Keeps::Dest,
+    };
+    merge.results.retain(is_told);
     merge.changes.extend(settled.into_values().flatten());
     merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
     merge.results.extend(claims.iter().flat_map(|claim| claim.told(severity)));
+    if severity != Severity::Error {
+        merge.results.extend(unasked(claims));
+    }
+}
+
+/// A warning about the objects that the user may not patch; the diff of them is that of the merge.
+fn unasked(claims: &[Claim<'_>]) -> Option<Outcome> {
+    let mut all = claims.iter().filter(|claim| claim.may_not_ask());
+    let (first, more) = (&all.next()?.local.address, all.count());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let why = "the cluster does not allow you to ask what a patch would do (403), so what the merge foresees is shown";
+    Some(Outcome::new(Severity::Warning, format!("{first}{more}: {why}")))
 }
 
 /// The objects to send with `--server-side`: the new ones, and those that the server would change.
-///
-/// # Errors
-/// The cluster does not know the type of an object.
-pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) -> Result<Sending<'l>> {
+pub fn applying<'l>(locals: &'l [Local], claims: &[Claim<'l>]) -> Vec<(&'l Local, Send)> {
     let changed = claims.iter().filter(|claim| !matches!(claim.answer, Answer::Same));
     let changed: HashMap<String, &Claim<'_>> = changed.map(|claim| (claim.local.address.to_string(), claim)).collect();
     let sent = |local: &Local| match local.live {
         None => Some(applied(local)),
         Some(_) => changed.get(&local.address.to_string()).map(|claim| claim.send.clone()),
     };
-    let all = locals.iter().filter_map(|local| Some((local, sent(local)?))).collect();
-    let checked = claims.iter().filter(|claim| claim.is_checked()).map(|claim| claim.local.address.to_string());
-    Ok(Sending::new(all, merge)?.without_check(checked.collect()))
+    locals.iter().filter_map(|local| Some((local, sent(local)?))).collect()
+}
+
+/// The objects to send without it: of those that the merge changes and that the server would not, the note alone.
+pub fn patching<'l>(patches: Vec<(&'l Local, Send)>, claims: &[Claim<'l>]) -> Vec<(&'l Local, Send)> {
+    let claims: HashMap<String, &Claim<'_>> =
+        claims.iter().map(|claim| (claim.local.address.to_string(), claim)).collect();
+    let sent = |(local, send): (&'l Local, Send)| {
+        let Some(claim) = claims.get(&local.address.to_string()) else { return Some((local, send)) };
+        let is_same = claim.settled().is_some_and(|(_, change)| change.is_none());
+        Some((local, if is_same { noted(local)? } else { claim.send.clone() }))
+    };
+    patches.into_iter().filter_map(sent).collect()
+}
+
+/// The addresses of the objects whose patch the server has checked and that are sent with it.
+pub fn checked(claims: &[Claim<'_>]) -> BTreeSet<String> {
+    claims.iter().filter(|claim| claim.is_checked()).map(|claim| claim.local.address.to_string()).collect()
 }
 
 #[cfg(test)]

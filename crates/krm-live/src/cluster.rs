@@ -116,7 +116,8 @@ impl Cluster {
     pub async fn connect(args: &Connection, asked: Option<String>) -> Result<Self> {
         let reached = kubeconfig::reached(args)?;
         let namespace = asked.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
-        let http = Http::new(reached, args.answers_within())?;
+        let renewed = args.clone();
+        let http = Http::new(reached, args.answers_within(), Box::new(move || kubeconfig::reached(&renewed)))?;
         Ok(Self { http, asked, namespace, types: BTreeMap::new(), announced: BTreeMap::new(), schemas: HashMap::new() })
     }
 

@@ -1,7 +1,7 @@
 //! The credentials for a cluster: turns the user of a kubeconfig into credentials that fit into a request. No error shows any part of them.
 //!
 //! As with kubectl, white space around a token does not belong to it, because most token files end with a line break. The command of `exec`
-//! is run here, and only once. Its stderr may be secret, too, so it is shown only to a person who can answer it.
+//! is run here: once, and again after the cluster refuses what it gave. Its stderr may be secret, too, so it is shown only to a person who can answer it.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};

@@ -6,12 +6,13 @@
 
 use anyhow::Result;
 use krm_schema::mode::Mode;
-use krm_schema::schema::{Cursor, Types, builtin};
+use krm_schema::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_tree::child::{by_keys, element_key};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use crate::object::{Object, value};
-use crate::spelling::{Known, paired};
+use crate::object::{Object, is_empty, value};
+use crate::openapi::Schema;
 
 /// A field of an object.
 #[derive(Clone, Copy)]
@@ -186,12 +187,12 @@ impl<'a> Field<'a> {
 ///
 /// # Errors
 /// The objects cannot be compared.
-pub fn completed(said: &Object, live: &Object, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
+pub fn completed(said: &Object, live: &Object, types: &Types<'_>, schema: Option<Schema<'_>>) -> Result<Object> {
     let documents = [Document::parse(said.yaml())?, Document::parse(live.yaml())?];
     let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(said.clone()) };
     let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
     let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
-    let root = ObjectPlace { kind: live.kind(), is_builtin, name: "", level: Level::Object, known };
+    let root = ObjectPlace { kind: live.kind(), is_builtin, name: "", level: Level::Object, schema };
     Ok(Object::live(root.completed(mine, theirs, cursor)?))
 }
 
@@ -203,7 +204,7 @@ struct ObjectPlace<'a> {
     /// The name of the field; for an element, of its list.
     name: &'a str,
     level: Level,
-    known: Known<'a>,
+    schema: Option<Schema<'a>>,
 }
 
 /// Whether a place is in a value that is compared as a whole.
@@ -214,9 +215,13 @@ enum Level {
 }
 
 impl<'a> ObjectPlace<'a> {
+    fn field(self, name: &str) -> Option<Schema<'a>> {
+        self.schema.and_then(|schema| schema.field(name))
+    }
+
     fn completed(self, said: NodeRef<'a>, live: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
         if said.is_list() && live.is_list() {
-            let below = Self { level: Level::Whole, known: self.known.element(), ..self };
+            let below = Self { level: Level::Whole, schema: self.schema.and_then(Schema::items), ..self };
             let elements = paired(said, live, cursor).into_iter().map(|(element, partner)| match partner {
                 Some(partner) => below.completed(element, partner, cursor),
                 None => value(element),
@@ -226,11 +231,11 @@ impl<'a> ObjectPlace<'a> {
         if !(said.is_map() && live.is_map()) {
             return value(said);
         }
-        let level = if self.known.is_atomic() { Level::Whole } else { self.level };
+        let level = if self.schema.is_some_and(Schema::is_atomic) { Level::Whole } else { self.level };
         let mut out = Map::new();
         for (key, child) in said.entries() {
             let name = key.string();
-            let below = Self { name, level, known: self.known.field(name), ..self };
+            let below = Self { name, level, schema: self.field(name), ..self };
             let child = match live.get(name) {
                 Some(live) => below.completed(child, live, cursor.child(name, [child, live]))?,
                 None => value(child)?,
@@ -241,14 +246,91 @@ impl<'a> ObjectPlace<'a> {
             let (name, found) = (key.string(), value(child)?);
             // The default may depend on other fields of the map.
             let of_map = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
-            let is_default =
-                self.known.field(name).defaults_to(&found) || self.is_builtin && of_map(live) && of_map(said);
+            let is_default = self.field(name).is_some_and(|field| field.defaults_to(&found))
+                || self.is_builtin && of_map(live) && of_map(said);
             if said.get(name).is_none() && is_default {
                 out.insert(name.to_owned(), found);
             }
         }
         Ok(Value::Object(out))
     }
+}
+
+/// The elements of a list, each with the same element of another list.
+pub fn paired<'a>(
+    mine: NodeRef<'a>,
+    other: NodeRef<'a>,
+    cursor: Cursor<'a>,
+) -> Vec<(NodeRef<'a>, Option<NodeRef<'a>>)> {
+    let lists: [Vec<NodeRef<'a>>; 2] = [mine.elements().collect(), other.elements().collect()];
+    let keys = match list_kind(cursor, &lists) {
+        Ok(ListKind::Map(keys)) => keys,
+        _ => Vec::new(),
+    };
+    let is_as_long = lists[0].len() == lists[1].len();
+    let others = by_keys(other, &keys);
+    let partner = |i: usize, element: NodeRef<'a>| match element_key(element, &keys) {
+        Some(key) => others.get(&key).copied(),
+        None => lists[1].get(i).copied().filter(|_| is_as_long),
+    };
+    lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
+}
+
+/// Numbers and booleans of the built-in types that mean the same as a missing field if they are 0 or false. Most servers then omit them.
+/// Fields with another default, such as `replicas`, are left out. So are fields where 0 or false has a meaning of its own, such as
+/// `automountServiceAccountToken` and `runAsUser`.
+const NOTHING_TO_SAY: [&str; 24] = [
+    "allowVolumeExpansion",
+    "deprecated",
+    "globalDefault",
+    "healthCheckNodePort",
+    "hostIPC",
+    "hostNetwork",
+    "hostPID",
+    "hostPort",
+    "immutable",
+    "initialDelaySeconds",
+    "insecureSkipTLSVerify",
+    "minReadySeconds",
+    "nodePort",
+    "optional",
+    "paused",
+    "preserveUnknownFields",
+    "privileged",
+    "publishNotReadyAddresses",
+    "readOnly",
+    "readOnlyRootFilesystem",
+    "stdin",
+    "stdinOnce",
+    "tty",
+    "unschedulable",
+];
+
+/// Fields of the built-in types in which an empty text differs from a missing field: it asks for no class at all.
+const EMPTY_IS_A_VALUE: [&str; 2] = ["ingressClassName", "storageClassName"];
+
+/// Maps of the built-in types whose entries have names that the user chose. The server keeps an empty text in them.
+const OF_THE_USER: [&str; 9] = [
+    "annotations",
+    "binaryData",
+    "data",
+    "labels",
+    "matchLabels",
+    "nodeSelector",
+    "parameters",
+    "selector",
+    "stringData",
+];
+
+/// Whether the server does not keep a field of a built-in type with this value. `parent` is the name of the map that has the field. Source:
+/// the API's conventions, "Optional vs. Required": an optional field is left out if it is empty.
+pub fn is_left_out(parent: &str, name: &str, value: &Value) -> bool {
+    is_empty(value)
+        && match value {
+            Value::String(_) => !EMPTY_IS_A_VALUE.contains(&name) && !OF_THE_USER.contains(&parent),
+            Value::Bool(_) | Value::Number(_) => NOTHING_TO_SAY.contains(&name) && !OF_THE_USER.contains(&parent),
+            _ => true,
+        }
 }
 
 /// Whether an image has the tag `latest`, or no tag. Source: `SetDefaults_Container`.
@@ -285,7 +367,7 @@ mod tests {
             ),
             (json!({"containers": [{"name": "b"}]}), json!({"containers": [{"name": "b"}]})),
         ] {
-            let found = completed(&pod(said), &pod(live.clone()), &types, Known::Unsaid);
+            let found = completed(&pod(said), &pod(live.clone()), &types, None);
             assert_eq!(found.expect("compared"), pod(want));
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use http::header::{RETRY_AFTER, WARNING};
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
 use krm_yaml::shown;
@@ -29,15 +29,25 @@ const LONGEST: usize = 64 << 20;
 /// How many requests may wait for answers at the same time.
 pub const IN_FLIGHT: usize = 8;
 
+/// How long to wait before a request is sent again whose connection broke; each time twice as long.
+const BROKEN: Duration = Duration::from_millis(200);
+
 /// A connection.
 pub struct Http {
-    client: Client,
+    client: RefCell<Client>,
+    /// How to get credentials again that the cluster does not accept any more; `None` if they cannot change.
+    renewal: Option<Renewal>,
+    /// How often that was done.
+    renewals: Cell<u32>,
     /// The name of the cluster in errors: its context and its address.
     name: String,
     /// How long an answer may take.
     pub timeout: Duration,
     warnings: RefCell<Warnings>,
 }
+
+/// Reads the kubeconfig again, and runs its command again.
+pub type Renewal = Box<dyn Fn() -> Result<Reached>>;
 
 /// What the server warned of.
 #[derive(Default)]
@@ -53,17 +63,17 @@ impl Http {
     ///
     /// # Errors
     /// The configuration cannot be used.
-    pub fn new(reached: Reached, timeout: Duration) -> Result<Self> {
-        let Reached { mut config, context } = reached;
-        config.connect_timeout = Some(timeout);
-        // This module retries itself, because it reports the retries.
-        config.default_retry = false;
-        let address = without_users(anyhow!("{}", config.cluster_url));
+    pub fn new(reached: Reached, timeout: Duration, renewal: Renewal) -> Result<Self> {
+        let address = without_users(anyhow!("{}", reached.config.cluster_url));
         let of_context =
-            context.map(|context| format!(" of the context \"{}\"", shown::name(&context))).unwrap_or_default();
-        let name = format!("the cluster{of_context} at {address}");
-        let client = Client::try_from(config).map_err(unusable).context("the kubeconfig")?;
-        Ok(Self { client, name, timeout, warnings: RefCell::default() })
+            reached.context.as_ref().map(|context| format!(" of the context \"{}\"", shown::name(context)));
+        // Most clusters that cannot be reached through a proxy are not themselves the reason.
+        let proxy = reached.config.proxy_url.as_ref().map(|proxy| without_users(anyhow!("{proxy}")));
+        let proxy = proxy.map(|proxy| format!(" (through the proxy {proxy})")).unwrap_or_default();
+        let name = format!("the cluster{} at {address}{proxy}", of_context.unwrap_or_default());
+        let renewal = reached.may_change.then_some(renewal);
+        let client = RefCell::new(client(reached, timeout)?);
+        Ok(Self { client, renewal, renewals: Cell::new(0), name, timeout, warnings: RefCell::default() })
     }
 
     /// What the server has warned of since this was asked before. Such warnings are of deprecated versions, of Pod Security, and of admission
@@ -72,28 +82,43 @@ impl Http {
         std::mem::take(&mut self.warnings.borrow_mut().new)
     }
 
-    /// Sends a request and returns the answer, if it comes in time. If the cluster is too busy, the request is sent again after the time
-    /// that the cluster asks for, as with kubectl.
+    /// Sends a request and returns the answer, if it comes in time. As with kubectl, the request is sent again after the time that the cluster
+    /// asks for if it is too busy, a read also if its connection breaks, and any with new credentials if the cluster does not accept those.
+    /// Source: `WithRetry` of client-go/rest, and the authenticator of client-go/plugin/pkg/client/auth/exec.
     ///
     /// # Errors
     /// There is no answer, or a refusal. [`code`] gives the status of a refusal.
     pub async fn ask(&self, request: Request<Vec<u8>>) -> Result<String> {
         let deadline = Instant::now() + self.timeout;
+        let is_in_time = |wait: Duration| Instant::now().checked_add(wait).is_some_and(|then| then < deadline);
         let mut tries = 0;
+        let mut is_renewed = false;
         loop {
+            let renewals = self.renewals.get();
             let answer = timeout_at(deadline, self.answer(request.clone())).await;
             let Ok(answer) = answer else {
                 let late = format!("{} must answer within {} seconds (`--timeout`)", self.name, self.timeout.as_secs());
-                return Err(Error::msg(Unanswered(late)));
+                return Err(Error::msg(Unanswered { text: late, is_broken: false }));
             };
             tries += 1;
-            let mut refused = match answer? {
-                Ok(text) => return Ok(text),
-                Err(refused) => refused,
+            let mut refused = match answer {
+                Ok(Ok(text)) => return Ok(text),
+                Ok(Err(refused)) => refused,
+                Err(e) => {
+                    let pause = BROKEN * 2_u32.pow(tries - 1);
+                    if tries == TRIES || request.method() != Method::GET || !is_broken(&e) || !is_in_time(pause) {
+                        return Err(e);
+                    }
+                    sleep(pause).await;
+                    continue;
+                }
             };
+            if refused.code == 401 && !is_renewed && self.renew(renewals)? {
+                is_renewed = true;
+                continue;
+            }
             let Some(wait) = refused.wait else { return Err(refused.into()) };
-            let is_in_time = Instant::now().checked_add(wait).is_some_and(|then| then < deadline);
-            if tries == TRIES || !is_in_time {
+            if tries == TRIES || !is_in_time(wait) {
                 refused.tries = tries;
                 return Err(refused.into());
             }
@@ -101,9 +126,20 @@ impl Http {
         }
     }
 
+    /// Gets the credentials again, unless another request did so since; whether they may be others now.
+    fn renew(&self, before: u32) -> Result<bool> {
+        let Some(renewal) = &self.renewal else { return Ok(false) };
+        if self.renewals.get() == before {
+            *self.client.borrow_mut() = client(renewal()?, self.timeout)?;
+            self.renewals.set(before + 1);
+        }
+        Ok(true)
+    }
+
     async fn answer(&self, request: Request<Vec<u8>>) -> Result<Result<String, Refused>> {
         let path = request.uri().path().to_owned();
-        let answer = self.client.send(request.map(Body::from)).await.map_err(|e| told(e, &self.name))?;
+        let client = self.client.borrow().clone();
+        let answer = client.send(request.map(Body::from)).await.map_err(|e| told(e, &self.name))?;
         let (head, body) = answer.into_parts();
         for header in head.headers.get_all(WARNING) {
             let mut warnings = self.warnings.borrow_mut();
@@ -123,7 +159,7 @@ impl Http {
                     LONGEST >> 20
                 )
             }
-            Err(e) => return Err(anyhow!(without_users(anyhow!(e))).context(unanswered(&self.name))),
+            Err(e) => return Err(anyhow!(without_users(anyhow!(e))).context(broken(&self.name))),
         };
         if head.status.is_success() {
             return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
@@ -236,16 +272,24 @@ pub struct Cause {
 
 /// An error of a request that the cluster may have got, although no answer came.
 #[derive(Debug)]
-struct Unanswered(String);
+struct Unanswered {
+    text: String,
+    /// Whether the connection broke.
+    is_broken: bool,
+}
 
 impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
-fn unanswered(name: &str) -> Unanswered {
-    Unanswered(format!("{name} cannot be asked"))
+fn broken(name: &str) -> Unanswered {
+    Unanswered { text: format!("{name} cannot be asked"), is_broken: true }
+}
+
+fn is_broken(error: &Error) -> bool {
+    error.downcast_ref::<Unanswered>().is_some_and(|unanswered| unanswered.is_broken)
 }
 
 impl fmt::Display for Refused {
@@ -303,9 +347,18 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let was_sent = !never_sent(&error);
+    let unanswered = Unanswered { is_broken: of_tls(&error).is_none(), ..broken(name) };
     let refuser = refuser(&error);
     let why = anyhow!("{refuser}{}", without_users(error.into()));
-    if was_sent { why.context(unanswered(name)) } else { why.context(format!("{name} cannot be asked")) }
+    if was_sent { why.context(unanswered) } else { why.context(unanswered.text) }
+}
+
+fn client(reached: Reached, timeout: Duration) -> Result<Client> {
+    let mut config = reached.config;
+    config.connect_timeout = Some(timeout);
+    // This module retries itself, because it reports the retries.
+    config.default_retry = false;
+    Client::try_from(config).map_err(unusable).context("the kubeconfig")
 }
 
 /// Which end refused a connection, if it is one of TLS.

@@ -21,6 +21,8 @@ pub struct Reached {
     pub config: Config,
     /// The context that names the cluster; `None` if this runs inside of the cluster.
     pub context: Option<String>,
+    /// Whether the user's credentials may be others when they are read again: they come from a command or a file.
+    pub may_change: bool,
 }
 
 /// The cluster that the flags and the environment name.
@@ -42,7 +44,7 @@ pub fn reached(args: &Connection) -> Result<Reached> {
             let context = context(&kubeconfig);
             chosen(&kubeconfig, args).and_then(|chosen| {
                 own_proxy = chosen.cluster.proxy_url.clone();
-                Ok(Reached { config: chosen.config()?, context })
+                Ok(Reached { config: chosen.config()?, context, may_change: false })
             })
         }
         Err(error) => Err(error),
@@ -51,10 +53,12 @@ pub fn reached(args: &Connection) -> Result<Reached> {
         Ok(reached) => reached,
         Err(error) if is_named => return Err(error).context(name),
         Err(error) => match Config::incluster() {
-            Ok(config) => Reached { config, context: None },
+            Ok(config) => Reached { config, context: None, may_change: false },
             Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
+    let user = &reached.config.auth_info;
+    reached.may_change = user.exec.is_some() || user.token_file.is_some();
     credential::settle(&mut reached.config.auth_info, args.answers_within()).context(name.clone())?;
     asked_for(&mut reached.config, args)?;
     let variable = |name: &str| std::env::var(name).ok();

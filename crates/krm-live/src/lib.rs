@@ -19,19 +19,18 @@ mod retold;
 mod send;
 
 mod drift;
-mod refused;
 mod remarks;
 mod secret;
 
 mod local;
+
+mod unset;
 
 mod defaults;
 mod handover;
 mod kubectl;
 mod marks;
 mod owners;
-mod spelling;
-mod unset;
 
 mod cluster;
 
@@ -40,12 +39,12 @@ mod http;
 mod kubeconfig;
 mod proxy;
 
+mod openapi;
+
 mod object;
 
 mod address;
-mod openapi;
 mod order;
-mod quantity;
 mod text;
 mod union;
 

@@ -35,15 +35,15 @@ use crate::address::Address;
 use crate::adopt;
 use crate::applyset::ApplySet;
 use crate::args::{Ask, Live, OnConflict};
-use crate::claim::{self, Claim, applying};
+use crate::claim::{self, Claim, Keeps};
 use crate::cluster::Cluster;
 use crate::drift::{self, Drift};
 use crate::local::{Local, Models, config, document, read};
 use crate::object::Object;
 use crate::remarks::{being_deleted, of_unknown_origin};
-use crate::send::{Sender, Sending, sending};
+use crate::send::{Sender, Sending, patches};
 use crate::text::{self, read_back};
-use crate::{openapi, order, ready, refused, secret};
+use crate::{openapi, order, ready, secret};
 
 impl Ask {
     /// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
@@ -96,12 +96,17 @@ pub fn live(args: &Live) -> Result<End> {
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
     let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
-    let mut claims = Vec::new();
-    if args.server_side {
-        progress.set(|| "asking the cluster what would change".to_owned());
-        claims = runtime.block_on(claim::claims(&sender, &locals, &merge))?;
-        claim::settle(&claims, &mut merge, if args.apply { Severity::Error } else { Severity::Warning });
-    }
+    // The patches are those of the merge, before the server says what becomes of them.
+    let patches = if args.server_side || merge.has_failed() { Vec::new() } else { patches(&locals, &merge)? };
+    let asked = match merge.has_failed() {
+        true => Vec::new(),
+        false if args.server_side => claim::apply_patches(&sender, &locals, &merge),
+        false => claim::merge_patches(&patches, &merge),
+    };
+    progress.set(|| "asking the cluster what would change".to_owned());
+    let claims = runtime.block_on(claim::claims(&sender, asked, &merge))?;
+    let keeps = if args.on_conflict == Some(OnConflict::KeepDest) { Keeps::Dest } else { Keeps::Updated };
+    claim::settle(&claims, &mut merge, if args.apply { Severity::Error } else { Severity::Warning }, keeps);
     if let Some(set) = set.as_ref().filter(|_| !merge.has_failed()) {
         merge.changes.extend(set.changes());
         merge.results.extend(set.told());
@@ -111,7 +116,13 @@ pub fn live(args: &Live) -> Result<End> {
     results::finish(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
-    let sending = to_send(args, &locals, &merge, &claims)?;
+    let sending = match args.apply && !merge.has_failed() {
+        true if args.server_side => Some(claim::applying(&locals, &claims)),
+        true => Some(claim::patching(patches, &claims)),
+        false => None,
+    };
+    let checked = claim::checked(&claims);
+    let sending = sending.map(|all| anyhow::Ok(Sending::new(all, &merge)?.without_check(checked))).transpose()?;
     let mut infos = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     infos.extend(claims.iter().filter_map(Claim::of_handover));
     report(&merge.results, format, &mut Told::default());
@@ -191,15 +202,6 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         adopt::check(args, &sides)?;
     }
     Ok(sides)
-}
-
-/// The changes to send; `None` without `--apply`, or if the merge failed.
-fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim<'l>]) -> Result<Option<Sending<'l>>> {
-    Ok(match args.apply && !merge.has_failed() {
-        true if args.server_side => Some(applying(locals, merge, claims)?),
-        true => Some(sending(locals, merge)?),
-        false => None,
-    })
 }
 
 /// The resources that `kubectl kustomize` builds from a folder.
@@ -285,16 +287,10 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let mut merged = drawn(&side(&dest, &is_upgrade)?, &given, upgrade, |open| {
         open.decide(|conflict| is_silent(args, conflict).then_some(Pick::Updated)).draw_once()
     })?;
-    let refusals = refused::refusals(&merged.changes, locals, &config_of_upgrade.types, args.max_output.limit())?;
-    let is_new = |refusal: &Outcome| merged.results.iter().all(|told| told.message != refusal.message);
-    let refusals: Vec<Outcome> = refusals.into_iter().filter(is_new).collect();
-    merged.results.extend(refusals);
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
-        let types = config(Task::of(Mode::TwoWay))?.types;
-        merged.results.extend(refused::refusals(&more.changes, locals, &types, args.max_output.limit())?);
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         if !args.server_side {

@@ -9,7 +9,7 @@ use krm_merge::resource::Resource;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
-use krm_schema::schema::{Types, builtin};
+use krm_schema::schema::builtin;
 use krm_tree::limit::{Budget, Limit};
 use krm_yaml::{Document, NodeRef};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,6 @@ use serde_json::{Map, Value, json};
 use crate::address::Address;
 use crate::args::Live;
 use crate::cluster::Cluster;
-use crate::defaults::completed;
 use crate::handover::handed_over;
 use crate::http::all;
 use crate::kubectl;
@@ -25,9 +24,8 @@ use crate::marks;
 use crate::object::{self, Object};
 use crate::openapi::{self, Schema};
 use crate::owners::Owners;
-use crate::spelling::{Known, Like, spelled, without_nulls};
 use crate::text;
-use crate::unset::settled;
+use crate::unset::{OfType, settled};
 
 /// The OpenAPI models of the types that are not built in, by name.
 pub type Models = Map<String, Value>;
@@ -51,7 +49,7 @@ pub struct Local {
     pub address: Address,
     /// The whole live object; `None` if the cluster does not have it.
     pub live: Option<Value>,
-    /// The live object without the fields that the server populates, and without nulls in fields for which original or updated has a value.
+    /// The live object without the fields that the server populates, and without nulls.
     pub dest: Option<Object>,
     /// The last applied state, as kubectl noted it.
     pub noted: Option<Object>,
@@ -74,19 +72,6 @@ pub struct Place {
     pub file: usize,
     /// The namespace that the file gives the resource.
     pub namespace: Option<String>,
-}
-
-impl Local {
-    /// Original and updated with the spelling of the live object, for values that mean the same to the server.
-    fn spelled(&self, types: &Types<'_>, known: Known<'_>) -> Result<(Option<Object>, Object)> {
-        let Some(dest) = &self.dest else { return Ok((self.original.clone(), self.updated.clone())) };
-        let updated = spelled(&self.updated, dest, Like::Live, types, known)?;
-        let original = self.original.as_ref().map(|original| {
-            let original = spelled(original, dest, Like::Live, types, known)?;
-            spelled(&original, &updated, Like::Written, types, known)
-        });
-        Ok((original.transpose()?, updated))
-    }
 }
 
 /// Reads the state of each resource in the cluster, and the models of the types that are not built in. Independent requests are sent at the
@@ -116,8 +101,10 @@ pub async fn read(
     let answers = all(answers).await?;
     let states: Vec<_> = given.into_iter().zip(answers).collect();
     // Only the types say what a manager owns.
-    let by_owners = |live: &Value| args.server_side || args.adopt || is_applied(live, &args.field_manager);
-    let owned = states.iter().filter(|(_, live)| live.as_ref().is_some_and(by_owners));
+    let by_owners =
+        |files: &Value, live: &Value| args.server_side || args.adopt || is_applied(files, live, &args.field_manager);
+    let owned =
+        states.iter().filter(|((given, _), live)| live.as_ref().is_some_and(|live| by_owners(&given.written, live)));
     cluster.learn(owned.map(|((_, address), _)| address.api_version()).collect()).await?;
     let mut locals: Vec<Local> = Vec::new();
     for ((given, address), live) in states {
@@ -130,9 +117,8 @@ pub async fn read(
     let models = models(cluster, &locals).await?;
     if args.adopt {
         cluster.learn(locals.iter().map(|local| local.address.api_version()).collect()).await?;
-        clear(&mut locals, &models)?;
     } else {
-        spell(cluster, &mut locals, &models, args).await?;
+        settle(cluster, &mut locals, &models)?;
     }
     Ok((locals, models))
 }
@@ -173,8 +159,8 @@ impl Given {
             name,
             place,
             note,
-            updated: applied.stored(),
-            dest: live.clone().map(|live| Object::live(live).stored()),
+            updated: if live.is_some() { applied.stored() } else { applied.stored().created() },
+            dest: live.clone().map(Object::compared),
             applied,
             written,
             address,
@@ -266,10 +252,10 @@ struct Owned<'l> {
 }
 
 /// Whether someone used server-side apply for an object, and kubectl's note does not say more.
-fn is_applied(live: &Value, manager: &str) -> bool {
+fn is_applied(files: &Value, live: &Value, manager: &str) -> bool {
     let owners = Owners::of(live, None, manager);
     match object::last_applied(live).and_then(|json| serde_json::from_str(json).ok()) {
-        None => owners.applier(manager).is_some(),
+        None => owners.applier(files, live, manager).is_some(),
         Some(noted) => owners.applier_after(&noted, live, manager).is_some(),
     }
 }
@@ -281,8 +267,13 @@ fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) ->
     let manager = args.field_manager.as_str();
     let Owned { live, mut owners, schema } = owned;
     let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
-    // Someone may have copied the annotation together with another object. Such a note does not count.
-    let is_its = |noted: &Object| (noted.kind(), noted.name()) == (applied.kind(), applied.name());
+    // Someone may have copied the annotation together with another object. Such a note does not count. Neither does one of another version of
+    // a custom resource, which may name other fields.
+    let is_its = |noted: &Object| {
+        let is_of_version = noted.api_version() == address.api_version()
+            || builtin::root(&address.api_version(), applied.kind()).is_some();
+        is_of_version && (noted.kind(), noted.name()) == (applied.kind(), applied.name())
+    };
     let mut noted = text.and_then(|json| Object::parse(json).ok()).filter(is_its);
     if let Some(noted) = &mut noted {
         noted.settle(address);
@@ -292,7 +283,10 @@ fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) ->
     };
     noted = noted.filter(|noted| !is_older(noted));
     let mut original = noted.as_ref().map(Object::stored);
-    let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
+    let applier = live.and_then(|live| match args.server_side {
+        true => owners.applied_under(manager),
+        false => owners.applier(&applied.clone().into_json(), live, manager),
+    });
     if let (Some(live), None, Some(applier)) = (live, &noted, applier) {
         let mut part = Object::live(applier.part_of(live, schema));
         part.identify(applied);
@@ -326,51 +320,17 @@ fn defines(definition: &Object, address: &Address) -> bool {
         == (Some(address.group_kind().0), Some(address.group_kind().1))
 }
 
-/// Removes the nulls of live objects from fields for which original or updated has a value.
-fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
+/// Adjusts original and updated for what nobody but the applier set.
+fn settle(cluster: &Cluster, locals: &mut [Local], models: &Models) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
     for local in locals.iter_mut() {
-        for said in local.original.iter().chain([&local.updated]) {
-            local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
-        }
-    }
-    Ok(())
-}
-
-/// Gives original and updated the spelling of the live object, for values that mean the same to the server. The cluster is asked for a type
-/// only if an object has such values.
-async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
-    let said = document(models)?;
-    let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
-    clear(locals, models)?;
-    let mut unsure = Vec::new();
-    for (at, local) in locals.iter_mut().enumerate() {
-        let (original, updated) = local.spelled(&types, Known::Open)?;
-        if original != local.original || updated != local.updated {
-            unsure.push((at, updated));
-        }
-    }
-    cluster.learn(unsure.iter().map(|(_, updated)| updated.api_version().to_owned()).collect()).await?;
-    for (at, updated) in unsure {
-        let (api_version, kind) = (updated.api_version(), updated.kind());
-        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
-        let local = &mut locals[at];
-        (local.original, local.updated) = local.spelled(&types, Known::said(schema))?;
-    }
-    for local in locals.iter_mut() {
-        let Some(dest) = &local.dest else { continue };
-        let (api_version, kind) = (dest.api_version(), dest.kind());
-        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
-        let known = Known::said(schema);
-        local.original =
-            local.original.as_ref().map(|original| completed(original, dest, &types, known)).transpose()?;
-        local.updated = completed(&local.updated, dest, &types, known)?;
-    }
-    for local in locals.iter_mut().filter(|_| !args.server_side) {
-        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
-            let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
-            (local.original, local.updated) = (Some(settled.original), settled.updated);
+        if let Some(dest) = &local.dest {
+            let schema = cluster.schema(dest.api_version());
+            let schema = schema.and_then(|schema| Schema::of_type(schema, dest.api_version(), dest.kind()));
+            let of_type = OfType { types: &types, schema };
+            let settled = settled(dest, local.original.as_ref(), &local.updated, &local.owners, of_type)?;
+            (local.original, local.updated) = (settled.original, settled.updated);
         }
     }
     Ok(())

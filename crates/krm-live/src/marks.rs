@@ -10,8 +10,13 @@ use serde_json::{Map, Value, json};
 const FIELDS: [&str; 2] = ["annotations", "labels"];
 
 /// Marks that no one else sets.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 18] = [
+    ID,
+    KINDS,
+    NAMESPACES,
     PART_OF,
+    RESOURCES,
+    TOOLING,
     "argocd.argoproj.io/installation-id",
     "argocd.argoproj.io/instance",
     "argocd.argoproj.io/tracking-id",
@@ -31,6 +36,13 @@ const HELM: &str = "meta.helm.sh/release-name";
 
 /// The label of a member of an ApplySet, with the id of the set.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
+
+/// The label of the parent of an ApplySet, with its id, and the annotations of the parent. A parent may be among the files.
+pub const ID: &str = "applyset.kubernetes.io/id";
+pub const TOOLING: &str = "applyset.kubernetes.io/tooling";
+pub const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
+pub const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
+const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
 
 /// Makes a resource of the files a member of an ApplySet.
 ///

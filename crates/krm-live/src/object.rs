@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
+use krm_schema::schema::builtin;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::exact_json;
 use krm_yaml::NodeRef;
@@ -103,6 +104,32 @@ impl Object {
         object
     }
 
+    /// A live object as it is compared: as it is stored, and without nulls. The server writes null for an empty list, as in a Role without
+    /// rules.
+    pub fn compared(value: Value) -> Self {
+        Self(without_nulls(Self::live(value).stored().0))
+    }
+
+    /// Whether a field or an element of it is null or an empty text.
+    pub fn has_nothing(&self) -> bool {
+        fn has(value: &Value) -> bool {
+            match value {
+                Value::Object(map) => map.values().any(has),
+                Value::Array(list) => list.iter().any(has),
+                other => other.is_null() || *other == "",
+            }
+        }
+        has(&self.0)
+    }
+
+    /// The object as it is created: kubectl sends no nulls. In an object of a built-in type, the server would make an empty value of one.
+    pub fn created(self) -> Self {
+        match builtin::root(self.api_version(), self.kind()) {
+            Some(_) => Self(without_nulls(self.0)),
+            None => self,
+        }
+    }
+
     /// Whether it is a Secret.
     pub fn is_secret(&self) -> bool {
         self.api_version() == "v1" && self.kind() == "Secret"
@@ -195,6 +222,30 @@ pub fn place(resource: &mut Value, address: &Address) {
                 metadata.shift_remove("namespace");
             }
         }
+    }
+}
+
+/// Whether a value is null, false, zero or empty.
+pub fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
+}
+
+/// A value without the fields that are null.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let fields = map.into_iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        Value::Array(list) => list.into_iter().map(without_nulls).collect(),
+        other => other,
     }
 }
 

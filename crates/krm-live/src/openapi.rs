@@ -1,8 +1,10 @@
-//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms in
-//! which the server writes values.
+//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, with their defaults
+//! and with what has an owner as a whole.
 
 use krm_schema::schema::builtin;
 use serde_json::{Map, Value};
+
+use crate::object::is_empty;
 
 /// How many references may be followed to a schema; more of them mean a cycle.
 const REFERENCES: usize = 40;
@@ -22,32 +24,16 @@ pub struct Schema<'d> {
     /// The default of the value. It may be next to the `$ref` to the rest of the schema.
     default: Option<&'d Value>,
     child: Child,
-    form: Form,
     is_builtin: bool,
 }
 
 /// How a value belongs to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Child {
+enum Child {
     /// A field that the schema of the parent names.
     Field,
     /// An entry of a map whose name the user chose, or an element of a list.
     Entry,
-}
-
-/// The form in which the server writes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The form in which it was sent.
-    Given,
-    /// A quantity, in its shortest form.
-    Quantity,
-    /// A time in UTC, with seconds.
-    Time,
-    /// A time in UTC, with microseconds.
-    MicroTime,
-    /// Base64, on one line.
-    Bytes,
 }
 
 impl<'d> Schema<'d> {
@@ -61,7 +47,7 @@ impl<'d> Schema<'d> {
         };
         let node = document["components"]["schemas"].as_object()?.values().find(is_it)?;
         let is_builtin = builtin::root(api_version, kind).is_some();
-        Some(Self { document, node, default: None, child: Child::Field, form: Form::Given, is_builtin })
+        Some(Self { document, node, default: None, child: Child::Field, is_builtin })
     }
 
     /// The schema of a field, or of an entry of a map.
@@ -119,37 +105,33 @@ impl<'d> Schema<'d> {
         known
     }
 
-    /// The value that the server sets if nobody sets this field.
-    pub fn default(self) -> Option<&'d Value> {
-        self.default.filter(|_| self.child == Child::Field)
+    /// Whether the server sets this value if nobody sets the field.
+    pub fn defaults_to(self, value: &Value) -> bool {
+        let default = self.default.filter(|_| self.child == Child::Field);
+        // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count, except an empty
+        // map: the server always writes a map that is no pointer in its own code, such as `conditions` of an endpoint.
+        let counts = !self.is_builtin || !is_empty(value) || value.is_object();
+        counts && default.is_some_and(|default| self.is_made_of(default, value))
     }
 
-    /// Whether the value has only the fields of its type, because the server drops all others.
-    pub fn is_closed(self) -> bool {
+    /// Whether the server makes this value of a default: it sets the defaults of the fields of a map in the default of the map, too.
+    fn is_made_of(self, default: &Value, value: &Value) -> bool {
+        let (Value::Object(default), Value::Object(map)) = (default, value) else { return default == value };
+        let is_of = |(name, value): (&String, &Value)| match (default.get(name), self.field(name)) {
+            (Some(default), Some(field)) => field.is_made_of(default, value),
+            (Some(default), None) => default == value,
+            (None, field) => field.is_some_and(|field| field.defaults_to(value)),
+        };
+        default.keys().all(|name| map.contains_key(name)) && map.iter().all(is_of)
+    }
+
+    /// Whether the server drops a field with this name, because the value has only the fields of its type.
+    pub fn drops(self, name: &str) -> bool {
         self.node["properties"].is_object()
             && !self.node["additionalProperties"].is_object()
             && self.node["x-kubernetes-preserve-unknown-fields"] != true
             && self.node["x-kubernetes-embedded-resource"] != true
-    }
-
-    /// How the value belongs to its parent.
-    pub fn child(self) -> Child {
-        self.child
-    }
-
-    /// The form in which the server writes the value.
-    pub fn form(self) -> Form {
-        self.form
-    }
-
-    /// Whether the type belongs to Kubernetes itself. The server parses values of such types. Of other types it keeps the JSON.
-    pub fn is_builtin(self) -> bool {
-        self.is_builtin
-    }
-
-    /// Whether the value is a map whose entries have names that the user chose.
-    pub fn is_map(self) -> bool {
-        self.node["properties"].is_null() && self.node["additionalProperties"].is_object()
+            && self.field(name).is_none()
     }
 
     fn entries(self) -> Self {
@@ -159,7 +141,7 @@ impl<'d> Schema<'d> {
     /// The schema of a part of this value, with its references followed. The API server writes a reference with a default as an `allOf`
     /// with one entry.
     fn below(self, node: &'d Value, child: Child) -> Self {
-        let mut below = Self { node, default: node.get("default"), child, form: Form::Given, ..self };
+        let mut below = Self { node, default: node.get("default"), child, ..self };
         for _ in 0..REFERENCES {
             let all = below.node["allOf"].as_array();
             if let Some([only]) = all.map(Vec::as_slice) {
@@ -167,40 +149,13 @@ impl<'d> Schema<'d> {
             } else if let Some(name) = below.node["$ref"].as_str().and_then(|r| r.strip_prefix("#/components/schemas/"))
             {
                 below.node = &self.document["components"]["schemas"][name];
-                below.form = named(name);
                 // The types of Kubernetes' metadata are shared by all types, also by custom resources.
                 below.is_builtin |= name.starts_with("io.k8s.apimachinery.pkg.");
             } else {
                 break;
             }
         }
-        if below.form == Form::Given {
-            below.form = described(below.node);
-        }
         below
-    }
-}
-
-/// The form of a type by its name.
-fn named(name: &str) -> Form {
-    match name {
-        "io.k8s.apimachinery.pkg.api.resource.Quantity" => Form::Quantity,
-        "io.k8s.apimachinery.pkg.apis.meta.v1.Time" => Form::Time,
-        "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime" => Form::MicroTime,
-        _ => Form::Given,
-    }
-}
-
-/// The form that a schema describes. The server keeps a quantity of a custom resource as it was sent, but a controller may write it in
-/// another form. Such a quantity is recognised by the pattern that controller-gen writes.
-fn described(schema: &Value) -> Form {
-    let pattern = schema["pattern"].as_str().unwrap_or_default();
-    if schema["format"] == "byte" {
-        Form::Bytes
-    } else if schema["x-kubernetes-int-or-string"] == true && pattern.contains("(([KMGTPE]i)|[numkMGTPE]|([eE]") {
-        Form::Quantity
-    } else {
-        Form::Given
     }
 }
 

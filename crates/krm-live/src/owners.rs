@@ -11,9 +11,8 @@ use krm_tree::path::PathPattern;
 use krm_yaml::{NodeRef, shown};
 use serde_json::{Value, json};
 
-use crate::object::{self, LAST_APPLIED};
+use crate::object::{self, LAST_APPLIED, is_empty};
 use crate::openapi::Schema;
-use crate::spelling::is_empty;
 
 /// The name of the manager with which kubectl applies.
 const KUBECTL: &str = "kubectl-client-side-apply";
@@ -34,6 +33,8 @@ pub struct Owner {
     pub is_ours: bool,
     /// Whether it wrote kubectl's note.
     notes: bool,
+    /// Whether it set its fields before kubectl's note was written. What was applied with the note was applied over them.
+    is_before_note: bool,
     fields: Fields,
 }
 
@@ -54,9 +55,18 @@ impl Owners {
             let is_ours = notes || name == KUBECTL || name == manager;
             // A write to a subresource, such as `status`, does not apply the files.
             let applies = entry["operation"] == "Apply" && text("subresource").is_none_or(|s| s.is_empty());
-            Some(Owner { manager: name, applies, time: text("time"), is_ours, notes, fields: Fields::of(fields) })
+            let (time, fields) = (text("time"), Fields::of(fields));
+            Some(Owner { manager: name, applies, time, is_ours, notes, is_before_note: false, fields })
         };
-        Self(entries.filter_map(read).collect())
+        let mut all = Self(entries.filter_map(read).collect());
+        let noted = all.noted().map(str::to_owned);
+        all.0.iter_mut().for_each(|owner| owner.is_before_note = owner.time.is_some() && owner.time < noted);
+        all
+    }
+
+    /// When kubectl's note was written.
+    fn noted(&self) -> Option<&str> {
+        self.0.iter().filter(|owner| owner.notes).filter_map(|owner| owner.time.as_deref()).max()
     }
 
     /// The whole object.
@@ -84,24 +94,20 @@ impl Owners {
         self.0.iter().find(|owner| owner.applies && owner.manager == manager)
     }
 
-    /// The manager that used server-side apply: the one with which this program sends, or else the only one.
-    pub fn applier(&self, manager: &str) -> Option<&Owner> {
+    /// The manager that used server-side apply for a resource: the one with which this program sends, or else the only one. Another manager
+    /// counts only if it owns at least half of the fields that the resource names, because controllers apply single fields.
+    pub fn applier(&self, resource: &Value, live: &Value, manager: &str) -> Option<&Owner> {
         let mut all = self.0.iter().filter(|owner| owner.applies);
-        all.clone().find(|owner| owner.manager == manager).or_else(|| all.next().filter(|_| all.next().is_none()))
+        let own = all.clone().find(|owner| owner.manager == manager);
+        let only = || all.next().filter(|_| all.next().is_none()).filter(|only| only.owns_half(resource, live));
+        own.or_else(only)
     }
 
-    /// The manager that used server-side apply after kubectl's note was written; `None` also if nobody knows which of them is newer. Another
-    /// manager than the one with which this program sends counts only if it applies what the note names, because controllers apply single
-    /// fields.
+    /// The manager that used server-side apply after kubectl's note was written; `None` also if nobody knows which of them is newer.
     pub fn applier_after(&self, noted: &Value, live: &Value, manager: &str) -> Option<&Owner> {
-        let written = self.0.iter().filter(|owner| owner.notes).filter_map(|owner| owner.time.as_ref()).max()?;
-        let applier =
-            self.applier(manager).filter(|applier| applier.time.as_ref().is_some_and(|time| time > written))?;
-        let is_whole = || {
-            let noted = object::ownable(noted.clone());
-            2 * common(&noted, &applier.part_of(live, None)) >= common(&noted, &noted)
-        };
-        (applier.manager == manager || is_whole()).then_some(applier)
+        let written = self.noted()?;
+        let is_after = |applier: &&Owner| applier.time.as_deref().is_some_and(|time| time > written);
+        self.applier(noted, live, manager).filter(is_after)
     }
 
     /// The owners, with this manager counted as ours, too.
@@ -127,6 +133,12 @@ impl Owner {
     /// Whether it is a part of Kubernetes itself, so not a person.
     pub fn is_of_the_cluster(&self) -> bool {
         OF_THE_CLUSTER.contains(&self.manager.as_str()) || self.manager.starts_with("kube-")
+    }
+
+    /// Whether the manager owns at least half of the fields that a resource names.
+    fn owns_half(&self, resource: &Value, live: &Value) -> bool {
+        let named = object::ownable(resource.clone());
+        2 * common(&named, &self.part_of(live, None)) >= common(&named, &named)
     }
 
     /// The part of an object that the manager set. Elements of lists keep their keys.
@@ -309,6 +321,12 @@ impl<'o> HeldFields<'o> {
         self.owners_of_this().any(|owner| !owner.is_ours && !owner.is_of_the_cluster())
     }
 
+    /// Whether no manager but ours set anything here since kubectl's note was written. Then the server made what is here of what was applied:
+    /// a quantity in its shortest form, a time in UTC, the defaults in a list.
+    pub fn is_as_applied(&self) -> bool {
+        self.are_known && self.others().all(|owner| owner.is_before_note)
+    }
+
     /// Whether no manager but ours set anything here. Then the server set what we did not apply.
     pub fn is_ours(&self) -> bool {
         self.are_known && self.others().next().is_none()
@@ -405,6 +423,6 @@ mod tests {
             "metadata": {"labels": {"a": "1"}},
             "spec": {"selector": {"c": "d"}, "parts": [{"size": 1, "port": 80}], "tags": ["x"]},
         });
-        assert_eq!(owners.applier("krm-merge").expect("one").part_of(&live, None), want);
+        assert_eq!(owners.applier(&want, &live, "krm-merge").expect("one").part_of(&live, None), want);
     }
 }

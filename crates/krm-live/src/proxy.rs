@@ -42,6 +42,11 @@ fn address(text: &str, name: &str) -> Result<Uri> {
     let parsed = || {
         let (scheme, rest) = whole.split_once("://")?;
         let (_, scheme) = SCHEMES.iter().find(|(known, _)| *known == scheme.to_lowercase())?;
+        // As in Go, all before the last `@` is the user, so a password may have a bare one.
+        let rest = match rest.rsplit_once('@') {
+            Some((user, host)) => format!("{}@{host}", user.replace('@', "%40")),
+            None => rest.to_owned(),
+        };
         // The client needs a path.
         let uri: Uri = format!("{scheme}://{}", rest.trim_end_matches('/')).parse().ok()?;
         uri.host().filter(|host| !host.is_empty())?;
@@ -163,6 +168,7 @@ mod tests {
             (cluster, None, &[("HTTPS_PROXY", "a:1"), ("https_proxy", "b:1")], Some("http://a:1/")),
             (cluster, None, &[("HTTPS_PROXY", "socks5h://p.test:1080/")], Some("socks5://p.test:1080/")),
             (cluster, None, &[("HTTPS_PROXY", "user:word@p.test:1")], Some("http://user:word@p.test:1/")),
+            (cluster, None, &[("HTTPS_PROXY", "me:p@ss@p.test:1")], Some("http://me:p%40ss@p.test:1/")),
             (cluster, None, &[("HTTPS_PROXY", "a:1"), ("no_proxy", "api.corp.test")], None),
             // The proxy itself may be named.
             (cluster, None, &[("HTTPS_PROXY", "p.test:1"), ("NO_PROXY", "p.test")], Some("http://p.test:1/")),

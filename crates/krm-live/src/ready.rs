@@ -12,7 +12,7 @@ use krm_files::told::{self, Word};
 use krm_show::progress::Progress;
 use krm_show::screen;
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::address::Address;
 use crate::cluster::Cluster;
@@ -22,6 +22,9 @@ use crate::local::Local;
 /// How long to wait before objects are read again: first, and at most.
 const FIRST: Duration = Duration::from_millis(500);
 const MOST: Duration = Duration::from_secs(2);
+
+/// How long before the end of the time objects are read for the last time; of a short time, a tenth.
+const LAST: Duration = Duration::from_millis(500);
 
 /// How many seconds a Pod may find no node before that is a failure.
 const UNSCHEDULABLE: i64 = 15;
@@ -71,6 +74,7 @@ const RULES: [(&str, &str, Check); 13] = [
 /// An object is not ready in time, or those that are not have failed.
 pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, within: Duration) -> Result<()> {
     let deadline = Instant::now() + within;
+    let last = deadline - LAST.min(within / 10);
     let progress = Progress::begin("waiting");
     let was_ready = |local: &&Local| {
         let live = local.live.as_ref().filter(|_| !sent.contains(&local.address.to_string()));
@@ -99,7 +103,7 @@ pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, 
         let Some((address, lack)) = left.first() else { break };
         progress.set(|| format!("waiting for {} of {}: {}", left.len(), locals.len(), lacking(address, lack)));
         let has_failed = left.iter().all(|(_, lack)| matches!(lack, Lack::Failed(_)));
-        let is_over = Instant::now() + pause >= deadline;
+        let is_over = Instant::now() >= last;
         if has_failed || is_over {
             let named: Vec<String> = left.iter().map(|(address, lack)| lacking(address, lack)).collect();
             let when =
@@ -111,7 +115,7 @@ pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, 
                 named.join("; ")
             );
         }
-        sleep(pause).await;
+        sleep_until(last.min(Instant::now() + pause)).await;
         pause = (2 * pause).min(MOST);
     }
     drop(progress);

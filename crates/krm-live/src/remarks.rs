@@ -1,15 +1,24 @@
 //! What a run remarks about an object of the cluster.
 
 use krm_merge_function::results::{Outcome, Severity};
+use krm_yaml::shown;
 
 use crate::local::Local;
-use crate::object;
+use crate::object::{self, Object};
 
 /// Reports that nobody knows which state was applied to an object.
 pub fn of_unknown_origin(local: &Local) -> Outcome {
-    let why = match local.live.as_ref().and_then(object::last_applied) {
-        None => "it was not applied by `kubectl apply`, so".to_owned(),
-        Some(_) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
+    let note = local.live.as_ref().and_then(object::last_applied);
+    let version = note.and_then(|json| Object::parse(json).ok()).map(|note| note.api_version().to_owned());
+    let why = match (note, version) {
+        (None, _) => "it was not applied by `kubectl apply`, so".to_owned(),
+        (Some(_), Some(version)) if !version.is_empty() && version != local.address.api_version() => {
+            format!(
+                "what was applied to it is noted as `{}`, whose fields may have other names, so",
+                shown::name(&version)
+            )
+        }
+        (Some(_), _) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
     };
     let message = format!("{}: {why} nobody can tell what changed in it since", local.address);
     Outcome::new(Severity::Warning, message)

@@ -78,14 +78,15 @@ impl<'l> Sending<'l> {
     }
 }
 
-/// The objects to send for the changes of a merge: first those that others need, otherwise in the order of the files.
+/// What client-side apply sends for the changes of a merge, in the order of the files.
 ///
 /// # Errors
 /// An object cannot be read.
-pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
+pub fn patches<'l>(locals: &'l [Local], merge: &Merge) -> Result<Vec<(&'l Local, Send)>> {
+    let changes: BTreeMap<&str, &Change> = merge.changes.iter().map(|change| (change.path.as_str(), change)).collect();
     let mut all = Vec::new();
     for local in locals {
-        let change = merge.changes.iter().find(|c| c.path == local.address.to_string());
+        let change = changes.get(local.address.to_string().as_str());
         let merged: Option<Value> = match change.and_then(|c| c.new.as_deref()) {
             Some(new) => {
                 let text = Document::parse(std::str::from_utf8(new)?.to_owned())?;
@@ -98,16 +99,22 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
             (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
-            // Even if the fields already agree, the note has to be updated for the next run. The notes are compared as they are read: a
-            // note has `1` for `1.0`, and `{}` for annotations that are null.
-            (Some(_), None) if local.noted.is_some() && local.noted == Object::parse(&local.note).ok() => continue,
-            (Some((live, dest)), None) => {
-                Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
-            }
+            (Some(_), None) => match noted(local) {
+                Some(note) => note,
+                None => continue,
+            },
         };
         all.push((local, send));
     }
-    Sending::new(all, merge)
+    Ok(all)
+}
+
+/// The patch of the note alone; `None` if the note is up to date. Even if the fields already agree, the note has to be updated for the next run.
+/// The notes are compared as they are read: a note has `1` for `1.0`, and `{}` for annotations that are null.
+pub fn noted(local: &Local) -> Option<Send> {
+    let is_up_to_date = local.noted.is_some() && local.noted == Object::parse(&local.note).ok();
+    let (live, dest) = local.live.as_ref().zip(local.dest.as_ref()).filter(|_| !is_up_to_date)?;
+    Some(Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json())))
 }
 
 /// The apply patch of a resource. It is valid only for the version of the object that was read.

@@ -209,7 +209,7 @@ A dry run cannot check an object that needs a Namespace or a CustomResourceDefin
 
 A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
 in the order of the files. If the server refuses an object after all, the run ends, and what was sent before stays. The output says what was \
-sent. Nothing is deleted.",
+sent. Nothing is deleted without `--prune`.",
 };
 
 const KEYS: Section = Section {

@@ -386,7 +386,9 @@ fn defaults_of_a_custom_type_do_not_arrive() {
 /// Where the file says something, the server's default is a value like any other.
 #[test]
 fn a_change_to_the_default_is_adopted_where_the_file_has_another_value() {
-    let file = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: prod}\nspec:\n  replicas: 3\n";
+    let template = "  template:\n    spec:\n      containers:\n      - name: app\n        image: web:1\n        ports:\n        - containerPort: 80\n";
+    let head = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: prod}\nspec:\n";
+    let file = &format!("{head}  replicas: 3\n{template}");
     for (replicas, said) in [(1, true), (5, true), (1, false)] {
         let mut live = deployment(replicas, "web:1");
         let applied = json!({"f:spec": {"f:template": {}}});
@@ -526,4 +528,21 @@ rules:
         assert_eq!((ran.code, folder.read("role.yaml")), (Some(0), want), "{ran:?}");
         assert!(!ran.stderr.contains("removes a comment"), "{ran:?}");
     }
+}
+
+/// Flux made a list that has one owner, and someone removed an element. Flux owns nothing of the list then, so it comes from the cluster as a
+/// whole, in the words of the file.
+#[test]
+fn a_list_that_someone_took_from_its_applier_comes_as_a_whole() {
+    let version = "rbac.authorization.k8s.io/v1";
+    let file = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: r, namespace: prod}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\nsubjects:\n# gone\n- {kind: User, name: left, apiGroup: rbac.authorization.k8s.io}\n# here\n- {kind: User, name: here, apiGroup: rbac.authorization.k8s.io}\n";
+    let subject = json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "here"});
+    let live = json!({"apiVersion": version, "kind": "RoleBinding", "metadata": {"name": "r", "namespace": "prod", "managedFields": [
+        entry("kustomize-controller", "Apply", json!({"f:roleRef": {}})), entry("kubectl-edit", "Update", json!({"f:subjects": {}})),
+    ]}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}, "subjects": [subject]});
+    let kept = Kept::new(Answers::new(), &[live]);
+    let folder = folder(&kept.server, &[("r.yaml", file)]);
+    let _ = run(&folder, &["-f", "r.yaml", "--adopt"]).passed();
+    let want = file.replace("# gone\n- {kind: User, name: left, apiGroup: rbac.authorization.k8s.io}\n", "");
+    assert_eq!(text(&folder, "r.yaml"), want);
 }

@@ -256,27 +256,6 @@ fn the_move_to_server_side_apply_is_in_nobody_s_way() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), server.sent().len()), ("", "", before));
 }
 
-/// A claim that waits for its volume may not grow, and its state says so.
-#[test]
-fn a_refusal_that_the_state_of_an_object_decides_is_told() {
-    let claim = |size: &str| json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "prod"}, "spec": {"resources": {"requests": {"storage": size}}}});
-    for (phase, is_noted, is_told) in
-        [("Pending", true, true), ("Pending", false, true), ("Bound", true, false), ("Bound", false, false)]
-    {
-        let mut live = claim("1Gi");
-        if is_noted {
-            live = noted(live, &claim("1Gi"));
-        }
-        live["status"] = json!({"phase": phase});
-        let kept = Kept::new(Answers::new(), &[live]);
-        let folder = folder(&kept.server, &[("c.yaml", &claim("2Gi").to_string())]);
-        let ran = run(&folder, &["-f", "c.yaml"]);
-        let count = ran.stderr.matches("which the API server refuses for an object that exists").count();
-        assert_eq!(count, usize::from(is_told), "{phase} {is_noted} {ran:?}");
-        assert!(!ran.passed().contains("status"));
-    }
-}
-
 /// Who asks a cluster gets what the cluster knows, and not what others publish.
 #[test]
 fn a_kind_that_the_cluster_does_not_have_is_not_explained() {
@@ -311,4 +290,195 @@ fn an_answer_with_another_object_is_no_success() {
             assert!(err.contains("prod/deployment.apps/web"), "{err}");
         }
     }
+}
+
+/// Who may only read gets the diff of the merge, and is told so once.
+#[test]
+fn who_may_not_patch_is_shown_what_the_merge_foresees() {
+    let mut answers = super::cluster(3, "web:1");
+    answers.insert(format!("PATCH {}", super::WEB), super::Answer::Json(403, status(403, "you cannot patch it")));
+    let server = super::Server::new(answers);
+    let folder = folder(&server, &[("web.yaml", &super::deployment(5, "web:1").to_string())]);
+    let ran = run(&folder, &["-f", "web.yaml", "--exit-code"]);
+    assert!(ran.code == Some(1) && ran.stdout.contains("+  replicas: 5\n"), "{ran:?}");
+    let why = "the cluster does not allow you to ask what a patch would do (403), so what the merge foresees is shown";
+    assert_eq!(ran.stderr, format!("warning: prod/deployment.apps/web: {why}\n"));
+    let err = run(&folder, &["-f", "web.yaml", "--apply"]).failed(2);
+    assert!(err.contains("nothing was sent: the cluster does not allow it: 403 you cannot patch it"), "{err}");
+}
+
+/// cert-manager, an operator, or an ApplySet owns one field of an object that another tool made. The answers are made up.
+#[test]
+fn what_a_controller_applied_of_an_object_without_a_note_stays() {
+    let map = |more: Value| {
+        let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": {"a": "1", "b": "1", "c": "1"}});
+        map["data"].as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        map
+    };
+    for (manager, fields, is_gone) in [
+        ("cainjector", json!({"f:data": {"f:ca.crt": {}}}), false),
+        // The applier of the whole object drops what its files drop.
+        ("flux", json!({"f:data": {"f:ca.crt": {}, "f:a": {}, "f:b": {}, "f:c": {}}}), true),
+        ("krm-merge", json!({"f:data": {"f:ca.crt": {}}}), true),
+    ] {
+        let mut live = map(json!({"ca.crt": "x"}));
+        live["metadata"]["managedFields"] = applied_by(manager, fields);
+        let kept = Kept::new(Answers::new(), &[live]);
+        let folder = folder(&kept.server, &[("m.yaml", &map(json!({})).to_string())]);
+        let ran = run(&folder, &["-f", "m.yaml"]);
+        assert_eq!(ran.stdout.contains("-  ca.crt: x"), is_gone, "{manager} {ran:?}");
+    }
+}
+
+/// The parent of an ApplySet is among the files. The marks are those that kubectl 1.34 writes.
+#[test]
+fn the_parent_of_a_set_keeps_its_marks() {
+    let mut live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}});
+    live["metadata"]["labels"] = json!({"applyset.kubernetes.io/id": "applyset-x-v1"});
+    live["metadata"]["annotations"] = json!({
+        "applyset.kubernetes.io/additional-namespaces": "", "applyset.kubernetes.io/contains-group-kinds": "ConfigMap", "applyset.kubernetes.io/tooling": "kubectl/v1.34.0",
+    });
+    let annotations: Value = live["metadata"]["annotations"]
+        .as_object()
+        .expect("a map")
+        .keys()
+        .map(|name| (format!("f:{name}"), json!({})))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    live["metadata"]["managedFields"] = applied_by(
+        "kubectl-applyset",
+        json!({"f:metadata": {"f:annotations": annotations, "f:labels": {"f:applyset.kubernetes.io/id": {}}}}),
+    );
+    let kept = Kept::new(Answers::new(), &[live]);
+    let file = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: prod}\ndata: {owner: us}\n";
+    let folder = folder(&kept.server, &[("m.yaml", file)]);
+    let out = run(&folder, &["-f", "m.yaml"]).passed();
+    assert!(out.contains("+  owner: us") && !out.contains("-    applyset"), "{out}");
+}
+
+/// kubectl sends no nulls of a new object, and the server would make an empty text of one.
+#[test]
+fn a_null_in_a_new_object_is_not_sent() {
+    let mut answers = super::cluster(3, "web:1");
+    let things = ("Thing", "things", true);
+    answers.insert("GET /apis/example.com/v1".to_owned(), types(&[things]));
+    answers.insert("POST /apis/example.com/v1/namespaces/prod/things".into(), super::Answer::Json(201, json!({})));
+    let server = super::Server::new(answers);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: '1', b: }\n";
+    // In a custom resource, a null may be a value.
+    let thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: {b: }\n";
+    let folder = folder(&server, &[("all.yaml", &format!("{map}---\n{thing}"))]);
+    let _ = run(&folder, &["-f", "all.yaml", "--apply"]).passed();
+    let sent = |kind: &str| server.sent().into_iter().rfind(|(_, body)| body["kind"] == kind).expect("it was sent").1;
+    assert_eq!(
+        (sent("ConfigMap")["data"].to_string(), sent("Thing")["spec"].to_string()),
+        ("{\"a\":\"1\"}".to_owned(), "{\"b\":null}".to_owned())
+    );
+    let note = sent("ConfigMap")["metadata"]["annotations"][LAST_APPLIED].to_string();
+    assert!(note.contains("null"), "as kubectl's: {note}");
+}
+
+/// The server makes TCP of an empty protocol, so a port with one is the port with TCP.
+#[test]
+fn a_port_with_an_empty_protocol_goes_when_the_files_drop_it() {
+    let service = |ports: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "prod"}, "spec": {"ports": ports}});
+    let port = |port: u16, protocol: Value| json!({"name": format!("p{port}"), "port": port, "protocol": protocol});
+    for empty in [json!(""), Value::Null] {
+        let live = service(json!([port(80, json!("TCP")), port(81, json!("TCP"))]));
+        let kept = Kept::new(
+            Answers::new(),
+            &[noted(live, &service(json!([port(80, empty.clone()), port(81, json!("TCP"))])))],
+        );
+        let folder = folder(&kept.server, &[("s.yaml", &service(json!([port(81, empty.clone())])).to_string())]);
+        let ran = run(&folder, &["-f", "s.yaml", "--apply"]);
+        assert!(ran.stderr.is_empty(), "{ran:?}");
+        assert_eq!(kept.objects()[0]["spec"]["ports"].as_array().expect("a list").len(), 1, "{empty} {ran:?}");
+        let ran = run(&folder, &["-f", "s.yaml", "--exit-code"]);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""), "{empty}");
+    }
+}
+
+/// A null over a default of the server is sent once, with the note, and is shown never. The server's default is that of a real one.
+#[test]
+fn a_null_over_a_default_is_no_change() {
+    let pod = |resources: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "prod"}, "spec": {"containers": [{"name": "a", "image": "i:1", "resources": resources}]}});
+    let live = noted(
+        pod(json!({})),
+        &json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "prod"}, "spec": {"containers": [{"name": "a", "image": "i:1"}]}}),
+    );
+    let kept = Kept::setting(Answers::new(), &[live], |object| {
+        let resources = &mut object["spec"]["containers"][0]["resources"];
+        if resources.is_null() {
+            *resources = json!({});
+        }
+    });
+    let folder = folder(&kept.server, &[("p.yaml", &pod(Value::Null).to_string())]);
+    let ran = run(&folder, &["-f", "p.yaml", "--exit-code"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+    let _ = run(&folder, &["-f", "p.yaml", "--apply"]).passed();
+    let before = kept.server.sent().len();
+    let ran = run(&folder, &["-f", "p.yaml", "--apply"]);
+    assert_eq!((ran.passed(), kept.server.sent().len()), (String::new(), before));
+}
+
+/// The note names the fields of another version of a custom resource, so it does not say what was applied.
+#[test]
+fn a_note_of_another_version_is_told() {
+    let thing = |version: &str, spec: Value| json!({"apiVersion": format!("example.com/{version}"), "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": spec});
+    let live = noted(
+        thing("v2", json!({"endpoints": [{"host": "a"}, {"host": "b"}]})),
+        &thing("v1", json!({"hosts": ["a", "b"]})),
+    );
+    let kept = Kept::new(Answers::new(), &[live]);
+    let folder = folder(&kept.server, &[("t.yaml", &thing("v2", json!({"endpoints": [{"host": "a"}]})).to_string())]);
+    let ran = run(&folder, &["-f", "t.yaml"]);
+    assert!(ran.stderr.contains("what was applied to it is noted as `example.com/v1`"), "{ran:?}");
+    assert!(!ran.passed().contains("changed in the cluster"));
+}
+
+/// As with client-go, a read whose connection broke is sent again. A write is not.
+#[test]
+fn a_read_whose_connection_broke_is_sent_again() {
+    let mut answers = super::cluster(3, "web:1");
+    let path = format!("GET {}", super::WEB);
+    let answer = answers.remove(&path).expect("an answer");
+    answers.insert(path, super::Answer::First(vec!["", ""], Box::new(answer)));
+    answers.insert(format!("PATCH {} dry", super::WEB), super::Answer::Raw(""));
+    let server = super::Server::new(answers);
+    let folder = folder(
+        &server,
+        &[
+            ("web.yaml", &super::deployment(3, "web:1").to_string()),
+            ("new.yaml", &super::deployment(5, "web:1").to_string()),
+        ],
+    );
+    assert_eq!(run(&folder, &["-f", "web.yaml"]).passed(), "");
+    let _ = run(&folder, &["-f", "new.yaml"]).failed(2);
+    assert_eq!(server.sent().len(), 1);
+}
+
+/// The command of `exec` is run again when the cluster does not accept its token any more, and only then.
+#[cfg(unix)]
+#[test]
+fn a_token_that_is_over_is_asked_for_again() {
+    let answers = super::cluster(3, "web:1");
+    let server = super::Server::answering(move |asked, before| {
+        let is_over = asked.user == "Bearer t1" && asked.line.contains("deployments/web");
+        if is_over {
+            Some(super::Answer::Json(401, status(401, "Unauthorized")))
+        } else {
+            Some(answers.get(asked.path())?.clone().after(before))
+        }
+    });
+    let folder = folder(&server, &[("web.yaml", &super::deployment(3, "web:1").to_string())]);
+    let login = folder.path("login.sh");
+    folder.write("login.sh", format!("echo run >>{0}.runs\nprintf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{{\"token\":\"t%s\"}}}}' $(($(wc -l <{0}.runs)))\n", login.display()));
+    let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": [login], "interactiveMode": "Never"});
+    let mut kubeconfig: Value = serde_json::from_str(&folder.read("kubeconfig")).expect("JSON");
+    kubeconfig["users"][0]["user"] = json!({"exec": exec});
+    folder.write("kubeconfig", kubeconfig.to_string());
+    assert_eq!(run(&folder, &["-f", "web.yaml"]).passed(), "");
+    let users: Vec<String> = server.asked().into_iter().map(|asked| asked.user).collect();
+    assert_eq!(users, ["Bearer t1", "Bearer t1", "Bearer t2"]);
+    assert_eq!(folder.read("login.sh.runs").lines().count(), 2);
 }
