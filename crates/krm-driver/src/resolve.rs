@@ -27,6 +27,7 @@ use krm_files::terminal::is_someone_there;
 use krm_files::told::{Word, chain, counted};
 use krm_files::walk::{file_there, shown};
 use krm_folders::end::End;
+use krm_git::before;
 use krm_git::program::{In, git, run};
 use krm_git::tracked;
 use krm_git::unmerged;
@@ -461,8 +462,10 @@ impl OpenConflicts<'_> {
             replacements.extend(replacement);
             (line, told)
         });
-        let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
-        disk::write(&common(&folders), &replacements, || signals.check())?;
+        if let Err(e) = before::note_more(&replacements) {
+            screen::tell(Word::Warning, &format!("{}: {}", before::NO_WAY_BACK, chain(&e)));
+        }
+        disk::write(&disk::folder_of(&replacements), &replacements, || signals.check())?;
         if let Some((line, told)) = told {
             told.iter().for_each(|told| screen::tell(Word::Warning, told));
             page.line(&line);
@@ -532,11 +535,4 @@ fn list(run: &OpenConflicts<'_>) -> Page {
         page.line(&format!("{} {}{about}", i + 1, run.place(*spot)));
     }
     page
-}
-
-/// The deepest folder that contains all folders.
-fn common(folders: &BTreeSet<&Path>) -> PathBuf {
-    let Some(first) = folders.first() else { return PathBuf::new() };
-    let holds_all = |folder: &&Path| folders.iter().all(|other| other.starts_with(folder));
-    first.ancestors().find(holds_all).unwrap_or(first).to_owned()
 }

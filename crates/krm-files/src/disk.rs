@@ -312,6 +312,14 @@ pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> 
     Ok(())
 }
 
+/// The deepest folder that contains all files, to write them as one run.
+pub fn folder_of(replacements: &[Replacement<'_>]) -> PathBuf {
+    let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
+    let Some(first) = folders.first() else { return PathBuf::new() };
+    let holds_all = |folder: &&Path| folder.is_dir() && folders.iter().all(|other| other.starts_with(folder));
+    first.ancestors().find(holds_all).unwrap_or(first).to_owned()
+}
+
 /// How many temporary files are written at the same time: fewer if the process may open only a few.
 fn batch() -> usize {
     BATCH.min(most_open() / 4).max(1)

@@ -267,13 +267,13 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
 
 /// Whether someone may execute a file.
 #[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
+pub fn is_executable(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether someone may execute a file.
 #[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
+pub fn is_executable(_: &Path) -> bool {
     false
 }

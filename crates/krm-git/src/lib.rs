@@ -4,7 +4,7 @@
 //! [`release::package`] makes of a release what a merge reads: the files of a folder of a commit, without a checkout.
 //!
 //! It is the one place that starts `git`, so nothing that a repository says can run a program. What it fetches goes into repositories of its own.
-//! Into the user's, it writes nothing but the three versions of files in conflict ([`unmerged`]).
+//! Into the user's, it writes nothing but the three versions of files in conflict ([`unmerged`]), and what files were before a run ([`before`]).
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
@@ -22,10 +22,13 @@ pub mod versions;
 
 pub mod address;
 
+pub mod before;
 pub mod cache;
 pub mod ignored;
 pub mod tracked;
 pub mod unmerged;
+
+pub mod index;
 
 pub mod objects;
 pub mod program;

@@ -3,17 +3,16 @@
 //! git keeps three versions of such a file: original, ours and theirs, in the stages 1 to 3. `git status`, editors and `git checkout --ours`
 //! read them. Only blobs and entries of the index are written, and no file of the work tree.
 //!
-//! A merge of git writes such stages, too, and its next commit needs them. So what this program wrote stands in a file of the git directory,
+//! A merge of git writes such stages, too, and its next commit needs them. So a note in the git directory has what this program wrote,
 //! with the entry that was there before. Only stages that are still those are taken away, and the entry comes back.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use krm_files::made;
 use krm_tree::sides::{Side, Sides};
 
+use crate::index::{Index, replaced};
 use crate::program::{self, In, git};
 
 /// A file in conflict. A side that does not have it has no text.
@@ -44,12 +43,13 @@ struct Written {
 /// # Errors
 /// git cannot be run, or cannot write.
 pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
-    let Some(repository) = Repository::around(folder) else { return Ok(()) };
-    let prefix = repository.prefix.to_str().context("the path of the package must be UTF-8")?;
+    let Some(index) = Index::around(folder) else { return Ok(()) };
+    let prefix = index.prefix.to_str().context("the path of the package must be UTF-8")?;
     let at = |path: &str| format!("{prefix}{path}");
-    let known = repository.entries(files.iter().flat_map(|file| [at(file.path), at(file.was)]))?;
-    let filters_off = program::filters_off(&repository.top)?;
-    let mut written = repository.written();
+    let paths: Vec<String> = files.iter().flat_map(|file| [at(file.path), at(file.was)]).collect();
+    let known = index.entries(paths.iter().map(String::as_str))?;
+    let filters_off = program::filters_off(&index.top)?;
+    let mut written = written(&index);
     let mut lines = String::new();
     for Conflicted { path, was, texts } in files {
         let entry = |path: &str| known.get(&at(path)).map(|stages| &stages[..]);
@@ -69,7 +69,7 @@ pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
         let mut stages = Vec::new();
         for (stage, side) in [(1, Side::Original), (2, Side::Dest), (3, Side::Updated)] {
             let Some(text) = &texts[side] else { continue };
-            let mut git = git(In::Around(&repository.top));
+            let mut git = git(In::Around(&index.top));
             // The path says how git stores line ends of this file.
             git.args(&filters_off).args(["hash-object", "-w", "--stdin", "--path", &path]);
             let object = program::run(&mut git, text)?;
@@ -79,8 +79,8 @@ pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
         written.retain(|known| known.path != path);
         written.push(Written { path, before, stages });
     }
-    repository.note(&written)?;
-    repository.write(&lines)
+    note(&index, &written)?;
+    index.write(&lines)
 }
 
 /// Takes the stages away that this program wrote for files that are in conflict no more, in the repository around a folder. `is_open` says
@@ -89,88 +89,48 @@ pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
 /// # Errors
 /// git cannot be run, or cannot write.
 pub fn settle(folder: &Path, is_open: impl Fn(&Path) -> bool) -> Result<()> {
-    let Some(repository) = Repository::around(folder) else { return Ok(()) };
+    let Some(index) = Index::around(folder) else { return Ok(()) };
     let (open, done): (Vec<Written>, Vec<Written>) =
-        repository.written().into_iter().partition(|file| is_open(&repository.top.join(&file.path)));
+        written(&index).into_iter().partition(|file| is_open(&index.top.join(&file.path)));
     if done.is_empty() {
         return Ok(());
     }
-    let now = repository.entries(done.iter().map(|file| file.path.clone()))?;
+    let now = index.entries(done.iter().map(|file| file.path.as_str()))?;
     let own = done.iter().filter(|file| now.get(&file.path) == Some(&file.stages));
     let lines: String = own.map(|file| replaced(&file.path, &file.stages, file.before.as_slice())).collect();
-    repository.write(&lines)?;
-    repository.note(&open)
+    index.write(&lines)?;
+    note(&index, &open)
 }
 
-/// The lines for `git update-index --index-info` that put entries in the place of all that a path has. `stages` are entries of this repository.
-fn replaced(path: &str, stages: &[String], entries: &[String]) -> String {
-    // The names of its objects have one length.
-    let length = stages.iter().find_map(|entry| entry.split(' ').nth(1)).map_or(40, str::len);
-    let none = format!("0 {}", "0".repeat(length));
-    [none].iter().chain(entries).map(|entry| format!("{entry}\t{path}\0")).collect()
+/// Forgets what this program wrote for these files, whose entries are as they were before.
+///
+/// # Errors
+/// The note cannot be written.
+pub fn forget(index: &Index, paths: &BTreeSet<&str>) -> Result<()> {
+    let mut left = written(index);
+    left.retain(|file| !paths.contains(file.path.as_str()));
+    note(index, &left)
 }
 
-/// The repository around a folder.
-struct Repository {
-    top: PathBuf,
-    /// The folder, from the top.
-    prefix: PathBuf,
-    /// The file with what this program wrote.
-    file: PathBuf,
+/// The name of the note with what this program wrote.
+const NOTE: &str = "unmerged";
+
+/// What this program wrote. What nobody can read counts as nothing.
+fn written(index: &Index) -> Vec<Written> {
+    let file = |fields: &str| {
+        let mut fields = fields.split('\0').map(str::to_owned);
+        Some(Written {
+            path: fields.next().filter(|path| !path.is_empty())?,
+            before: Some(fields.next()?).filter(|before| !before.is_empty()),
+            stages: fields.collect(),
+        })
+    };
+    index.noted(NOTE).split('\n').filter_map(file).collect()
 }
 
-impl Repository {
-    fn around(folder: &Path) -> Option<Self> {
-        let what = ["--show-toplevel", "--show-prefix", "--git-path=krm-merge/unmerged"];
-        let [top, prefix, file] = program::paths_told(folder, what).ok()?;
-        Some(Self { top: fs::canonicalize(top).ok()?, prefix, file: folder.join(file) })
-    }
-
-    /// What this program wrote. What nobody can read counts as nothing.
-    fn written(&self) -> Vec<Written> {
-        let text = fs::read_to_string(&self.file).unwrap_or_default();
-        let file = |fields: &str| {
-            let mut fields = fields.split('\0').map(str::to_owned);
-            Some(Written {
-                path: fields.next().filter(|path| !path.is_empty())?,
-                before: Some(fields.next()?).filter(|before| !before.is_empty()),
-                stages: fields.collect(),
-            })
-        };
-        text.split('\n').filter_map(file).collect()
-    }
-
-    fn note(&self, written: &[Written]) -> Result<()> {
-        if written.is_empty() {
-            let _ = fs::remove_file(&self.file);
-            return Ok(());
-        }
-        let line = |Written { path, before, stages }: &Written| {
-            [&[path.clone(), before.clone().unwrap_or_default()], &stages[..]].concat().join("\0") + "\n"
-        };
-        fs::create_dir_all(self.file.parent().context("it must be a file")?)?;
-        Ok(made::replace(&self.file, written.iter().map(line).collect::<String>().as_bytes())?)
-    }
-
-    /// The entries of paths in the index: for each stage mode, object and stage.
-    fn entries(&self, paths: impl Iterator<Item = String>) -> Result<BTreeMap<String, Vec<String>>> {
-        let mut git = git(In::Around(&self.top));
-        git.args(["--literal-pathspecs", "ls-files", "--stage", "-z", "--"]).args(paths);
-        let told = program::run(&mut git, b"")?;
-        let mut entries: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for entry in String::from_utf8_lossy(&told).split('\0') {
-            if let Some((head, path)) = entry.split_once('\t') {
-                entries.entry(path.to_owned()).or_default().push(head.to_owned());
-            }
-        }
-        Ok(entries)
-    }
-
-    /// Changes the index by lines that `git update-index --index-info` reads.
-    fn write(&self, lines: &str) -> Result<()> {
-        if !lines.is_empty() {
-            program::run(git(In::Around(&self.top)).args(["update-index", "-z", "--index-info"]), lines.as_bytes())?;
-        }
-        Ok(())
-    }
+fn note(index: &Index, written: &[Written]) -> Result<()> {
+    let line = |Written { path, before, stages }: &Written| {
+        [&[path.clone(), before.clone().unwrap_or_default()], &stages[..]].concat().join("\0") + "\n"
+    };
+    index.note(NOTE, &written.iter().map(line).collect::<String>())
 }

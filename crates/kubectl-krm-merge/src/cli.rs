@@ -257,6 +257,10 @@ pub struct Upgrade {
     /// conflicts to expect; as data with `-o json`. Exit with 1 if something is newer or wanted
     #[arg(long, conflicts_with_all = ["stat", "in_place", "dry_run"])]
     pub check: bool,
+    /// Put the packages, their records and git's index back as they were before the last run on them, which nobody committed: an upgrade, a
+    /// merge `--in-place`, and what `resolve` decided of it. It names what you changed since. With `--dry-run`, it does only that
+    #[arg(long, conflicts_with_all = ["to", "upstream", "from", "check", "offline", "allow_dirty", "allow_exec", "Deciding", "config", "new_elements", "Lists", "max_output", "output", "without_local_config", "stat", "in_place", "exit_code", "conflicts_exit_code"])]
+    pub abort: bool,
     #[command(flatten)]
     pub reach: Reach,
     /// Also upgrade packages that are not committed as a whole, or where git cannot say so

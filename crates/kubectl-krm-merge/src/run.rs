@@ -18,6 +18,7 @@ use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::replacements;
+use krm_git::before;
 use krm_git::tracked;
 use krm_git::unmerged::{self, Conflicted};
 use krm_merge::resource::Resource;
@@ -154,7 +155,13 @@ pub fn end(
             progress.set(|| format!("writing {} of {} files", written.get(), merge.changes.len()));
             signals.check()
         };
-        in_place(dest, merge, |root, files| disk::write(root, files, go_on))?;
+        in_place(dest, merge, |root, files| {
+            let place = if let Root::File(file) = &dest.root { file } else { root };
+            if let Err(e) = before::note(place, files) {
+                screen::tell(Word::Warning, &format!("{}: {}", before::NO_WAY_BACK, told::chain(&e)));
+            }
+            disk::write(root, files, go_on)
+        })?;
         if setting.conflicts == Conflicts::Marked
             && let Err(e) = tell_git(dest, &setting.given, merge)
         {

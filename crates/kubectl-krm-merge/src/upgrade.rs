@@ -3,6 +3,7 @@
 //! The merge is that of `three-way`: original is the recorded release, updated is the new one, and dest is the package. Both releases come
 //! from git's objects, without a checkout. The record and the files are written together.
 
+mod abort;
 mod aim;
 mod below;
 mod committed;
@@ -55,6 +56,9 @@ pub use sides::with_release;
 /// # Errors
 /// The flags do not fit together. What is wrong with a package is told, and the others are upgraded.
 pub fn upgrade(args: &Upgrade) -> Result<End> {
+    if args.abort {
+        return abort::abort(args);
+    }
     let mut common = args.common.clone();
     common.in_place |= common.output.is_none() && !common.stat;
     check(args)?;

@@ -139,8 +139,12 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
         screen::tell(
             Word::Next,
             &format!(
-                "decide them with `{}`, or between the markers in an editor{}. With `--record`, an upgrade to the same values does not ask again",
+                "decide them with `{}`, or between the markers in an editor{}{}. With `--record`, an upgrade to the same values does not ask again",
                 command(&["kubectl", "krm-merge", "resolve", &argument(&package.path)]),
+                committed::repository(&package.root).map_or_else(String::new, |_| format!(
+                    ", or take all of it back with `{}`",
+                    command(&["kubectl", "krm-merge", "upgrade", "--abort", &argument(&package.path)])
+                )),
                 commit(package).map_or_else(String::new, |next| format!("; then {next}"))
             ),
         );

@@ -1,5 +1,6 @@
 //! `upgrade` and `get` on real git repositories, with the real git and kpt.
 
+mod abort;
 mod aims;
 mod attacks;
 mod cache;
