@@ -20,8 +20,8 @@ if ! command -v valgrind >/dev/null; then
     exit 0
 fi
 
-cargo build --quiet --release --locked --bin krm-merge
-binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
+cargo build --quiet --release --locked --bin krm-merge-function
+binary=${CARGO_TARGET_DIR:-target}/release/krm-merge-function
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM

@@ -18,7 +18,7 @@ runs=${RUNS:-3}
 
 cargo build --quiet --release --package krm-merge-function
 cargo build --quiet --release --package kubectl-krm-merge
-binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
+binary=${CARGO_TARGET_DIR:-target}/release/krm-merge-function
 plugin=${CARGO_TARGET_DIR:-target}/release/kubectl-krm_merge
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

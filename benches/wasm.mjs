@@ -22,7 +22,7 @@ console.log(`loaded in ${(performance.now() - start).toFixed(0)} ms`);
 for (const mode of ["two-way", "three-way", "strategic"]) {
   for (const n of sizes) {
     const input = readFileSync(`${dir}/${mode}-${n}.yaml`, "utf8");
-    const program = best(() => spawnSync(`${target}/release/krm-merge`, { input, maxBuffer: 1 << 30 }));
+    const program = best(() => spawnSync(`${target}/release/krm-merge-function`, { input, maxBuffer: 1 << 30 }));
     const module = best(() => run(input));
     console.log(`${mode} ${n}: ${(input.length / 1e6).toFixed(2)} MB, program ${program.toFixed(1)} ms, module ${module.toFixed(1)} ms`);
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs both programs of krm-merge @VERSION@: curl -fsSL URL/install.sh | sh
+# Installs krm-merge @VERSION@ by both of its names: curl -fsSL URL/install.sh | sh
 #
 #   KRM_MERGE_BIN=FOLDER    where they go; default: ~/.local/bin
 #   KRM_MERGE_FROM=URL      where the archives are; default: the release of this version

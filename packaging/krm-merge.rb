@@ -27,7 +27,7 @@ class KrmMerge < Formula
   end
 
   def install
-    bin.install "kubectl-krm_merge", "completions/kubectl_complete-krm_merge"
+    bin.install "kubectl-krm_merge", "krm-merge", "completions/kubectl_complete-krm_merge"
     man1.install Dir["man/*.1"]
     bash_completion.install "completions/kubectl-krm_merge.bash" => "kubectl-krm_merge"
     fish_completion.install "completions/kubectl-krm_merge.fish"

@@ -27,9 +27,11 @@
 //! assert_eq!(output.stdout, stdin.replace("level:   info", "level:   debug"));
 //! ```
 //!
-//! Nothing is lost: on an error the items go out as they came, with the reason among the results. Only the program reads stdin and prints.
+//! Nothing is lost: on an error the items go out as they came, with the reason among the results. Only [`program`] reads stdin and prints.
 //!
 //! The modules in reading order, from the whole down to the bytes:
+
+pub mod program;
 
 pub mod exec_plugin;
 

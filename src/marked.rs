@@ -171,6 +171,19 @@ impl<'t> Marked<'t> {
         [Answer::Ours, Answer::Theirs].map(|side| self.answered(|_| Some(&side)))
     }
 
+    /// The text with one side of each conflict: ours, or theirs where ours has no lines. All else between the markers is blank, so each place of
+    /// it is that of the text.
+    pub fn one_side(&self) -> Vec<u8> {
+        let mut text = self.text.to_vec();
+        for conflict in &self.conflicts {
+            let (range, kept) = (conflict.range.clone(), conflict.shown_side());
+            let blank = |byte: &mut u8| *byte = if matches!(byte, b'\n' | b'\r') { *byte } else { b' ' };
+            text[range.start..kept.start].iter_mut().for_each(blank);
+            text[kept.end..range.end].iter_mut().for_each(blank);
+        }
+        text
+    }
+
     /// Whether a conflict is about values of a Secret, as its labels say.
     pub fn is_of_secret(&self, conflict: &Conflict) -> bool {
         [&conflict.ours, &conflict.theirs].into_iter().any(|half| {
@@ -361,6 +374,13 @@ fn meet(met: Met, open: &mut Vec<OpenMarker>, found: &mut Vec<FoundMarkers>) {
             };
             open.last_mut().map_or(found, |outer| &mut outer.within).push(done);
         }
+    }
+}
+
+impl Conflict {
+    /// The lines that [`Marked::one_side`] keeps.
+    pub fn shown_side(&self) -> Range<usize> {
+        if self.ours.text.is_empty() { self.theirs.text.clone() } else { self.ours.text.clone() }
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 fn krm_merge(args: &[&str], stdin: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge-function"))
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -162,7 +162,8 @@ fn a_failed_run_writes_the_list_and_exits_with_1() {
 fn a_full_stdout_is_named() {
     for arg in ["--help", "--version"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
-        let output = Command::new(env!("CARGO_BIN_EXE_krm-merge")).arg(arg).stdout(full).output().expect("an end");
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_krm-merge-function")).arg(arg).stdout(full).output().expect("an end");
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).starts_with("error: stdout must be writable: "), "{}", stderr(&output));
     }
@@ -176,7 +177,7 @@ fn a_closed_stdout_is_exit_1_without_a_word() {
         stdin.push_str(&format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{i}}}\n"));
     }
     stdin.push_str("functionConfig:\n  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge-function"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -206,7 +207,7 @@ fn process_1_ends_at_once_on_signals() {
     };
     let in_namespace = |program: &str| unshare(user, program);
     for (name, code) in [("INT", 130), ("TERM", 143)] {
-        let mut program = in_namespace(env!("CARGO_BIN_EXE_krm-merge"));
+        let mut program = in_namespace(env!("CARGO_BIN_EXE_krm-merge-function"));
         let mut unshare = program.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("unshare");
         // Its stdin stays open, so it waits for the rest of it.
         let children = format!("/proc/{0}/task/{0}/children", unshare.id());
@@ -226,7 +227,7 @@ fn process_1_ends_at_once_on_signals() {
         assert_eq!(ended.code(), Some(code), "SIG{name}");
     }
     // Any other process is ended by the signal itself.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge-function"))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()

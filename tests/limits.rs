@@ -21,7 +21,7 @@ fn limited(args: &[&str], stdin: &str) -> Output {
     let limits =
         if cfg!(target_os = "linux") { format!("ulimit -v {MEMORY}; ulimit -t {SECONDS}; ") } else { String::new() };
     let mut child = Command::new("sh")
-        .args(["-c", &format!("{limits}exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_krm-merge")])
+        .args(["-c", &format!("{limits}exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_krm-merge-function")])
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

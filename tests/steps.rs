@@ -19,7 +19,7 @@ fn check(n: usize, stdin: impl Fn(usize) -> String) {
 /// The same for a run that ends with this exit code.
 fn check_until(code: i32, n: usize, stdin: impl Fn(usize) -> String) {
     if skip::has("valgrind") {
-        let program = env!("CARGO_BIN_EXE_krm-merge");
+        let program = env!("CARGO_BIN_EXE_krm-merge-function");
         grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n), code });
     }
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 pub use run::*;
 
 /// The function, built for the tests.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_krm-merge");
+pub const BINARY: &str = env!("CARGO_BIN_EXE_krm-merge-function");
 
 /// The image that [`image`] builds.
 pub const IMAGE: &str = "localhost/krm-merge:0.1.0";

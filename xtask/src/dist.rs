@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::hex;
 use crate::machine::{self, output, read};
-use crate::release::{self, PROGRAMS};
+use crate::release::{self, NAMES, PLUGIN};
 use files::{Entry, Mode};
 use platform::{PLATFORMS, Platform};
 
@@ -38,7 +38,7 @@ struct Dist {
     manual: Vec<Entry>,
 }
 
-/// The programs for one platform.
+/// The program for one platform, by each of its names.
 struct Built {
     platform: &'static Platform,
     programs: Vec<Program>,
@@ -80,7 +80,7 @@ pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
 fn build(root: &Path, targets: &[&str]) -> Result<(), String> {
     let named = targets.iter().map(|target| platform::of_target(target)).collect::<Result<Vec<_>, _>>()?;
     let platforms = if named.is_empty() { vec![platform::here()?] } else { named };
-    platforms.into_iter().try_for_each(|platform| build::programs(root, platform))
+    platforms.into_iter().try_for_each(|platform| build::program(root, platform))
 }
 
 /// Packs what was built, by this run and by earlier ones.
@@ -104,11 +104,8 @@ fn built(root: &Path) -> Vec<Built> {
     let mut all = Vec::new();
     for platform in &PLATFORMS {
         let folder = build::folder(root, platform);
-        let program = |(name, _): &(&'static str, &str)| {
-            let bytes = fs::read(folder.join(format!("{name}{}", platform.suffix()))).ok()?;
-            Some(Program { name, bytes })
-        };
-        if let Some(programs) = PROGRAMS.iter().map(program).collect() {
+        if let Ok(bytes) = fs::read(folder.join(format!("{PLUGIN}{}", platform.suffix()))) {
+            let programs = NAMES.map(|name| Program { name, bytes: bytes.clone() }).into();
             all.push(Built { platform, programs });
         }
     }
@@ -126,7 +123,7 @@ fn packages(dist: &Dist) -> Result<(), String> {
     for built in &dist.platforms {
         for program in &built.programs {
             let file = format!("{}-{}.tar.gz", program.name, built.platform.name);
-            dist.put(&file, &files::tar_gz(&archived(dist, built.platform, program), dist.date)?)?;
+            dist.put(&file, &files::tar_gz(&archived(dist, built, program), dist.date)?)?;
         }
         wheel::make(dist, built)?;
         npm::of_platform(dist, built)?;
@@ -141,11 +138,13 @@ fn packages(dist: &Dist) -> Result<(), String> {
     dist.sums()
 }
 
-/// The files of the archive of a program.
-fn archived(dist: &Dist, platform: &Platform, program: &Program) -> Vec<Entry> {
-    let is_plugin = program.name == PROGRAMS[1].0;
+/// The files of the archive with a name of the program. That of the plugin has all names, the pages and the completions.
+fn archived(dist: &Dist, built: &Built, program: &Program) -> Vec<Entry> {
+    let is_plugin = program.name == PLUGIN;
+    let programs = built.programs.iter().filter(|other| is_plugin || other.name == program.name);
+    let programs = programs.map(|program| program.entry(built.platform, ""));
     let manual = dist.manual.iter().filter(|_| is_plugin);
-    [program.entry(platform, "")].into_iter().chain(dist.notices.iter().chain(manual).cloned()).collect()
+    programs.chain(dist.notices.iter().chain(manual).cloned()).collect()
 }
 
 impl Dist {

@@ -35,9 +35,14 @@ const CRATES: [&str; 13] = [
     "kubectl-krm-merge",
 ];
 
-/// The programs that a release has, each with its package.
-pub const PROGRAMS: [(&str, &str); 2] =
-    [("krm-merge", "krm-merge-function"), ("kubectl-krm_merge", "kubectl-krm-merge")];
+/// The package with the program that a release has.
+pub const PACKAGE: &str = "kubectl-krm-merge";
+
+/// The names of the program: its own, and that of kubectl's plugin, by which cargo builds it.
+pub const NAMES: [&str; 2] = ["krm-merge", PLUGIN];
+
+/// The name of kubectl's plugin.
+pub const PLUGIN: &str = "kubectl-krm_merge";
 
 /// The steps that a person does after a run that changed the files.
 const BY_HAND: &str = "\
@@ -54,7 +59,7 @@ What a person does now:
 const README: [(&str, &str); 3] = [
     (" is not released yet. ", " is the latest release. "),
     ("There is no release yet. From the first one on, each", "Each"),
-    ("Until then, build both", "Or build both"),
+    ("Until then, build it", "Or build it"),
 ];
 
 /// A file of the repository before and after its version is set.

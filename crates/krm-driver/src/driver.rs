@@ -55,10 +55,18 @@ use crate::repository::{Repository, config_of, temporary_folder, without_rules};
 /// Merges the three files and puts the result in the place of our file. If a file cannot be read or written, or if git's own merge is needed
 /// but git cannot be run, our file stays as it is, without what theirs changed. So git must stop.
 pub fn drive(args: &GitDriver) -> End {
-    merge(&Versions::of(args)).unwrap_or_else(|e| {
+    let versions = Versions::of(args);
+    let merged = if is_off() { by_line(&versions) } else { merge(&versions) };
+    merged.unwrap_or_else(|e| {
         screen::tell(Word::Error, &told::chain(&e));
         End::StopsGit
     })
+}
+
+/// Whether the user wants git's own merge in this run: `KRM_MERGE_DRIVER=off git merge …`.
+fn is_off() -> bool {
+    std::env::var_os("KRM_MERGE_DRIVER")
+        .is_some_and(|value| ["off", "0", "false", "no"].iter().any(|off| value == *off))
 }
 
 /// A file in three versions, and what git says of them.

@@ -9,6 +9,7 @@ use std::{array, env};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 
+use crate::command::own;
 use crate::walk::shown;
 use crate::{made, owner};
 
@@ -56,13 +57,18 @@ pub fn folder(folder: PathBuf) -> Result<PathBuf> {
 /// Says in plain words that the disk is full, if an error means that.
 pub fn full(error: io::Error) -> Error {
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => anyhow!(FULL),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => anyhow!(full_disk()),
         _ => error.into(),
     }
 }
 
 /// The error for a full disk.
-pub const FULL: &str = "the disk of the cache is full: make room, as by `kubectl krm-merge cache --clear`, or set `XDG_CACHE_HOME` to a folder on another one; what was fetched before is still there";
+pub fn full_disk() -> String {
+    format!(
+        "the disk of the cache is full: make room, as by `{}`, or set `XDG_CACHE_HOME` to a folder on another one; what was fetched before is still there",
+        own(&["cache", "--clear"])
+    )
+}
 
 /// How long the key is, in bytes.
 const KEY: usize = 32;

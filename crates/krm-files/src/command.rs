@@ -1,8 +1,29 @@
 //! Commands that a message shows, so that somebody can paste them into a shell.
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use krm_yaml::shown::misleads;
+
+/// The name of the file by which this program was started. On Windows a program that starts another one says it.
+pub fn program() -> String {
+    let given = if cfg!(unix) { None } else { std::env::var_os("KRM_MERGE_CALLED") };
+    let called: OsString = given.or_else(|| std::env::args_os().next()).unwrap_or_default();
+    Path::new(&called).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// How the user calls this program: `kubectl krm-merge` or `krm-merge`.
+pub fn called() -> &'static str {
+    static CALLED: LazyLock<&str> =
+        LazyLock::new(|| if program() == "krm-merge" { "krm-merge" } else { "kubectl krm-merge" });
+    &CALLED
+}
+
+/// A command of this program, as the user calls it.
+pub fn own(words: &[&str]) -> String {
+    format!("{} {}", called(), command(words))
+}
 
 /// A command of these words, for a POSIX shell. A word that a shell would read in another way stands in quotes.
 pub fn command(words: &[&str]) -> String {

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 pub use krm_files::cache::root;
-use krm_files::cache::{FULL, folder, full};
+use krm_files::cache::{folder, full, full_disk};
 use krm_files::made;
 use krm_files::walk::shown;
 use krm_merge::file_path;
@@ -160,7 +160,7 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
 /// It did.
 pub fn check_not_full(words: &str) -> Result<()> {
     let is_full = ["No space left on device", "Disk quota exceeded"].iter().any(|full| words.contains(full));
-    if is_full { bail!(FULL) } else { Ok(()) }
+    if is_full { bail!(full_disk()) } else { Ok(()) }
 }
 
 /// What is in the cache, from the one that was used last.

@@ -61,6 +61,9 @@ pub fn values(result: &Outcome) -> Option<Values> {
     let parsed: Option<Value> = original.and_then(|json| serde_json::from_str(json).ok());
     let [dest, updated] = [field.current_value.as_ref(), field.proposed_value.as_ref()];
     let from = text_of(parsed.as_ref());
+    let jsons = [original.cloned(), dest.map(|value| json(Some(value))), updated.map(|value| json(Some(value)))];
+    let start = same_start(&jsons.into_iter().flatten().collect::<Vec<_>>());
+    let json = |value: Option<&Value>| shortened(&json(value), start);
     let by_line = |value: Option<&Value>, from: Option<&str>| match (from, text_of(value)) {
         (Some(from), Some(text)) if is_long([from, text]) => match lines(from, text) {
             // The texts differ only in the line break at their end.
@@ -81,7 +84,7 @@ pub fn values(result: &Outcome) -> Option<Values> {
     let is_against = from.is_some() && [&dest_shown, &updated_shown].iter().any(|s| matches!(s, Shown::Against(_)));
     let original = match original {
         Some(_) if is_against => length(from),
-        Some(json) => Shown::Whole(cut(json.clone(), WIDTH)),
+        Some(json) => Shown::Whole(shortened(json, start)),
         None => Shown::Whole(NOTHING.to_owned()),
     };
     Some(Values { original, dest: dest_shown, updated: updated_shown })
@@ -106,7 +109,24 @@ fn json(value: Option<&Value>) -> String {
         Value::Tagged(tagged) => Some(format!("{} {}", tagged.tag, serde_json::to_string(&tagged.value).ok()?)),
         value => serde_json::to_string(value).ok(),
     });
-    json.map_or_else(|| NOTHING.to_owned(), |json| cut(json, WIDTH))
+    json.unwrap_or_else(|| NOTHING.to_owned())
+}
+
+/// How many bytes are the same at the beginning of all texts.
+fn same_start(texts: &[String]) -> usize {
+    let Some((first, others)) = texts.split_first() else { return 0 };
+    let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    others.iter().map(same).min().unwrap_or_default()
+}
+
+/// A long value without its middle. Where that hides what differs, which begins at `start`, its beginning is left out, too.
+fn shortened(json: &str, start: usize) -> String {
+    const BEFORE: usize = WIDTH / 3;
+    if json.len() <= WIDTH || start < WIDTH / 2 {
+        return cut(json.to_owned(), WIDTH);
+    }
+    let skip = (start.min(json.len()) - BEFORE..json.len()).find(|at| json.is_char_boundary(*at)).unwrap_or_default();
+    format!("…{}", cut(json[skip..].to_owned(), WIDTH))
 }
 
 fn length(text: Option<&str>) -> Shown {
@@ -210,6 +230,21 @@ mod tests {
             (marked(&found.dest), marked(&found.updated)),
             (vec!["(none)".to_owned()], vec![" a".into(), "-b".into(), "+c".into()])
         );
+    }
+
+    #[test]
+    fn of_long_values_the_part_that_differs_is_shown() {
+        for before in [0, 100, 119, 120, 160, 300, 5000] {
+            let long = |mark: &str| format!("{}{mark}{}", "é".repeat(before / 2), "x".repeat(5000));
+            let found = of(Some(&long("one")), Some(&long("two")), Some(&long("three")));
+            for (shown, mark) in [(&found.original, "one"), (&found.dest, "two"), (&found.updated, "three")] {
+                let Shown::Whole(text) = shown else { panic!("{found:?}") };
+                assert!(text.contains(mark) && text.len() < WIDTH + 10, "{before}: {text}");
+            }
+        }
+        // One is short.
+        let found = of(Some("a"), Some(&format!("a{}", "x".repeat(500))), None);
+        assert_eq!(marked(&found.original), ["\"a\""]);
     }
 
     #[test]

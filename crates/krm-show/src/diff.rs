@@ -12,13 +12,13 @@ use krm_folders::merge::Merge;
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
-use krm_yaml::{Document, shown};
+use krm_yaml::shown;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::clash::{self, Line, Shown, Values};
 use crate::place;
 use crate::screen::{Page, Paint, Reader};
-use crate::spot::{Finder, Spot};
+use crate::spot::{Finder, Spot, document_of};
 
 /// How many lines around a change are shown.
 pub const CONTEXT: usize = 3;
@@ -51,7 +51,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
         page.painted(Paint::Bold, "index 0000000..0000000");
         return page.painted(Paint::Bold, &format!("Binary files {} and {} differ", names[0], names[1]));
     };
-    let documents = [old_text, new_text].map(|text| Document::parse(text).ok());
+    let documents = [old_text, new_text].map(document_of);
     let finders = documents.each_ref().map(|document| document.as_ref().map(|document| Finder::new(document, types)));
     let starts = [old_text, new_text].map(line_starts);
     let [old, new] = [old_text, new_text].map(lines);

@@ -9,7 +9,8 @@ mod rows;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use krm_files::side::Side;
+use krm_files::command::called;
+use krm_files::side::{Root, Side};
 use krm_files::told::{self, counted};
 use krm_folders::merge::{Conflicts, Merge};
 use krm_merge_function::results::{Outcome, Severity};
@@ -37,8 +38,17 @@ const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Note, "notes", "Notes"),
 ];
 
+/// Whether the files are written that the page is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// They are.
+    Done,
+    /// They are not.
+    Not,
+}
+
 /// Makes the page.
-pub fn html(dest: &Side, merge: &Merge) -> String {
+pub fn html(dest: &Side, merge: &Merge, writing: Writing) -> String {
     let Merge { changes, results, secrets, .. } = merge;
     let cards = cards(dest, changes, results, secrets, &merge.types(dest));
     let title = format!("krm-merge: {}", headline(results));
@@ -46,7 +56,7 @@ pub fn html(dest: &Side, merge: &Merge) -> String {
     head(&mut page, &title);
     page.raw("<body>\n<a class=\"skip\" href=\"#resources\">Skip to the resources</a>\n<header>\n<h1>").text(&title);
     page.raw("</h1>\n");
-    sides(&mut page, dest, merge);
+    sides(&mut page, dest, merge, writing);
     next(&mut page, merge);
     run(&mut page, results);
     page.raw("</header>\n");
@@ -79,7 +89,7 @@ fn head(page: &mut Markup, title: &str) {
 }
 
 /// Writes what was merged into what, and what the words for the sides mean.
-fn sides(page: &mut Markup, dest: &Side, merge: &Merge) {
+fn sides(page: &mut Markup, dest: &Side, merge: &Merge, writing: Writing) {
     page.raw("<p>");
     match (&merge.names.original, &merge.names.updated) {
         (Some(original), Some(updated)) => {
@@ -88,7 +98,12 @@ fn sides(page: &mut Markup, dest: &Side, merge: &Merge) {
         (None, Some(source)) => page.code(source).raw(" was merged into "),
         (_, None) => page.raw("Merged into "),
     };
-    page.code(&dest.name).raw(": ").text(&format!("{} changed.", counted(merge.changes.len(), "file"))).raw("</p>\n");
+    let files = counted(merge.changes.len(), "file");
+    let told = match (writing, &dest.root) {
+        (Writing::Not, Root::Folder(_) | Root::File(_)) => format!("{files} would change. Nothing was written."),
+        _ => format!("{files} changed."),
+    };
+    page.code(&dest.name).raw(": ").text(&told).raw("</p>\n");
     if merge.names.original.is_some() && merge.results.iter().any(Outcome::is_conflict) {
         page.raw("<p><code>dest</code> is what you had, <code>updated</code> the new release, and <code>original</code> the release that dest came from.</p>\n");
     }
@@ -97,19 +112,22 @@ fn sides(page: &mut Markup, dest: &Side, merge: &Merge) {
 /// Writes what someone should do about the conflicts.
 fn next(page: &mut Markup, merge: &Merge) {
     let conflicts = || merge.results.iter().filter(|result| result.is_conflict());
-    let next = match () {
+    let resolve = format!("{} resolve", called());
+    let [before, command, after] = match () {
         () if merge.conflicts == Conflicts::Marked && conflicts().next().is_some() => {
-            "<code>kubectl krm-merge resolve</code> asks about each conflict, which stands between markers in its file."
+            ["", &resolve, " asks about each conflict, which stands between markers in its file."]
         }
-        () if conflicts().any(|conflict| conflict.severity == Severity::Error) => {
-            "decide each conflict. With <code>--on-conflict mark</code> they are written between markers, and <code>kubectl krm-merge resolve</code> asks about each."
-        }
+        () if conflicts().any(|conflict| conflict.severity == Severity::Error) => [
+            "decide each conflict. With --on-conflict mark they are written between markers, and ",
+            &resolve,
+            " asks about each.",
+        ],
         () if conflicts().next().is_some() => {
-            "look at each conflict, for one side won it. A rule in <code>.krm-merge.yaml</code> lets the other one win."
+            ["look at each conflict, for one side won it. A rule in ", ".krm-merge.yaml", " lets the other one win."]
         }
         () => return,
     };
-    page.raw("<p><strong>Next:</strong> ").raw(next).raw("</p>\n");
+    page.raw("<p><strong>Next:</strong> ").text(before).code(command).text(after).raw("</p>\n");
 }
 
 /// Writes the results that are about the whole run, not about a resource or a file.
@@ -253,7 +271,7 @@ mod tests {
             secrets: Vec::new(),
             names: Sides::default(),
         };
-        let page = html(&dest, &merge);
+        let page = html(&dest, &merge, Writing::Done);
         for text in [STYLE, SCRIPT] {
             assert!(page.contains(&digest(text).replace('\'', "&#39;")) && page.contains(text), "{page}");
         }

@@ -13,7 +13,7 @@ use krm_yaml::shown;
 use crate::args::Output;
 use crate::diff;
 use crate::github::github;
-use crate::html::html;
+use crate::html::{Writing, html};
 use crate::markdown::markdown;
 use crate::output::{self, Printed};
 use crate::sarif::sarif;
@@ -40,7 +40,7 @@ pub fn of(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: 
         Output::Github => page.append(github(dest, &merge.results, reader)),
         Output::Sarif => page.data(&sarif(dest, &merge.results)),
         Output::Markdown => page.data(&markdown(dest, &merge.results)),
-        Output::Html => page.data(&html(dest, merge)),
+        Output::Html => page.data(&html(dest, merge, Writing::Not)),
         Output::Diff => {
             page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
             page.append(diff::conflicts(dest, merge, reader));

@@ -93,6 +93,19 @@ pub fn choose(color: Color) {
     let _ = CHOSEN.set(color);
 }
 
+/// Whether the user wants to hear only of what someone must look at or decide.
+static IS_QUIET: OnceLock<()> = OnceLock::new();
+
+/// Tells from now on neither what was done, nor what is good to know, nor what comes next.
+pub fn be_quiet() {
+    let _ = IS_QUIET.set(());
+}
+
+/// Whether the run tells only what someone must look at or decide.
+pub fn is_quiet() -> bool {
+    IS_QUIET.get().is_some()
+}
+
 /// Whether stdout is a terminal.
 #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
 fn is_at_terminal() -> bool {
@@ -208,6 +221,9 @@ impl Page {
 
     /// Adds a message, with its first word in the colour that says what it is.
     pub fn message(&mut self, word: Word, text: &str) {
+        if is_quiet() && !matches!(word, Word::Error | Word::Conflict | Word::Warning) {
+            return;
+        }
         let text = shown::line(text);
         let lines = match self.columns {
             Some(columns) => wrapped(word.text().chars().count(), &text, columns),

@@ -8,11 +8,21 @@ use std::rc::Rc;
 
 use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};
+use krm_merge_function::marked::Marked;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, Types, list_kind};
 use krm_tree::child::By;
 use krm_tree::path::{FieldPath, Step};
 use krm_yaml::{Document, NodeRef, Place, Style, extent};
+
+/// The document of a text; `None` if it is no YAML. One with markers is read with one side of each conflict, and has the places of the text.
+pub fn document_of(text: &str) -> Option<Document<'_>> {
+    Document::parse(text).ok().or_else(|| {
+        let marked = Marked::read(text.as_bytes());
+        let one_side = (!marked.conflicts.is_empty()).then(|| String::from_utf8(marked.one_side()).ok())?;
+        Document::parse(one_side?).ok()
+    })
+}
 
 /// A place in a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

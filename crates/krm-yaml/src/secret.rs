@@ -29,8 +29,11 @@ impl Secret {
 
     /// What may be secret in a text that nobody can read, by its words.
     pub fn of_text(text: &str) -> Self {
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        let is_meant = words.any(|word| ["Secret", "SecretList", GENERATOR].contains(&word));
+        let names_one = |text: &str| {
+            text.split(|c: char| !c.is_alphanumeric()).any(|word| ["Secret", "SecretList", GENERATOR].contains(&word))
+        };
+        // An escape is one only between double quotes, but nobody can read where these begin.
+        let is_meant = names_one(text) || text.contains('\\') && names_one(&unescaped(text));
         if is_meant { Self::All } else { Self::Nothing }
     }
 
@@ -42,6 +45,34 @@ impl Secret {
             Self::All => true,
         }
     }
+}
+
+/// A text with its escapes of characters replaced: `\x53`, `\u0053` and `\U00000053`, and a `\` that joins two lines.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let sign = after.chars().next().unwrap_or_default();
+        let digits = match sign {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        let code = after.get(1..1 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        if let Some(c) = code.and_then(char::from_u32).filter(|_| digits > 0) {
+            out.push(c);
+            rest = &after[1 + digits..];
+        } else if sign == '\n' || sign == '\r' {
+            rest = after.trim_start();
+        } else {
+            out.push('\\');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -69,6 +100,11 @@ mod tests {
             ("kind:\n  \"Secret\"\n", Secret::All),
             ("kind: SecretList", Secret::All),
             ("secretGenerator: [", Secret::All),
+            ("kind: \"Secr\\u0065t\"", Secret::All),
+            ("kind: \"\\x53ecretList\"", Secret::All),
+            ("kind: \"Secr\\U00000065t\"", Secret::All),
+            ("kind: \"Sec\\\n  ret\"", Secret::All),
+            ("kind: \"Secre\\u0075\\\" \\u00 \\", Secret::Nothing),
             ("imagePullSecrets: [", Secret::Nothing),
             ("kind: ExternalSecret", Secret::Nothing),
         ] {

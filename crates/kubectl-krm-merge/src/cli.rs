@@ -31,12 +31,24 @@ struct OfAll {
     color: Color,
 }
 
-/// The command line, with the flag of all commands at each.
+// The same for commands that have the first one already.
+#[derive(Debug, Args)]
+struct OfEach {
+    /// Print no list of what was done, no `info` and no `next`: only data, errors, conflicts and warnings
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// The command line, with the flags of all commands at each.
 pub fn command() -> clap::Command {
     const FOR_PROGRAMS: [&str; 4] = ["completion", "man", "git-driver", "complete"];
     Cli::command().mut_subcommands(|command| {
         let has_it = command.get_arguments().any(|arg| arg.get_id() == "color");
-        if has_it || FOR_PROGRAMS.contains(&command.get_name()) { command } else { OfAll::augment_args(command) }
+        match FOR_PROGRAMS.contains(&command.get_name()) {
+            true => command,
+            false if has_it => OfEach::augment_args(command),
+            false => OfEach::augment_args(OfAll::augment_args(command)),
+        }
     })
 }
 

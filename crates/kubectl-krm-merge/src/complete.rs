@@ -36,17 +36,18 @@ pub fn script(shell: Shell, command: &Command) -> String {
         }
     };
     let mut out = Vec::new();
-    clap_complete::generate(generator, &mut shown(command), PROGRAM, &mut out);
+    let program = command.get_name();
+    clap_complete::generate(generator, &mut shown(command), program, &mut out);
     let script = String::from_utf8_lossy(&out);
     // In its script for bash, clap_complete (4.6.11) spells the hyphen of the program's name in two ways. The script then finds no
     // subcommand.
-    script.replace(&PROGRAM.replace('-', "__subcmd__"), &PROGRAM.replace('-', "__"))
+    script.replace(&program.replace('-', "__subcmd__"), &program.replace('-', "__"))
 }
 
 /// The command line without hidden commands, because clap_complete would offer them.
 fn shown(command: &Command) -> Command {
     let subcommands = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
-    Command::new(PROGRAM)
+    Command::new(command.get_name().to_owned())
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)
         .args(command.get_arguments().cloned())

@@ -23,7 +23,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::FromArgMatches;
+use clap::error::{ContextKind, ContextValue};
 use krm_driver::{driver, history, install, resolve};
+use krm_files::command::program;
 use krm_files::told::Word;
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
@@ -33,6 +35,12 @@ use krm_yaml::shown;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if is_function(&args) {
+        return krm_merge_function::program::main(
+            "to merge files, name a command, such as `krm-merge upgrade my-package` or `krm-merge three-way`",
+        );
+    }
     let end = match try_main() {
         Ok(end) => end,
         // If the reader of our output has closed it, nobody needs the rest, so this is no error.
@@ -52,6 +60,24 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether the program is the function, and not the commands: without arguments, or with the file of a functionConfig. As kubectl's plugin it
+/// never is.
+fn is_function(args: &[OsString]) -> bool {
+    let program = program();
+    if program.is_empty() || program.starts_with("kubectl") {
+        return false;
+    }
+    match args {
+        [] => true,
+        [one] => {
+            let word = one.to_string_lossy();
+            let is_path = word.contains(['/', '\\', '.']) || std::path::Path::new(one).is_file();
+            is_path && !word.starts_with('-') && command().find_subcommand(one).is_none()
+        }
+        _ => false,
+    }
+}
+
 fn try_main() -> Result<End> {
     if program() == complete::COMPLETER {
         let words: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
@@ -65,6 +91,9 @@ fn try_main() -> Result<End> {
     let asked = Cli::from_arg_matches(&matches)?.command;
     let color = matches.subcommand().and_then(|(_, of)| of.try_get_one::<Color>("color").ok().flatten());
     krm_show::screen::choose(color.copied().unwrap_or(Color::Auto));
+    if matches.subcommand().is_some_and(|(_, of)| matches!(of.try_get_one::<bool>("quiet"), Ok(Some(true)))) {
+        krm_show::screen::be_quiet();
+    }
     match asked {
         Command::TwoWay { source, dest, common } => {
             let ended = run::run(&dest.dest, &common, || setting::of_source(Mode::TwoWay, &source, &common));
@@ -113,7 +142,13 @@ fn said<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<End> {
 /// safe to show.
 fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     let shown = args.iter().map(|arg| shown::line(&arg.to_string_lossy()).into_owned());
-    let error = command().try_get_matches_from(shown).err().unwrap_or(error);
+    let mut error = command().try_get_matches_from(shown).err().unwrap_or(error);
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((_, meant)) = MEANT.iter().find(|(other, _)| other == word)
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*meant).into()]));
+    }
     let text = error.render().to_string();
     // `--help` and `--version` also come as errors, but go to stdout.
     if !error.use_stderr() {
@@ -123,18 +158,29 @@ fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     Ok(End::Bad)
 }
 
+/// Words of other programs that mean a command of this one, with the tip about it.
+const MEANT: [(&str, &str); 12] = [
+    ("abort", "'upgrade --abort' takes back the last run on a package"),
+    ("apply", "'live --apply' sends files to a cluster, and 'strategic' applies a patch to files"),
+    ("clone", "'get' copies a release of upstream into a new folder"),
+    ("fetch", "'list' says which releases are there, and 'upgrade' takes one"),
+    ("init", "'get' copies a release of upstream into a new folder, and 'git-install' makes git merge by field"),
+    ("merge", "'three-way' merges two states of upstream into files, and 'two-way' sets values in them"),
+    ("patch", "'strategic' applies a patch as kubectl does, and 'two-way' sets its values"),
+    ("pull", "'upgrade' merges a new release of upstream into a package"),
+    ("revert", "'upgrade --abort' takes back the last run on a package"),
+    ("status", "'list' says of each package what it has and could get, and 'diff' compares it with its upstream"),
+    ("undo", "'upgrade --abort' takes back the last run on a package"),
+    ("update", "'upgrade' merges a new release of upstream into a package"),
+];
+
 /// The command line, with the name by which the user called the program.
 fn command() -> clap::Command {
     let file = program();
     let is_plugin = file.starts_with("kubectl") || file.is_empty();
     let name = if is_plugin { "kubectl krm-merge".to_owned() } else { shown::line(&file).into_owned() };
-    cli::command().name("kubectl-krm_merge").bin_name(name)
-}
-
-/// The name by which the user called the program.
-fn program() -> String {
-    let arg0 = std::env::args_os().next().unwrap_or_default();
-    std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let own = if is_plugin { "kubectl-krm_merge" } else { "krm-merge" };
+    cli::command().name(own).bin_name(name)
 }
 
 fn man(name: Option<&str>) -> Result<String> {

@@ -6,6 +6,7 @@
 use anyhow::{Result, bail};
 use clap::Command;
 use clap_mangen::Man;
+use krm_files::command::called;
 
 /// A section of a page.
 struct Section {
@@ -330,6 +331,8 @@ set and not `0`, output that is no data is coloured outside of a terminal, too.
 
 `XDG_CACHE_HOME` and `HOME`: where the cache of releases lies, as `~/.cache/krm-merge`.
 
+`KRM_MERGE_DRIVER`: with `off`, the driver leaves each file to git's own merge by line in this run.
+
 `KUBECONFIG`: the configuration of `live`, as for kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
 };
 
@@ -382,7 +385,11 @@ fn sections(command: &str) -> Vec<Section> {
 pub fn of(command: &str) -> String {
     let shown = sections(command).into_iter().filter(|section| section.title != ENVIRONMENT.title);
     let shown = shown.map(|section| format!("{}:\n{}", section.title, section.text));
-    shown.collect::<Vec<_>>().join("\n\n")
+    let all = shown.collect::<Vec<_>>().join("\n\n");
+    let of_cluster =
+        |paragraph: &&str| !cfg!(feature = "live") && [" live ", "--live"].iter().any(|word| paragraph.contains(word));
+    let known: Vec<&str> = all.split("\n\n").filter(|paragraph| !of_cluster(paragraph)).collect();
+    known.join("\n\n").replace("kubectl krm-merge", called())
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
 use krm_driver::mark;
-use krm_files::command::{argument, command};
+use krm_files::command::{argument, own};
 use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
@@ -27,6 +27,7 @@ use krm_merge_function::marked::{Marked, has_markers};
 use krm_merge_function::results::{Outcome, Severity};
 use krm_show::args::{Color, Output};
 use krm_show::diff;
+use krm_show::html::{Writing, html};
 use krm_show::output::Printed;
 use krm_show::page::{self, Told, report};
 use krm_show::progress::Progress;
@@ -240,7 +241,7 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
         Conflicts::Marked => (marked > 0).then(|| {
             format!(
                 "decide the conflicts with `{}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
-                command(&["kubectl", "krm-merge", "resolve", &argument(Path::new(&dest.name))])
+                own(&["resolve", &argument(Path::new(&dest.name))])
             )
         }),
         Conflicts::Settled => {
@@ -295,6 +296,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     let reader = Reader::of_stdout(Color::Auto);
     let mut page = Page::new(reader);
     match format(common) {
+        None if screen::is_quiet() => {}
         None => page::written_with_markers(
             merge,
             |change| change.new.as_deref().map(conflict_lines).unwrap_or_default(),
@@ -306,6 +308,9 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
             }
             page.append(diff::stat(&merge.changes, reader));
             page.append(diff::conflicts(dest, merge, reader));
+        }
+        Some(Output::Html) if common.in_place && !common.dry_run && !merge.has_failed() => {
+            page.data(&html(dest, merge, Writing::Done));
         }
         Some(output) => page.append(page::of(dest, merge, output, printed(common), reader)?),
     }

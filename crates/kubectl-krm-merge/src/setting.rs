@@ -433,22 +433,34 @@ fn fields_of_kubectl(text: &str) -> Option<Vec<(String, String)>> {
         return None;
     }
     let (kind, group) = kind.split_once('.').map_or((kind, None), |(kind, group)| (kind, Some(group)));
+    let exact = |text: &str| text.replace('.', "\\.");
+    let group = group.map(|group| ("group".to_owned(), exact(group)));
+    let own = [("kind".to_owned(), kind_of_kubectl(kind)), ("name".to_owned(), exact(name))];
+    Some(own.into_iter().chain(group).collect())
+}
+
+/// The pattern of a kind as kubectl reads it: `deployment`, `deploy`, `Deployments`.
+fn kind_of_kubectl(kind: &str) -> String {
     let lower = kind.to_ascii_lowercase();
     let long = SHORT.iter().find(|(short, _)| *short == lower).map_or(&*lower, |(_, long)| *long);
     let singular =
         [("ies", "y"), ("es", ""), ("s", "")].map(|(plural, one)| Some(long.strip_suffix(plural)?.to_owned() + one));
     let kinds: Vec<String> = singular.into_iter().flatten().chain([long.to_owned()]).collect();
-    let exact = |text: &str| text.replace('.', "\\.");
-    let group = group.map(|group| ("group".to_owned(), exact(group)));
-    let own = [("kind".to_owned(), format!("(?i:{})", kinds.join("|"))), ("name".to_owned(), exact(name))];
-    Some(own.into_iter().chain(group).collect())
+    format!("(?i:{})", kinds.join("|"))
 }
 
 fn target_of(text: &str) -> Result<Target> {
     if let Some(given) = fields_of_kubectl(text) {
         return written_target(text, given, vec![format!("`{text}`")]);
     }
-    let given = fields("--target", &TARGET, text)?;
+    let mut given = fields("--target", &TARGET, text)?;
+    let is_word =
+        |value: &str| !value.is_empty() && value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    // No kind begins with a small letter, so it is a word of kubectl.
+    given
+        .iter_mut()
+        .filter(|(name, value)| name == "kind" && is_word(value))
+        .for_each(|(_, value)| *value = kind_of_kubectl(value));
     let written = given.iter().map(|(name, value)| format!("`{name}: {value}`")).collect();
     written_target(text, given, written)
 }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use krm_driver::{mark, resolve};
-use krm_files::command::{argument, command};
+use krm_files::command::{argument, own};
 use krm_files::disk::{self, Repaired};
 use krm_files::told::Word;
 use krm_files::{signals, told, walk};
@@ -150,7 +150,7 @@ fn check_whole(name: &Path) -> Result<()> {
     bail!(
         "a run was killed while it wrote in {}, so some of its files are old and some are new: the next run that writes there finishes it, such as `{}`",
         walk::shown(&folder),
-        command(&["kubectl", "krm-merge", "upgrade", &argument(name)])
+        own(&["upgrade", &argument(name)])
     )
 }
 

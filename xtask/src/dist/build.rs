@@ -1,14 +1,14 @@
 //! Builds the programs of a platform, and what only they can print: their man pages and completions.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use super::files::Entry;
 use super::platform::{self, Platform};
 use super::{Built, Dist};
 use crate::machine::{call, output, target_folder};
-use crate::release::PROGRAMS;
+use crate::release::{NAMES, PACKAGE, PLUGIN};
 
 /// The shells that the plugin completes.
 const SHELLS: [&str; 3] = ["bash", "fish", "zsh"];
@@ -18,18 +18,18 @@ pub fn folder(root: &Path, platform: &Platform) -> PathBuf {
     target_folder(root).join("dist-build").join(platform.target).join("release")
 }
 
-/// Builds the programs of a platform one by one, so that the function is built without what the plugin needs.
+/// Builds the program of a platform: one file under both names.
 ///
 /// # Errors
 /// The target is not installed, or nothing can link for it.
-pub fn programs(root: &Path, platform: &Platform) -> Result<(), String> {
+pub fn program(root: &Path, platform: &Platform) -> Result<(), String> {
     let (builder, flags) = (builder(root, platform)?, flags(root, platform)?);
     let target = target_folder(root).join("dist-build");
-    for (_, package) in PROGRAMS {
-        let args = [builder, "--release", "--locked", "--target", platform.target, "--package", package];
-        call(root, &target, Command::new("cargo").args(args).env("RUSTFLAGS", &flags))?;
-    }
-    Ok(())
+    let args = [builder, "--release", "--locked", "--target", platform.target, "--package", PACKAGE, "--bin", PLUGIN];
+    call(root, &target, Command::new("cargo").args(args).env("RUSTFLAGS", &flags))?;
+    let folder = folder(root, platform);
+    let [own, plugin] = NAMES.map(|name| folder.join(format!("{name}{}", platform.suffix())));
+    fs::copy(&plugin, own).map(drop).map_err(|e| format!("{}: {e}", plugin.display()))
 }
 
 /// The command of cargo that can link for a platform: its own where this is the platform, else the one of cargo-zigbuild, which brings a C
@@ -76,8 +76,7 @@ pub fn manual(dist: &Dist) -> Result<Vec<Entry>, String> {
             here.target
         ));
     };
-    let (plugin, _) = PROGRAMS[1];
-    let program = folder(&dist.root, platform).join(format!("{plugin}{}", platform.suffix())).display().to_string();
+    let program = folder(&dist.root, platform).join(format!("{PLUGIN}{}", platform.suffix())).display().to_string();
     let print = |args: &[&str]| output(&dist.root, &program, args);
     let mut all = vec![Entry::text("man/kubectl-krm-merge.1", print(&["man"])?)];
     for command in commands(&print(&["--help"])?) {

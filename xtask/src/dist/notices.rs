@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::files::Entry;
 use crate::machine::{output, read};
-use crate::release::PROGRAMS;
+use crate::release::PACKAGE;
 
 /// The files that each archive has besides its program.
 ///
@@ -32,7 +32,7 @@ fn in_programs(metadata: &Value) -> BTreeMap<(&str, &str), &Value> {
     let nodes: BTreeMap<String, Value> =
         all(&metadata["resolve"]["nodes"]).into_iter().map(|node| (id(&node), node)).collect();
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_program = |package: &&Value| PROGRAMS.iter().any(|(_, name)| package["name"] == **name);
+    let is_program = |package: &&Value| package["name"] == PACKAGE;
     let mut open: Vec<String> = packages.iter().filter(is_program).map(id).collect();
     let mut seen = BTreeSet::new();
     while let Some(next) = open.pop() {

@@ -1,4 +1,4 @@
-//! npm packages: `npx krm-merge` runs the plugin. One package for each platform has its programs; npm installs the one that fits. The package
+//! npm packages: `npx krm-merge` runs the program. One package for each platform has its programs; npm installs the one that fits. The package
 //! `krm-merge` names them all as optional, and starts the program of the one that is there.
 
 use serde_json::{Value, json};
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::files::{Entry, of_folder, tar_gz};
 use super::platform::Platform;
 use super::{Built, Dist};
+use crate::release::PLUGIN;
 use crate::wasm;
 
 /// What starts a program. It ends as the program ends.
@@ -13,7 +14,7 @@ const START: &str = r#"#!/usr/bin/env node
 "use strict";
 const { spawn } = require("node:child_process");
 const name = `@krm-merge/${process.platform}-${process.arch}`;
-const file = process.platform === "win32" ? "PROGRAM.exe" : "PROGRAM";
+const file = process.platform === "win32" ? "kubectl-krm_merge.exe" : "kubectl-krm_merge";
 let program;
 try {
   program = require.resolve(`${name}/${file}`);
@@ -21,7 +22,7 @@ try {
   console.error(`error: the package ${name} must be installed, and is not: krm-merge has no programs for this platform, or optional dependencies are left out`);
   process.exit(2);
 }
-const ran = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+const ran = spawn(program, process.argv.slice(2), { argv0: "PROGRAM", stdio: "inherit" });
 // A signal to this process is meant for the program, which then ends as it must.
 const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
 for (const signal of signals) process.on(signal, () => ran.kill(signal));
@@ -49,7 +50,9 @@ pub fn of_platform(dist: &Dist, built: &Built) -> Result<(), String> {
         "cpu": [npm_cpu],
         "preferUnplugged": true,
     });
-    let programs = built.programs.iter().map(|program| program.entry(built.platform, "package/"));
+    // What starts it says by which name.
+    let programs = built.programs.iter().filter(|program| program.name == PLUGIN);
+    let programs = programs.map(|program| program.entry(built.platform, "package/"));
     packed(dist, &format!("krm-merge-{npm_os}-{npm_cpu}-{}.tgz", dist.version), own, programs.collect())
 }
 
@@ -65,7 +68,7 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
     let own = json!({
         "name": "krm-merge",
         "description": "Merges Kubernetes YAML by field, and keeps every other byte",
-        "bin": {"krm-merge": "plugin.js", "kubectl-krm_merge": "plugin.js", "krm-merge-function": "function.js"},
+        "bin": {"krm-merge": "krm-merge.js", "kubectl-krm_merge": "plugin.js", "krm-merge-function": "krm-merge.js"},
         "optionalDependencies": optional,
         "engines": {"node": ">=18"},
     });
@@ -73,7 +76,7 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
         mode: super::Mode::Program,
         ..Entry::text(format!("package/{file}"), START.replace("PROGRAM", program))
     };
-    let scripts = vec![start("plugin.js", "kubectl-krm_merge"), start("function.js", "krm-merge")];
+    let scripts = vec![start("krm-merge.js", "krm-merge"), start("plugin.js", PLUGIN)];
     packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, scripts)
 }
 

@@ -1,4 +1,4 @@
-//! A wheel: `pip install krm-merge` puts both programs on PATH. It has no code of Python.
+//! A wheel: `pip install krm-merge` puts the program on PATH, by both names. It has no code of Python.
 //!
 //! Source: the binary distribution format of Python packages. Files below `.data/scripts` go where programs go.
 
@@ -48,7 +48,8 @@ License-File: LICENSE
 License-File: THIRD-PARTY-LICENSES.txt
 Description-Content-Type: text/markdown
 
-Installs two programs: `kubectl-krm_merge`, which is `kubectl krm-merge`, and `krm-merge`, a function for kpt and kustomize.
+Installs one program: `krm-merge`, with commands for packages, files, git and a cluster. Without a command it is a function for kpt and kustomize. As
+`kubectl-krm_merge` it is `kubectl krm-merge`.
 "
     )
 }

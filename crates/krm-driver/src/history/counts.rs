@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use krm_files::command::own;
 use krm_merge_function::results::counted;
 use krm_show::markdown::escaped;
 use krm_show::output::indented;
@@ -112,7 +113,7 @@ impl ReplayedFile {
 
     /// The command that shows what differs in the files of the commit.
     fn command(&self) -> String {
-        format!("kubectl krm-merge git-history -o diff '{}^!'", &self.commit[..12])
+        own(&["git-history", "-o", "diff", &format!("{}^!", &self.commit[..12])])
     }
 }
 

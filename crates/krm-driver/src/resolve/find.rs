@@ -110,10 +110,17 @@ pub fn book_of(record: Option<&Option<PathBuf>>, named: &[PathBuf]) -> Result<(O
     let here = [PathBuf::from(".")];
     let paths = if named.is_empty() { &here } else { named };
     let mut packages = paths.iter().map(|path| package_of(path)).collect::<Result<Vec<_>>>()?;
+    if packages.contains(&None) {
+        // The packages may be below.
+        let found = files(named)?.files.into_iter();
+        let marked = found.filter(|file| fs::read(&file.disk).is_ok_and(|text| has_markers(&text)));
+        packages = marked.map(|file| package_of(&file.name)).collect::<Result<Vec<_>>>()?;
+        packages.sort();
+    }
     packages.dedup();
     match packages.as_slice() {
         [Some(package)] => Ok((Some(package.join(RULES)), named.to_vec())),
-        [None] => bail!("`--record` must name a file, because no package here records its upstream"),
+        [None] | [] => bail!("`--record` must name a file, because no package here records its upstream"),
         _ => bail!("`--record` must name a file, because the files are in several packages"),
     }
 }

@@ -10,6 +10,7 @@ use krm_files::change::Change;
 use krm_files::held::text;
 use krm_merge::list;
 use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
+use krm_merge_function::marked::{Conflict, Marked};
 use krm_merge_function::results::ResourceRef;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
@@ -19,7 +20,7 @@ use krm_yaml::{Document, Place, extent};
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::diff::{CONTEXT, aligned};
-use crate::spot::Finder;
+use crate::spot::{Finder, document_of};
 
 /// The most lines of a resource that are shown.
 const HEIGHT: usize = 400;
@@ -131,22 +132,34 @@ struct Text<'t> {
     starts: Vec<usize>,
     /// The resources, in the order of the text.
     owners: Vec<TextOwner>,
+    conflicts: Vec<Conflict>,
     /// What is secret outside of these: in a text that cannot be parsed, and in documents without a name.
     secret: Secret,
 }
 
 impl<'t> Text<'t> {
     fn read(text: &'t str) -> Self {
-        let document = Document::parse(text).ok();
+        let document = document_of(text);
         let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let owners = document.iter().flat_map(owners).collect();
-        let secret = document.as_ref().map_or_else(|| Secret::of_text(text), secret_without_name);
-        Self { document, starts, owners, secret }
+        let marked = Marked::read(text.as_bytes());
+        let secret = match &document {
+            Some(document) if marked.conflicts.is_empty() => secret_without_name(document),
+            Some(document) => secret_without_name(document).max(Secret::of_text(text)),
+            None => Secret::of_text(text),
+        };
+        Self { document, starts, owners, conflicts: marked.conflicts, secret }
     }
 
     /// The number of the resource that a line belongs to.
     fn owner(&self, line: usize) -> Option<usize> {
-        let at = *self.starts.get(line)?;
+        let mut at = *self.starts.get(line)?;
+        // The markers and the other side belong where the side that was read does.
+        let conflict = self.conflicts.get(self.conflicts.partition_point(|conflict| conflict.range.end <= at));
+        if let Some(conflict) = conflict.filter(|conflict| conflict.range.start <= at) {
+            let read = conflict.shown_side();
+            at = if read.contains(&at) { at } else { read.start };
+        }
         let next = self.owners.partition_point(|owner| owner.lines.end <= at);
         self.owners.get(next).filter(|owner| owner.lines.start <= at).map(|_| next)
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use krm_files::command::called;
 use krm_files::walk::{Tree, shown, there};
 use krm_folders::package::{KPTFILE, Package};
 use krm_git::ignored::ignored;
@@ -51,8 +52,9 @@ pub fn check_some(found: &[PathBuf], roots: &[PathBuf]) -> Result<()> {
     if found.is_empty() {
         let roots: Vec<String> = roots.iter().map(|root| shown(root)).collect();
         bail!(
-            "{}: there must be a package that records its upstream; `kubectl krm-merge upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
-            roots.join(", ")
+            "{}: there must be a package that records its upstream; `{} upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
+            roots.join(", "),
+            called()
         );
     }
     Ok(())

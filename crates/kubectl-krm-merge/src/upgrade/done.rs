@@ -1,7 +1,7 @@
 //! What became of packages, and what the user is told of it.
 
 use anyhow::Result;
-use krm_files::command::{argument, command};
+use krm_files::command::{argument, command, own};
 use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
@@ -140,10 +140,10 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
             Word::Next,
             &format!(
                 "decide them with `{}`, or between the markers in an editor{}{}. With `--record`, an upgrade to the same values does not ask again",
-                command(&["kubectl", "krm-merge", "resolve", &argument(&package.path)]),
+                own(&["resolve", &argument(&package.path)]),
                 committed::repository(&package.root).map_or_else(String::new, |_| format!(
                     ", or take all of it back with `{}`",
-                    command(&["kubectl", "krm-merge", "upgrade", "--abort", &argument(&package.path)])
+                    own(&["upgrade", "--abort", &argument(&package.path)])
                 )),
                 commit(package).map_or_else(String::new, |next| format!("; then {next}"))
             ),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::command::{argument, command};
+use krm_files::command::{argument, own};
 use krm_files::disk::{self, Replacement};
 use krm_files::held::Held;
 use krm_files::side::Side;
@@ -66,10 +66,7 @@ pub fn get(args: &Get) -> Result<End> {
     page.line(&format!("got {} with {files}, at commit {}", name, state.commit));
     page.message(
         Word::Next,
-        &format!(
-            "commit it, edit it, and run `{}` for each new release",
-            command(&["kubectl", "krm-merge", "upgrade", &argument(&folder)])
-        ),
+        &format!("commit it, edit it, and run `{}` for each new release", own(&["upgrade", &argument(&folder)])),
     );
     page.print()?;
     Ok(End::Done)

@@ -1,5 +1,6 @@
 //! Which release is nearest to what a package holds, for packages that do not record theirs. Nothing is guessed: the user says it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use krm_yaml::shown;
 
 use super::aim::DirectoryAt;
 use super::plan::{PackageFolder, Plan, Release, UpstreamSource, fetched};
-use crate::likeness::{Likeness, likeness};
+use crate::likeness::{Likeness, has_tag_of, likeness};
 
 /// How many releases are compared at most, the newest ones.
 const MOST: usize = 200;
@@ -71,7 +72,11 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
             let release = Release { state: state.clone(), source: plan.to.source.clone() };
             let Ok(side) = release.side(None, &[&dest.files]) else { continue };
             let likeness = likeness(&side, dest)?;
-            if nearest.found.as_ref().is_none_or(|(best, _)| likeness.rank() > best.rank()) {
+            let is_nearer = |(best, name): &(Likeness, String)| match likeness.rank().cmp(&best.rank()) {
+                Ordering::Equal => has_tag_of(&state.name, dest) && !has_tag_of(name, dest),
+                order => order.is_gt(),
+            };
+            if nearest.found.as_ref().is_none_or(is_nearer) {
                 nearest.found = Some((likeness, state.name.clone()));
             }
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
+use krm_files::command::called;
 use krm_files::held::Before;
 use krm_files::side::Side;
 use krm_files::told;
@@ -274,8 +275,9 @@ fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
             bail!("{}: its upstream is a command, whose releases nobody knows", package.name)
         }
         None => bail!(
-            "{}: a package must record where it comes from, in its Kptfile or {RULES}; `kubectl krm-merge upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
-            package.name
+            "{}: a package must record where it comes from, in its Kptfile or {RULES}; `{} upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
+            package.name,
+            called()
         ),
     }
 }

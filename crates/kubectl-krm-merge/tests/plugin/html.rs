@@ -53,7 +53,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
     }
     for want in [
         "<h1>krm-merge: 4 conflicts</h1>",
-        "What changed from <code>v1</code> to <code>v2</code> was merged into <code>here</code>: 5 files changed.",
+        "What changed from <code>v1</code> to <code>v2</code> was merged into <code>here</code>: 5 files would change. Nothing was written.",
         "<strong>Next:</strong> look at each conflict",
         "<code>ConfigMap c</code>",
         "\"><code>plain.txt</code></h3>",
@@ -75,7 +75,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
         "{open:?}"
     );
     assert!(open.stdout.contains("<strong>Next:</strong> decide each conflict."), "{open:?}");
-    // Between markers, lines belong to no resource, and no secret is told.
+    // Between markers, no secret is told.
     let marked = folder.run(&[&UPGRADE[..], &["--on-conflict", "mark"]].concat());
     assert!(
         marked.stdout.contains("&lt;&lt;&lt;&lt;&lt;&lt;&lt; dest") && !marked.stdout.contains("hidden-"),
@@ -84,12 +84,24 @@ fn the_page_holds_what_changes_and_each_conflict() {
 }
 
 #[test]
+fn the_page_of_a_merge_in_place_says_what_changed() {
+    let folder = package();
+    let page = folder.run(&[&UPGRADE[..], &["--in-place"]].concat()).passed();
+    assert!(page.contains("<code>here</code>: 5 files changed.") && !page.contains("Nothing was written"), "{page}");
+}
+
+#[test]
 fn a_merge_without_changes_says_so() {
     let same = map("a", &[("x", "'1'")]);
     let folder = Folder::with(&[("a.yaml", &same), ("b.yaml", &same)]);
     let page = folder.run(&["two-way", "-s", "b.yaml", "-d", "a.yaml", "-o", "html"]).passed();
     assert!(page.contains("Nothing changes") && !page.contains("Next:"), "{page}");
-    assert!(page.contains("<code>b.yaml</code> was merged into <code>a.yaml</code>: 0 files changed."), "{page}");
+    assert!(
+        page.contains(
+            "<code>b.yaml</code> was merged into <code>a.yaml</code>: 0 files would change. Nothing was written."
+        ),
+        "{page}"
+    );
 }
 
 #[test]

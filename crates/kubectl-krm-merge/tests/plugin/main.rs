@@ -27,6 +27,7 @@ mod machines;
 mod mark;
 mod mistakes;
 mod moves;
+mod names;
 mod pairs;
 mod people;
 mod presence;

@@ -132,6 +132,15 @@ impl HostLayout<'_> {
         }
     }
 
+    /// Whether a value is in the form of this document already. In plain YAML each is, and a document of KYAML keeps the blanks of another one.
+    fn keeps(&self, node: NodeRef<'_>) -> bool {
+        match self.flow {
+            Flow::Yaml => true,
+            Flow::Kyaml => Flow::of_document(node) == Flow::Kyaml,
+            Flow::Json | Flow::TightJson => false,
+        }
+    }
+
     fn flow_without_anchor(&self, tree: &Tree<'_>) -> String {
         let comma = if self.flow == Flow::TightJson { "," } else { ", " };
         // At least two bytes: a pair of brackets, or a comma with its blank.
@@ -139,7 +148,7 @@ impl HostLayout<'_> {
             return String::new();
         }
         let node = match tree {
-            Tree::Node(node) if self.flow == Flow::Yaml && is_on_one_line(node.resolve()) => {
+            Tree::Node(node) if is_on_one_line(node.resolve()) && self.keeps(node.resolve()) => {
                 let text = node.resolve().text();
                 return self.budget.paid(text.len(), || text.to_owned());
             }
