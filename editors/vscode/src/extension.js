@@ -43,6 +43,21 @@ async function rulesFor(uri) {
   return { rules: "", path: name };
 }
 
+/** The file that both sides of an unmerged file come from, as git's index has it; undefined where the editor's git knows none. */
+async function originalOf(uri) {
+  const extension = vscode.extensions.getExtension("vscode.git");
+  if (extension === undefined) {
+    return undefined;
+  }
+  try {
+    const repository = (await extension.activate()).getAPI(1).getRepository(uri);
+    return await repository?.show(":1", uri.fsPath);
+  } catch {
+    // It is not in conflict there, or git is turned off.
+    return undefined;
+  }
+}
+
 async function replace(document, range, text) {
   const edit = new vscode.WorkspaceEdit();
   edit.replace(document.uri, range, text);
@@ -58,7 +73,8 @@ async function mergeByField() {
   const text = document.getText();
   const version = document.version;
   try {
-    const merged = mergeByField(text, { engine, changesOf, ...(await rulesFor(document.uri)) });
+    const original = await originalOf(document.uri);
+    const merged = mergeByField(text, { engine, changesOf, original, ...(await rulesFor(document.uri)) });
     if (document.version === version) {
       await replace(document, new vscode.Range(document.positionAt(0), document.positionAt(text.length)), merged.text);
       const left = merged.left === 0 ? "no conflict is left" : `${merged.left} ${merged.left === 1 ? "conflict is" : "conflicts are"} left`;
@@ -98,10 +114,12 @@ const TAKES = [
 const lenses = {
   async provideCodeLenses(document) {
     const text = document.getText();
-    return (await conflictsOf(text)).flatMap(({ start, original }) => {
+    const conflicts = await conflictsOf(text);
+    const isInIndex = conflicts.some(({ original }) => original === null) && (await originalOf(document.uri)) !== undefined;
+    return conflicts.flatMap(({ start, original }) => {
       const range = new vscode.Range(start, 0, start, 0);
       const lens = (title, command, args) => new vscode.CodeLens(range, { title, command, arguments: args });
-      const merge = original === null ? [] : [lens("Merge by field", "krm-merge.mergeByField", [])];
+      const merge = original === null && !isInIndex ? [] : [lens("Merge by field", "krm-merge.mergeByField", [])];
       return [...merge, ...TAKES.map(([command, title]) => lens(title, command, [start]))];
     });
   },

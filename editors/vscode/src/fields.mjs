@@ -21,9 +21,10 @@ export class Refused extends Error {}
  * @param {typeof import("../../../playground/src/changes.js").changesOf} with_.changesOf
  * @param {string} with_.path the path of the file, which rules may name
  * @param {string} with_.rules the text of a `.krm-merge.yaml`, or nothing
+ * @param {string} [with_.original] the whole file that both sides come from, as git's index has it
  * @returns {Merged}
  */
-export function mergeByField(text, { engine, changesOf, path, rules }) {
+export function mergeByField(text, { engine, changesOf, path, rules, original }) {
   const { conflicts, faults } = engine.markers(text);
   if (faults.length > 0) {
     throw new Refused(`the markers from line ${faults[0] + 1} on must have one end, and one line between the sides: decide this conflict by hand`);
@@ -31,15 +32,17 @@ export function mergeByField(text, { engine, changesOf, path, rules }) {
   if (conflicts.length === 0) {
     throw new Refused("the file must have conflict markers, but it has none");
   }
-  if (conflicts.some(({ original }) => original === null)) {
-    throw new Refused("the markers must have the original: run `git config merge.conflictStyle diff3`, then `git checkout --merge FILE`");
+  if (original === undefined && conflicts.some(({ original }) => original === null)) {
+    throw new Refused("git's index or the markers must have the original: run `git config merge.conflictStyle diff3`, then `git checkout --merge FILE`");
   }
   const moved = conflicts.find(({ mayHaveMoved }) => mayHaveMoved);
-  if (moved !== undefined) {
+  if (original === undefined && moved !== undefined) {
     throw new Refused(`one side may have moved what the other side adds to, so decide the conflict in line ${moved.start + 1} by hand`);
   }
-  const of = (/** @type {import("./markers.mjs").Side} */ side) => ({ [path]: whole(text, conflicts, side) });
-  const sides = { original: of("original"), updated: of("theirs"), dest: of("ours") };
+  const [dest, updated] = [whole(text, conflicts, "ours"), whole(text, conflicts, "theirs")];
+  // What git merged clean is in both sides.
+  const base = original === undefined ? whole(text, conflicts, "original") : withEndsOf(text, original);
+  const sides = { original: { [path]: base }, updated: { [path]: updated }, dest: { [path]: dest } };
   const merge = (/** @type {string} */ functionConfig) =>
     engine.merge({ ...sides, mode: "ThreeWay", ...(functionConfig.trim() === "" ? {} : { functionConfig }) });
   const ours = merge(rules);
@@ -66,6 +69,21 @@ export function mergeByField(text, { engine, changesOf, path, rules }) {
   }
   const [before, after] = [ours.files[path] ?? "", theirs.files[path] ?? ""];
   const told = ours.results.filter(({ severity }) => severity === "warning").map(({ message }) => message);
-  const joined = marked(before, after, changesOf(before, after), conflicts[0]);
+  const isShown = conflicts.some(({ original }) => original !== null);
+  // The original gets what each side gave the other: so it differs at the open places alone.
+  const onto = (/** @type {string} */ text, /** @type {string} */ from, /** @type {string} */ to) =>
+    engine.merge({ original: { [path]: from }, updated: { [path]: to }, dest: { [path]: text }, mode: "ThreeWay" }).files[path] ?? text;
+  const merged = isShown ? onto(onto(base, dest, before), updated, after) : "";
+  const shown = isShown ? { text: merged, hunks: changesOf(before, merged) } : undefined;
+  const joined = marked(before, after, changesOf(before, after), { ...conflicts[0], base: shown });
   return { text: joined, left: engine.markers(joined).conflicts.length, told };
+}
+
+/**
+ * A text from git's index, with the line ends of the file on disk.
+ * @param {string} file
+ * @param {string} text
+ */
+function withEndsOf(file, text) {
+  return file.includes("\r\n") && !text.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
 }

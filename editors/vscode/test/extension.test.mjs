@@ -13,7 +13,7 @@ const told = [];
 const document = {
   version: 1,
   text: "",
-  uri: { path: "/repo/deploy/web.yaml" },
+  uri: { path: "/repo/deploy/web.yaml", fsPath: "/repo/deploy/web.yaml" },
   getText: () => document.text,
   positionAt: (/** @type {number} */ at) => {
     const lines = document.text.slice(0, at).split("\n");
@@ -28,8 +28,19 @@ class Range {
 }
 const offset = (/** @type {{line: number, character: number}} */ { line, character }) =>
   document.text.split("\n").slice(0, line).reduce((sum, one) => sum + one.length + 1, 0) + character;
+/** What git's index has of the file. @type {string | undefined} */
+let staged;
+const repository = {
+  show: async (/** @type {string} */ of, /** @type {string} */ path) => {
+    if (of !== ":1" || path !== document.uri.fsPath || staged === undefined) {
+      throw new Error("git has no such version");
+    }
+    return staged;
+  },
+};
 const vscode = {
   Range,
+  extensions: { getExtension: () => ({ activate: async () => ({ getAPI: () => ({ getRepository: () => repository }) }) }) },
   CodeLens: class {
     constructor(/** @type {Range} */ range, /** @type {any} */ command) {
       Object.assign(this, { range, command });
@@ -98,4 +109,16 @@ test("the file is merged by field, with the rules of the nearest .krm-merge.yaml
   assert.deepEqual(told.splice(0), ["krm-merge: the file must have conflict markers, but it has none"]);
   await commands.get("krm-merge.takeOurs")?.();
   assert.deepEqual(told.splice(0), ["krm-merge: the cursor must be in a conflict"]);
+});
+
+test("with git's own style of markers, the original is in git's index", async () => {
+  const bare = TEXT.replace(/\|{7}[^=]*(?=^={7}$)/m, "");
+  const titles = async () => (await lenses.provideCodeLenses(document)).map((/** @type {any} */ { command }) => command.title);
+  document.text = bare;
+  assert.deepEqual(await titles(), ["Take ours", "Take theirs", "Take both"]);
+  staged = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: 1\n  paused: true\n";
+  assert.deepEqual(await titles(), ["Merge by field", "Take ours", "Take theirs", "Take both"]);
+  await commands.get("krm-merge.mergeByField")?.();
+  assert.equal(document.text, "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: 3\n  paused: false\n");
+  assert.deepEqual(told.splice(0), ["krm-merge: no conflict is left"]);
 });

@@ -11,7 +11,8 @@ before(() => init());
 
 const whole = (/** @type {string} */ text, /** @type {import("../src/markers.mjs").Side} */ side) => wholeOf(text, engine.markers(text).conflicts, side);
 
-const merge = (/** @type {string} */ text, rules = "") => mergeByField(text, { engine, changesOf, path: "deploy/web.yaml", rules });
+/** @param {string} text @param {string} [rules] @param {string} [original] */
+const merge = (text, rules = "", original) => mergeByField(text, { engine, changesOf, path: "deploy/web.yaml", rules, original });
 
 /**
  * What git writes where one hunk holds several fields.
@@ -32,8 +33,21 @@ const CONFLICT = file("  replicas: 2 # by hand\n  minReadySeconds: 5\n", "  repl
 test("what both sides changed stays between markers, and nothing else does", () => {
   const { text, left } = merge(CONFLICT);
   assert.equal(left, 1);
-  assert.match(text, /<<<<<<< HEAD\n {2}replicas: 2 # by hand\n=======\n {2}replicas: 3\n>>>>>>> v2\n {2}minReadySeconds: 9\n/);
+  assert.match(text, /<<<<<<< HEAD\n {2}replicas: 2 # by hand\n\|{7} original\n {2}replicas: 1\n=======\n {2}replicas: 3\n>>>>>>> v2\n {2}minReadySeconds: 9\n/);
   assert.doesNotMatch(whole(text, "ours"), /minReadySeconds: 5/);
+});
+
+test("without the original between the markers, git's index has it", () => {
+  const original = whole(CONFLICT, "original");
+  const bare = CONFLICT.replace(/\|{7}[^=]*(?=^={7}$)/m, "");
+  assert.doesNotMatch(bare, /\|{7}/);
+  for (const ends of [(/** @type {string} */ text) => text, (/** @type {string} */ text) => text.replaceAll("\n", "\r\n")]) {
+    const { text, left } = merge(ends(bare), "", original);
+    assert.equal(left, 1);
+    assert.match(text, /<<<<<<< HEAD\r?\n {2}replicas: 2 # by hand\r?\n=======\r?\n {2}replicas: 3\r?\n>>>>>>> v2\r?\n {2}minReadySeconds: 9\r?\n/);
+  }
+  // What one side may have moved is known in the whole file.
+  assert.equal(merge(file("  other: 1\n", "  replicas: 1\n", "  replicas: 1\n  minReadySeconds: 9\n"), "", original.replace("  minReadySeconds: 5\n", "")).left, 0);
 });
 
 test("rules decide", () => {

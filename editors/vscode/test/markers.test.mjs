@@ -56,4 +56,16 @@ test("two texts become one whose sides are these texts", () => {
     assert.equal(whole(text, "theirs"), theirs);
     assert.equal(conflictsOf(text).length > 0, ours !== theirs);
   }
+  for (const [ours, original, theirs, want] of [
+    ["a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n", ["x\n"]],
+    ["a\nc\n", "a\nx\nc\n", "a\ny\nc\n", ["x\n"]],
+    ["a\nb\nc\n", "a\nc\n", "a\ny\nc\n", [""]],
+    ["new\na\nb\nc\nd\ne\n", "a\nx\nc\nd\ny\n", "new\na\n1\nc\nd\n2\n", ["x\n", "y\n"]],
+  ]) {
+    const base = { text: String(original), hunks: changesOf(String(ours), String(original)) };
+    const text = marked(String(ours), String(theirs), changesOf(String(ours), String(theirs)), { ...names, base });
+    assert.equal(whole(text, "ours"), ours);
+    assert.equal(whole(text, "theirs"), theirs);
+    assert.deepEqual(conflictsOf(text).map((one) => taken(text, one, ["original"])), want);
+  }
 });
