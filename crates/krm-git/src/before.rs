@@ -57,17 +57,18 @@ pub struct Back {
 /// Why `--abort` will not help: the beginning of a message with the reason.
 pub const NO_WAY_BACK: &str = "`upgrade --abort` cannot take this run back";
 
-/// Notes what files are that a run on `dest` writes next. Outside of a repository, nothing is noted.
+/// Notes what files are that a run on `dest` writes next, and those in conflict that it leaves as they are: someone may decide them by hand.
+/// Outside of a repository, nothing is noted.
 ///
 /// # Errors
 /// git cannot keep the old texts, or the note cannot be written.
-pub fn note(dest: &Path, files: &[Replacement<'_>]) -> Result<()> {
+pub fn note(dest: &Path, files: &[Replacement<'_>], left: &[Replacement<'_>]) -> Result<()> {
     let folder = if dest.is_dir() { dest } else { dest.parent().unwrap_or(dest) };
     let Some(index) = Index::around(folder).filter(|_| !files.is_empty()) else { return Ok(()) };
     let Some(dest) = from_top(&index, dest) else { return Ok(()) };
     let mut all = all(&index);
     all.retain(|before| before.dest != dest);
-    all.extend(befores(&index, &dest, files.iter())?);
+    all.extend(befores(&index, &dest, files.iter().chain(left))?);
     write(&index, &all)
 }
 
@@ -201,8 +202,9 @@ fn befores<'r>(index: &Index, dest: &str, files: impl Iterator<Item = &'r Replac
     let commit = head(index);
     let mut befores = Vec::new();
     let mut asked = String::new();
+    let mut known = BTreeSet::new();
     for Replacement { file, old, new, .. } in files {
-        let Some(path) = from_top(index, file) else { continue };
+        let Some(path) = from_top(index, file).filter(|path| known.insert(path.clone())) else { continue };
         if old.is_some() {
             asked.push_str(&in_quotes(&path));
             asked.push('\n');

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -158,7 +159,7 @@ pub fn end(
         };
         in_place(dest, merge, |root, files| {
             let place = if let Root::File(file) = &dest.root { file } else { root };
-            if let Err(e) = before::note(place, files) {
+            if let Err(e) = left_in_conflict(dest, merge).and_then(|left| before::note(place, files, &left)) {
                 screen::tell(Word::Warning, &format!("{}: {}", before::NO_WAY_BACK, told::chain(&e)));
             }
             disk::write(root, files, go_on)
@@ -187,6 +188,19 @@ pub fn end(
     let differs = common.exit_code && !merge.changes.is_empty();
     let end = if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done };
     Ok(Ended { end, open: None })
+}
+
+/// The files in conflict, as they are: the merge may leave one, such as an image.
+fn left_in_conflict<'d>(dest: &'d Side, merge: &Merge) -> Result<Vec<Replacement<'d>>> {
+    let conflicts = merge.results.iter().filter(|result| result.is_conflict());
+    let paths: BTreeSet<&str> = conflicts.filter_map(|result| Some(result.file.as_ref()?.path.as_str())).collect();
+    let held = paths.into_iter().filter_map(|path| dest.at(path));
+    let found = held.filter_map(|held| Some((held.disk.clone()?, held)));
+    let as_is = found.map(|(file, held)| {
+        let bytes = held.bytes()?;
+        Ok(Replacement { file, old: Some(bytes.clone()), new: Some(bytes), executable: None })
+    });
+    as_is.collect()
 }
 
 /// Tells git which files have markers, and their three versions.

@@ -71,8 +71,12 @@ fn abort_one(name: &str, dest: &Path, args: &Upgrade) -> Result<()> {
     let is_dry = args.common.dry_run;
     for edited in back.iter().filter(|back| back.is_edited) {
         let Back { file, now: Some(now), .. } = edited else { continue };
-        let file =
-            walk::shown(&file.strip_prefix(dest).map_or_else(|_| file.clone(), |path| under(Path::new(name), path)));
+        let here = fs::canonicalize(".").unwrap_or_default();
+        let file = match (file.strip_prefix(dest), file.strip_prefix(here)) {
+            (Ok(path), _) => walk::shown(&under(Path::new(name), path)),
+            (_, Ok(path)) => walk::shown(path),
+            _ => walk::shown(file),
+        };
         let told = if is_dry {
             format!("{file}: what you changed or decided there since the run would go")
         } else {
