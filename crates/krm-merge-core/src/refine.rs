@@ -67,10 +67,22 @@ pub fn refine_text(
     RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default(), decide)
 }
 
-/// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt and kustomize each have a name without an ending.
+/// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt, kustomize and `kubectl diff` have names without an
+/// ending.
 pub fn names_document(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
-    ["Kptfile", "Kustomization"].contains(&last) || [".yaml", ".yml", ".json"].iter().any(|end| last.ends_with(end))
+    ["Kptfile", "Kustomization"].contains(&last)
+        || [".yaml", ".yml", ".json"].iter().any(|end| last.ends_with(end))
+        || names_object(last)
+}
+
+/// Whether `kubectl diff` gives an object this file name: `apps.v1.Deployment.default.web`. Source: `InfoObject.Name` in kubectl's
+/// pkg/cmd/diff/diff.go.
+fn names_object(name: &str) -> bool {
+    let is_version =
+        |part: &str| part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let parts: Vec<&str> = name.split('.').collect();
+    parts.windows(4).any(|four| is_version(four[0]) && four[1].starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 /// The number of documents around a text that is itself a document.

@@ -524,7 +524,7 @@ pub enum Compared {
     Fields,
     /// The lines that differ, with the resource and the field of each hunk
     Diff,
-    /// The resources that differ
+    /// The resources that differ, and the files without a name
     Name,
     /// A list with each field and both of its values, for programs
     Json,

@@ -117,15 +117,22 @@ fn print(
     let budget = Budget::new(limit);
     match args.output {
         Compared::Fields => {
-            found.iter().for_each(|one| one.show(&mut page, &budget));
-            files.iter().for_each(|file| page.line(&format!("{}: {}", file.kind.word(), escaped::name(&file.name))));
+            let lines = found.iter().map(|one| one.lines(&budget)).chain(files.iter().map(PlainFile::lines));
+            lines.flatten().for_each(|(paint, line)| page.painted(paint, &line));
             let summary = shown::summary(found, files);
             summary.into_iter().for_each(|line| page.painted(screen::Paint::Bold, &line));
         }
         Compared::Diff => page.append(diff::diff(changes, types, reader)),
         Compared::Name => {
-            let named = found.iter().filter_map(|one| one.resource.identity.map(|identity| name_of(&identity)));
-            named.for_each(|name| page.line(&name));
+            let name = |one: &Differing<'_>| match one.resource.identity {
+                Some(identity) => name_of(&identity),
+                None => one
+                    .resource
+                    .path
+                    .map_or_else(|| one.resource.origin.text(), |path| escaped::name(path).into_owned()),
+            };
+            let of_files = files.iter().map(|file| escaped::name(&file.path).into_owned());
+            found.iter().map(name).chain(of_files).for_each(|name| page.line(&name));
         }
         Compared::Json => {
             let outcomes = outcomes(found, files, &budget)?;

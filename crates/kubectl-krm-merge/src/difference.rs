@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use krm_merge_core::change::{Change, Expects, Inside, Wants};
-use krm_tree::child::By;
+use krm_tree::child::{By, ChildId};
 use krm_tree::path::FieldPath;
 use krm_yaml::NodeRef;
 
@@ -88,6 +88,7 @@ fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Differ
                 found.push(Difference { path: path.clone(), what: order });
             }
             let places = places(inside);
+            let olds = values(inside, old);
             for child in &inside.children {
                 let mut path = path.clone();
                 let place = child.node.and_then(|(_, value)| places.get(&value.start()).copied());
@@ -98,12 +99,21 @@ fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Differ
                     [notes.above.map(|_| What::Above(at)), notes.behind.map(|_| What::Behind(at))]
                 });
                 found.extend(notes.flatten().map(|what| Difference { path: path.clone(), what }));
-                collect(&child.change, &path, found);
+                match olds.get(&child.id).filter(|_| matches!(child.change.wants, Wants::Nothing)) {
+                    Some(old) => found.push(Difference { path, what: What::Went(*old) }),
+                    None => collect(&child.change, &path, found),
+                }
             }
             return;
         }
     };
     found.push(Difference { path: path.clone(), what });
+}
+
+/// The old elements of a set. Nothing is expected of such an element, because its identity is its value.
+fn values<'a>(inside: &Inside<'a>, old: Option<NodeRef<'a>>) -> HashMap<ChildId<'a>, NodeRef<'a>> {
+    let old = old.filter(|_| inside.by == By::Value);
+    old.into_iter().flat_map(NodeRef::elements).filter_map(|old| Some((inside.by.id_of(old)?, old))).collect()
 }
 
 /// The index of each element of a list, by the offset at which the element begins in the text.
@@ -121,6 +131,23 @@ mod tests {
     use krm_yaml::Document;
 
     use super::*;
+
+    #[test]
+    fn an_element_that_left_a_set_is_a_difference() {
+        let [old, new] = ["[a, b, c]", "[a, c, d]"]
+            .map(|list| Document::parse(format!("metadata: {{finalizers: {list}}}")).expect("valid"));
+        let types = Types::new([], Inference::On);
+        let [old, new] = [&old, &new].map(|document| document.roots().next().expect("a root"));
+        let found = diff(Some(old), new, None, types.root("v1", "Pod", Mode::ThreeWay), Renames::Ignore);
+        let found = found.expect("compared").change.expect("a change");
+        let shown = |difference: &Difference<'_>| match difference.what {
+            What::Went(old) => format!("- {} {}", difference.path.keyed(), old.string()),
+            What::Came(new) => format!("+ {} {}", difference.path.keyed(), new.string()),
+            what => format!("{what:?}"),
+        };
+        let found: Vec<String> = differences(&found).iter().filter(|d| d.is_of_values()).map(shown).collect();
+        assert_eq!(found, ["+ metadata.finalizers[=d] d", "- metadata.finalizers[=b] b"]);
+    }
 
     #[test]
     fn each_place_is_named_by_key_and_by_index_with_what_differs() {

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use anyhow::Result;
-use krm_files::held::{Held, parse};
+use krm_files::held::{Held, complex_key, document, text};
 use krm_files::side::{Side, paths};
 use krm_merge_core::refine::names_document;
+use krm_show::clash::{self, Line};
+use krm_yaml::secret::Secret;
 use krm_yaml::{Document, same};
 
 /// How a resource, field or file differs.
@@ -44,6 +46,8 @@ pub struct PlainFile {
     pub path: String,
     /// Its name for messages, on the second side; on the first side if the second lacks it.
     pub name: String,
+    /// The lines that differ, of a template of YAML that both sides have, unless they may be secret.
+    pub lines: Vec<Line>,
 }
 
 impl Plain {
@@ -58,29 +62,29 @@ impl Plain {
         }
         for path in paths([a, b]) {
             let is_plain = |held: &Held| held.document().is_none();
-            let (kind, held) = match (a.at(path), b.at(path)) {
+            let (kind, held, lines) = match (a.at(path), b.at(path)) {
                 (Some(old), Some(new)) if is_plain(old) || is_plain(new) => {
                     let texts = [old.bytes()?, new.bytes()?];
                     if texts[0] == texts[1] {
                         continue;
                     }
-                    let read = |(held, text): (&Held, Cow<'_, [u8]>)| parse(&held.name, text.into_owned()).ok();
-                    let [of_old, of_new] = texts;
-                    match (read((old, of_old)), read((new, of_new))) {
-                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && names_document(path) => {
+                    let is_by_field = names_document(path) && is_plain(old) && is_plain(new);
+                    match texts.each_ref().map(|text| by_field(text).filter(|_| is_by_field)) {
+                        [Some(of_old), Some(of_new)] => {
                             let names = [old, new].map(|held| held.name.clone());
                             let texts = [of_old, of_new];
                             plain.documents.push(PlainDocument { path: path.to_owned(), names, texts });
                             continue;
                         }
-                        _ => (Kind::Changed, new),
+                        _ => (Kind::Changed, new, lines(path, &texts)),
                     }
                 }
-                (Some(held), None) if is_plain(held) => (Kind::Removed, held),
-                (None, Some(held)) if is_plain(held) => (Kind::Added, held),
+                (Some(held), None) if is_plain(held) => (Kind::Removed, held, Vec::new()),
+                (None, Some(held)) if is_plain(held) => (Kind::Added, held, Vec::new()),
                 _ => continue,
             };
-            plain.files.push(PlainFile { kind, path: path.to_owned(), name: held.name.clone() });
+            let (path, name) = (path.to_owned(), held.name.clone());
+            plain.files.push(PlainFile { kind, path, name, lines });
         }
         Ok(plain)
     }
@@ -92,5 +96,19 @@ impl Plain {
             old.len() != new.len() || !old.zip(new).all(|(old, new)| same(old, new))
         };
         self.files.len() + self.documents.iter().filter(differs).count()
+    }
+}
+
+/// The documents of a file, if each of their fields has a name. A value such as `{{ .Values.x }}` of a template can be read, but it is a map
+/// in a key.
+fn by_field(text: &[u8]) -> Option<Document<'static>> {
+    document("", text.to_vec()).ok().filter(|document| complex_key("", document).is_none())
+}
+
+/// The lines in which two texts of YAML differ, unless they may be secret.
+fn lines(path: &str, texts: &[Cow<'_, [u8]>; 2]) -> Vec<Line> {
+    match texts.each_ref().map(|bytes| text(bytes).filter(|text| Secret::of_text(text) == Secret::Nothing)) {
+        [Some(old), Some(new)] if names_document(path) => clash::lines(old, new),
+        _ => Vec::new(),
     }
 }

@@ -1218,3 +1218,18 @@ fn where_a_side_has_other_lines_a_text_is_one_value() {
         assert!(krm_yaml::same(theirs.expect("a value"), taken.expect("a value")), "{}", merged.updated);
     }
 }
+
+#[test]
+fn a_name_says_that_a_text_is_a_document() {
+    for (name, want) in [
+        ("a/web.yaml", true),
+        ("Kptfile", true),
+        ("v1.ConfigMap.default.a", true),
+        ("MERGED-1/networking.k8s.io.v1.Ingress.prod.web", true),
+        ("README.v1.Draft", false),
+        ("app.v2.properties", false),
+        ("web", false),
+    ] {
+        assert_eq!(super::names_document(name), want, "{name}");
+    }
+}

@@ -5,12 +5,12 @@ use krm_merge::resource::Resource;
 use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
 use krm_show::clash::{self, Line};
 use krm_show::markdown::escaped;
-use krm_show::screen::{Page, Paint};
+use krm_show::screen::Paint;
 use krm_tree::limit::{Budget, Exceeded};
 use krm_tree::path::{FieldPath, cut};
 use krm_tree::splice::to_json;
-use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
+use krm_yaml::{NodeRef, shown};
 
 use crate::difference::{Difference, What};
 use crate::plain::{Kind, PlainFile};
@@ -49,14 +49,8 @@ pub struct Differing<'a> {
 }
 
 impl Differing<'_> {
-    /// Prints the resource in one line, followed by the lines of each field.
-    pub fn show(&self, page: &mut Page, budget: &Budget) {
-        for (paint, line) in self.lines(budget) {
-            page.painted(paint, &line);
-        }
-    }
-
-    fn lines(&self, budget: &Budget) -> Vec<(Paint, String)> {
+    /// The resource in one line, followed by the lines of each field.
+    pub fn lines(&self, budget: &Budget) -> Vec<(Paint, String)> {
         let mut lines = vec![(self.kind.paint(), format!("{}: {}", self.kind.word(), self.called()))];
         lines.extend(self.found.iter().flat_map(|difference| self.lines_of(difference, budget)));
         lines
@@ -78,15 +72,7 @@ impl Differing<'_> {
             What::Went(old) => field(Paint::Red, "-", json(old)),
             What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !is_secret) {
                 None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
-                Some(lines) => {
-                    let paint = |line: &Line| match line {
-                        Line::Gone(_) => Paint::Red,
-                        Line::New(_) => Paint::Green,
-                        Line::Same(_) | Line::Omitted(_) => Paint::Plain,
-                    };
-                    let shown = lines.iter().map(|line| (paint(line), format!("    |{}", line.marked())));
-                    [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(shown).collect()
-                }
+                Some(lines) => [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(marked(&lines)).collect(),
             },
             What::Order(..) => vec![(Paint::Plain, format!("  ~ {path}: the elements stand in another order"))],
             What::FieldOrder(_) | What::Above(_) | What::Behind(_) => Vec::new(),
@@ -105,6 +91,24 @@ impl Differing<'_> {
     fn hides(&self, path: &FieldPath<'_>) -> bool {
         self.secret.hides(&path.keyed())
     }
+}
+
+impl PlainFile {
+    /// The file in one line, followed by the lines that differ.
+    pub fn lines(&self) -> Vec<(Paint, String)> {
+        let head = (Paint::Plain, format!("{}: {}", self.kind.word(), shown::name(&self.name)));
+        [head].into_iter().chain(marked(&self.lines)).collect()
+    }
+}
+
+/// Lines that differ, with their marks.
+fn marked(lines: &[Line]) -> impl Iterator<Item = (Paint, String)> {
+    let paint = |line: &Line| match line {
+        Line::Gone(_) => Paint::Red,
+        Line::New(_) => Paint::Green,
+        Line::Same(_) | Line::Omitted(_) => Paint::Plain,
+    };
+    lines.iter().map(move |line| (paint(line), format!("    |{}", line.marked())))
 }
 
 /// The differences by line in texts of several lines, and by element in lists; `None` for other values.
@@ -176,11 +180,10 @@ pub fn markdown(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -
     let summary = summary(found, files);
     let summary = summary.as_deref().and_then(|line| line.strip_prefix("total: ")).unwrap_or("no differences");
     let mut out = format!("### krm-merge: {summary}\n");
-    let of_files = files.iter().map(|file| vec![format!("{}: {}", file.kind.word(), file.name)]);
-    let of_resources = found.iter().map(|one| one.lines(budget).into_iter().map(|(_, line)| line).collect());
-    let blocks: Vec<Vec<String>> = of_resources.chain(of_files).collect();
+    let blocks = found.iter().map(|one| one.lines(budget)).chain(files.iter().map(PlainFile::lines));
+    let blocks: Vec<Vec<(Paint, String)>> = blocks.collect();
     for (i, block) in blocks.iter().enumerate() {
-        let lines: Vec<String> = block.iter().map(|line| escaped(line)).collect();
+        let lines: Vec<String> = block.iter().map(|(_, line)| escaped(line)).collect();
         let Some((head, lines)) = lines.split_first() else { continue };
         let body = if lines.is_empty() { String::new() } else { format!("\n<pre>{}</pre>\n", lines.join("\n")) };
         let block = format!("\n<details>\n<summary><code>{head}</code></summary>\n{body}\n</details>\n");

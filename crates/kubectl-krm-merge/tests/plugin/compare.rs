@@ -129,11 +129,53 @@ total: 2 resources and 1 file changed, 1 resource added, 1 resource removed
     assert_eq!(ran.code, Some(1));
 }
 
+/// A value that is a template has no fields. Where the file may hold a Secret, no line of it is shown.
+#[test]
+fn a_template_is_compared_by_line() {
+    let template = |kind: &str, port: &str| {
+        format!(
+            "apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {{{{ .Release.Name }}}}\nspec:\n  port: {{{{ .{port} }}}}\n"
+        )
+    };
+    let lines = "    |… 3 more lines\n    |   name: {{ .Release.Name }}\n    | spec:\n    |-  port: {{ .a }}\n    |+  port: {{ .b }}\n";
+    for (kind, lines) in [("Service", lines), ("Secret", "")] {
+        let folder = Folder::with(&[("a/x.yaml", &template(kind, "a")), ("b/x.yaml", &template(kind, "b"))]);
+        let want = format!("changed: b/x.yaml\n{lines}total: 1 file changed\n");
+        assert_eq!(folder.run(&["diff", "a", "b"]).stdout, want);
+    }
+}
+
+#[test]
+fn a_resource_without_a_name_is_named_by_its_file() {
+    let prefix = |prefix: &str| {
+        format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamePrefix: {prefix}\n")
+    };
+    let (one, other) = (prefix("a-"), prefix("b-"));
+    let folder = Folder::with(&[
+        ("a/c/kustomization.yaml", &one),
+        ("b/c/kustomization.yaml", &other),
+        ("a/x", "1"),
+        ("b/x", "2"),
+    ]);
+    assert_eq!(folder.run(&["diff", "a", "b", "-o", "name"]).stdout, "c/kustomization.yaml\nx\n");
+}
+
+/// `KUBECTL_EXTERNAL_DIFF` gets two folders, with a file for each object.
+#[test]
+fn the_folders_of_kubectl_diff_hold_resources() {
+    let name = "apps.v1.Deployment.prod.web";
+    let (old, new) = (format!("LIVE-1/{name}"), format!("MERGED-2/{name}"));
+    let folder = Folder::with(&[(&old, WEB), (&new, &WEB.replace("replicas: 1", "replicas: 2"))]);
+    let want =
+        format!("changed: Deployment prod/web ({new}:1)\n  ~ spec.replicas: 1 -> 2\ntotal: 1 resource changed\n");
+    assert_eq!(folder.run(&["diff", "LIVE-1", "MERGED-2"]).stdout, want);
+}
+
 #[test]
 fn other_programs_get_what_they_take() {
     let folder = packages();
     let names = folder.run(&["diff", "a", "b", "-o", "name"]).stdout;
-    assert_eq!(names, "configmap/gone\ndeployment.apps/web\nconfigmap/new\n");
+    assert_eq!(names, "configmap/gone\ndeployment.apps/web\nkustomization.yaml\nconfigmap/new\nREADME.md\n");
     let patch = folder.run(&["diff", "a", "b", "-o", "diff"]).stdout;
     assert!(patch.contains("@@ Deployment prod/web spec.template.spec.containers[name=app].image\n"), "{patch}");
     assert!(patch.contains("diff --git a/README.md b/README.md\n"), "{patch}");
