@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use krm_files::change::Change;
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::address::Address;
 use crate::cluster::{Cluster, Run, Send, Served, Takes, is_conflict};
-use crate::http::{all, all_that_begin, found};
+use crate::http::{all, all_that_begin, found, may_be_done};
 use crate::local::{DEFINITION, Local};
 use crate::marks::{ID, KINDS, NAMESPACES, PART_OF, TOOLING};
 use crate::object::{self, Object};
@@ -197,9 +197,16 @@ impl ApplySet {
         let tasks = self.dropped.iter().map(async |member| {
             let pruned = member.delete(cluster, &self.id, Run::Real).await;
             pruned.with_context(|| format!("pruning {}", member.address))?;
-            screen::say(&format!("{} pruned", member.address))
+            anyhow::Ok(screen::say(&format!("{} pruned", member.address)))
         });
-        all_that_begin(tasks).await.into_iter().collect::<Result<()>>()?;
+        let (mut told, mut failed) = (Vec::new(), Vec::new());
+        for result in all_that_begin(tasks).await {
+            result.map_or_else(|e| failed.push(e), |line| told.push(line));
+        }
+        if !failed.is_empty() {
+            return Err(interrupted(&failed, told.len(), self.dropped.len()));
+        }
+        told.into_iter().collect::<Result<()>>()?;
         let extent = self.will_be.clone();
         self.write(cluster, extent).await.context("apply and prune succeeded, but ApplySet update failed")
     }
@@ -221,6 +228,14 @@ impl ApplySet {
         self.was = Some(extent);
         Ok(())
     }
+}
+
+/// The error of a run that did not prune everything: what failed and why, and how many members are gone, left, and unknown.
+fn interrupted(failed: &[Error], gone: usize, all: usize) -> Error {
+    let unknown = failed.iter().filter(|e| may_be_done(e)).count();
+    let told: Vec<String> = failed.iter().map(|e| format!("{e:#}")).collect();
+    let left = all - gone - unknown;
+    anyhow!("{}; of {all} members to prune: {gone} gone, {left} left, {unknown} unknown", told.join("; "))
 }
 
 impl Member {

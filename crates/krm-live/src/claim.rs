@@ -55,12 +55,13 @@ struct HeldField {
     owner: String,
 }
 
-/// What to ask the server for with server-side apply: the patch of each object that exists and is not plainly as the files say.
+/// What to ask the server for with server-side apply: the patch of each object that is new or not plainly as the files say. Of a new one, the
+/// server says what it does not take.
 pub fn apply_patches<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge) -> Vec<(&'l Local, Send)> {
     let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
     let is_meant = |local: &&Local| {
         let is_changed = changed.contains(local.address.to_string().as_str());
-        local.live.is_some() && (is_changed || !is_plainly_owned(sender, local))
+        is_changed || !is_plainly_owned(sender, local)
     };
     locals.iter().filter(is_meant).map(|local| (local, applied(local))).collect()
 }

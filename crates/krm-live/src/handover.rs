@@ -1,13 +1,17 @@
 //! Hands the fields of client-side apply over to server-side apply.
 //!
 //! Client-side apply leaves its fields to a manager of updates, even if the manager has the same name. Server-side apply would be refused by
-//! it, and would not remove what the files drop. So the fields of this manager, and of the one that wrote kubectl's note, go over to the one
+//! it, and would not remove what the files drop. So the fields of every manager of client-side apply go over to the one
 //! that applies, as kubectl does it (k8s.io/client-go/util/csaupgrade). Only those go that the note or the files name, because the manager of
 //! updates also owns the defaults around them.
 
 use serde_json::{Map, Value, json};
 
 use crate::object::{self, LAST_APPLIED};
+
+/// The managers of client-side apply whose note another one may have replaced since: kubectl's, the fields that were there before the server
+/// noted managers, and this program's. Source: `apply.go` of k8s.io/kubectl, and `buildmanagerinfo.go` of k8s.io/apimachinery.
+const CLIENTS: [&str; 3] = ["before-first-apply", "krm-merge", "kubectl-client-side-apply"];
 
 /// The `managedFields` of a live object after its handover to a manager of server-side apply, which will apply a resource; `None` if there is
 /// nothing to hand over. The note goes, too: the server removes it with the next apply, because it would be out of date then.
@@ -20,9 +24,12 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
         let of = (&entry["manager"], &entry["operation"], &entry["apiVersion"]);
         is_of_object(entry) && of == (&json!(manager), &json!("Apply"), &live["apiVersion"])
     };
+    let is_client = |name: &str| name == manager || CLIENTS.contains(&name);
     let goes_over = |entry: &Value| {
         let notes = entry["fieldsV1"]["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
-        is_of_object(entry) && entry["operation"] == "Update" && (notes || entry["manager"] == manager)
+        is_of_object(entry)
+            && entry["operation"] == "Update"
+            && (notes || is_client(entry["manager"].as_str().unwrap_or_default()))
     };
     let (mut moved, mut kept) = (Map::new(), Vec::new());
     let mut first = None;
@@ -157,6 +164,16 @@ mod tests {
         let written = json!({"data": {"a": "1", "b": "2"}});
         let applier = json!({"manager": "me", "operation": "Apply", "apiVersion": "v1", "time": "t", "fieldsType": "FieldsV1", "fieldsV1": all});
         assert_eq!(handed_over(&live(json!([entry(all.clone())])), &written, "me"), Some(json!([applier])));
+        // In any order of the appliers: another one wrote the note last.
+        let mut noting = entry(json!({"f:metadata": annotations}));
+        noting["manager"] = json!("other");
+        let data = json!({"f:data": {".": {}, "f:a": {}, "f:gone": {}}});
+        for client in ["kubectl-client-side-apply", "krm-merge", "before-first-apply"] {
+            let mut owning = entry(data.clone());
+            owning["manager"] = json!(client);
+            let found = handed_over(&live(json!([noting, owning])), &written, "me").expect("some");
+            assert_eq!((found.as_array().map(Vec::len), &found[0]), (Some(1), &applier), "{client}");
+        }
         // Another manager's fields are its own, and the note alone is nothing to hand over.
         let note_alone = entry(json!({"f:metadata": annotations}));
         assert_eq!(handed_over(&live(json!([note_alone])), &written, "me"), None);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::kept::Kept;
 use super::replay::patched;
 use super::{Answer, Answers, Server, folder, run, types};
 use crate::support::Ran;
@@ -177,4 +178,145 @@ fn a_null_of_the_files_clears() {
     // Both: nothing to do.
     let [(ran, sent), _] = role(null.clone(), null.clone(), null).twice("Role", &[]);
     assert_eq!((ran.passed(), sent.len()), (String::new(), 0));
+}
+
+/// What a server sets in a field by itself, as in the recordings; null if it leaves the field out.
+fn defaults() -> Vec<(&'static str, &'static str, Value)> {
+    let (pod, container) = ("/spec/template/spec", "/spec/template/spec/containers/0");
+    let at = |head: &str, name: &str| -> &'static str { Box::leak(format!("{head}/{name}").into_boxed_str()) };
+    let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}});
+    vec![
+        ("Deployment", "/spec/strategy", rolling),
+        ("Deployment", "/spec/replicas", json!(1)),
+        ("Deployment", "/spec/revisionHistoryLimit", json!(10)),
+        ("Deployment", "/spec/progressDeadlineSeconds", json!(600)),
+        ("Deployment", "/spec/paused", Value::Null),
+        ("Deployment", "/metadata/labels", Value::Null),
+        ("Deployment", "/metadata/finalizers", Value::Null),
+        ("Deployment", at(pod, "securityContext"), json!({})),
+        ("Deployment", at(pod, "restartPolicy"), json!("Always")),
+        ("Deployment", at(pod, "dnsPolicy"), json!("ClusterFirst")),
+        ("Deployment", at(pod, "schedulerName"), json!("default-scheduler")),
+        ("Deployment", at(pod, "terminationGracePeriodSeconds"), json!(30)),
+        ("Deployment", at(pod, "hostNetwork"), Value::Null),
+        ("Deployment", at(pod, "subdomain"), Value::Null),
+        ("Deployment", at(pod, "serviceAccountName"), Value::Null),
+        ("Deployment", at(pod, "nodeSelector"), Value::Null),
+        ("Deployment", at(pod, "tolerations"), Value::Null),
+        ("Deployment", at(pod, "imagePullSecrets"), Value::Null),
+        ("Deployment", at(pod, "volumes"), Value::Null),
+        ("Deployment", at(container, "resources"), json!({})),
+        ("Deployment", at(container, "imagePullPolicy"), json!("IfNotPresent")),
+        ("Deployment", at(container, "terminationMessagePath"), json!("/dev/termination-log")),
+        ("Deployment", at(container, "terminationMessagePolicy"), json!("File")),
+        ("Deployment", at(container, "env"), Value::Null),
+        ("Deployment", at(container, "args"), Value::Null),
+        ("Deployment", at(container, "workingDir"), Value::Null),
+        ("Deployment", at(container, "stdin"), Value::Null),
+        ("Deployment", at(container, "ports/0/protocol"), json!("TCP")),
+        ("Deployment", at(container, "ports/0/hostPort"), Value::Null),
+        ("Service", "/spec/type", json!("ClusterIP")),
+        ("Service", "/spec/sessionAffinity", json!("None")),
+        ("Service", "/spec/internalTrafficPolicy", json!("Cluster")),
+        ("Service", "/spec/clusterIP", json!("10.0.0.7")),
+        ("Service", "/spec/selector", Value::Null),
+        ("Service", "/spec/externalIPs", Value::Null),
+        ("Service", "/spec/ports/0/protocol", json!("TCP")),
+        ("Service", "/spec/ports/0/nodePort", Value::Null),
+        ("NetworkPolicy", "/spec/podSelector", json!({})),
+        ("NetworkPolicy", "/spec/ingress", Value::Null),
+        ("CronJob", "/spec/concurrencyPolicy", json!("Allow")),
+        ("CronJob", "/spec/suspend", json!(false)),
+        ("CronJob", "/spec/timeZone", Value::Null),
+    ]
+}
+
+/// Sets a field.
+fn set(object: &mut Value, place: &str, value: &Value) {
+    let (parent, name) = place.rsplit_once('/').expect("a place");
+    let at = parent.split('/').skip(1).fold(object, |at, name| match name.parse::<usize>() {
+        Ok(index) => &mut at[index],
+        Err(_) => &mut at[name],
+    });
+    at[name] = value.clone();
+}
+
+fn unset(object: &mut Value, place: &str) {
+    let (parent, name) = place.rsplit_once('/').expect("a place");
+    if let Some(Value::Object(map)) = object.pointer_mut(parent) {
+        map.shift_remove(name);
+    }
+}
+
+/// Templates write fields with nothing in them. The server sets its default or leaves the field out; nothing is shown, and a second run sends
+/// nothing, as with kubectl. The answers are made up of the defaults.
+#[test]
+fn an_empty_field_is_sent_once_and_shown_never() {
+    let base = |kind: &str| {
+        let (version, spec) = match kind {
+            "Deployment" => (
+                "apps/v1",
+                json!({"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "i:1", "ports": [{"containerPort": 80}]}]}}}),
+            ),
+            "Service" => ("v1", json!({"ports": [{"name": "p", "port": 80}]})),
+            "NetworkPolicy" => ("networking.k8s.io/v1", json!({"policyTypes": ["Ingress"]})),
+            _ => ("batch/v1", json!({"schedule": "* * * * *"})),
+        };
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it", "namespace": "prod"}, "spec": spec})
+    };
+    let set_defaults = |object: &mut Value| {
+        let kind = object["kind"].as_str().unwrap_or_default().to_owned();
+        for (_, place, default) in defaults().into_iter().filter(|(of, ..)| *of == kind) {
+            let found = object.pointer(place).cloned().unwrap_or_default();
+            let is_false = default.is_null() && (found == json!(false) || found == json!(0));
+            let is_nothing = found.is_null() || is_false || found == "" || found == json!([]) || found == json!({});
+            match is_nothing {
+                true if default.is_null() => unset(object, place),
+                true => set(object, place, &default),
+                false => {}
+            }
+        }
+    };
+    let mut shapes = 0;
+    for (kind, place, default) in defaults() {
+        // What is empty of the type of the field.
+        let name = place.rsplit('/').next().expect("a name");
+        let empty = match &default {
+            Value::String(_) => Some(json!("")),
+            Value::Object(_) => Some(json!({})),
+            Value::Bool(_) => Some(json!(false)),
+            Value::Null => Some(match name {
+                "labels" | "nodeSelector" | "selector" => json!({}),
+                "paused" | "hostNetwork" | "stdin" => json!(false),
+                "hostPort" | "nodePort" => json!(0),
+                "subdomain" | "serviceAccountName" | "workingDir" => json!(""),
+                "timeZone" => continue,
+                _ => json!([]),
+            }),
+            _ => None,
+        };
+        for value in [Some(Value::Null), empty].into_iter().flatten() {
+            shapes += 1;
+            let mut live = base(kind);
+            set_defaults(&mut live);
+            live["metadata"]["annotations"] = json!({LAST_APPLIED: base(kind).to_string()});
+            let own =
+                json!({"f:metadata": {"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}, "f:spec": {}});
+            live["metadata"]["managedFields"] = json!([{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": live["apiVersion"], "time": "2026-01-01T00:00:00Z", "fieldsV1": own}]);
+            let kept = Kept::setting(Answers::new(), &[live], set_defaults);
+            let mut file = base(kind);
+            set(&mut file, place, &value);
+            let folder = folder(&kept.server, &[("it.yaml", &file.to_string())]);
+            let what = format!("{kind} {place}: {value}");
+            let ran = run(&folder, &["-f", "it.yaml", "--apply", "-o", "diff"]);
+            assert!(ran.code == Some(0) && ran.stderr.is_empty() && !ran.stdout.contains("@@"), "{what} {ran:?}");
+            let sent = kept.server.sent().len();
+            let ran = run(&folder, &["-f", "it.yaml", "--apply"]);
+            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""), "{what}");
+            assert_eq!(kept.server.sent().len(), sent, "{what}");
+            let ran = run(&folder, &["-f", "it.yaml", "--exit-code"]);
+            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""), "{what}");
+        }
+    }
+    assert!(shapes >= 76, "{shapes}");
 }

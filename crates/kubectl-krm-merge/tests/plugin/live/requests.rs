@@ -126,7 +126,8 @@ fn each_question_is_asked_once_and_many_at_the_same_time() {
             let schemas = if way.is_empty() { custom } else { groups };
             // The answer to the dry run is what is shown.
             let shows = |schemas| Count { dry: n, ..asks(schemas) };
-            check(&["-f", "old.yaml"], asks(custom));
+            // A new object is asked for with `--server-side`.
+            check(&["-f", "old.yaml"], Count { dry: if way.is_empty() { 0 } else { n }, ..asks(custom) });
             let sent = check(&["-f", "old.yaml", "--apply"], sends(custom));
             let names: Vec<&str> = sent.lines().filter_map(|line| line.split(' ').next()).collect();
             assert_eq!(names.len(), n);

@@ -482,3 +482,23 @@ fn a_token_that_is_over_is_asked_for_again() {
     assert_eq!(users, ["Bearer t1", "Bearer t1", "Bearer t2"]);
     assert_eq!(folder.read("login.sh.runs").lines().count(), 2);
 }
+
+/// Of a new object, too, the server says what it does not take before anything is sent.
+#[test]
+fn a_new_object_is_asked_for_with_server_side_apply() {
+    let mut answers = super::cluster(3, "web:1");
+    let refusal = status(400, "strict decoding error: unknown field \"dataa\"");
+    answers.insert("PATCH /api/v1/namespaces/prod/configmaps/m".into(), super::Answer::Json(400, refusal));
+    let server = super::Server::new(answers);
+    let folder =
+        folder(&server, &[("m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndataa: {x: z}\n")]);
+    let ran = run(&folder, &["-f", "m.yaml", "--server-side"]);
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("warning: prod/configmap/m: the server does not take it"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("unknown field \"dataa\"") && ran.stdout.contains("+++ b/prod/configmap/m"), "{ran:?}");
+    let err = run(&folder, &["-f", "m.yaml", "--server-side", "--apply"]).failed(2);
+    assert!(err.contains("unknown field"), "{err}");
+    assert!(server.asked().iter().all(|asked| asked.line.starts_with("GET ") || asked.is_dry()));
+}

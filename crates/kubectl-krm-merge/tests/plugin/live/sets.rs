@@ -253,6 +253,7 @@ fn what_was_not_pruned_is_found_again() {
         let err = live(&folder, &["--apply"]).failed(2);
         assert!(err.contains("clusterrole.rbac.authorization.k8s.io/r") && err.contains("403"), "{err}");
         assert_eq!(err.contains("nothing was sent"), refuses_dry_runs, "{err}");
+        assert_eq!(err.contains("of 1 members to prune: 0 gone, 1 left, 0 unknown"), !refuses_dry_runs, "{err}");
         let is_sent = server.object("ConfigMap", "a").expect("it")["data"]["a"] == "2";
         assert_eq!(is_sent, !refuses_dry_runs);
         let kinds = &parent(&server)["annotations"]["applyset.kubernetes.io/contains-group-kinds"];
