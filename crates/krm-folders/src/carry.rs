@@ -244,14 +244,15 @@ impl CarriedFile<'_> {
             && !(is_own && merged.text.is_in_conflict())
         {
             carried.results.extend(combined(path, form, &merged, treatment));
-            let Combined { text, ruled } = merged;
+            let Combined { text, conflicts, notes } = merged;
             if text.is_in_conflict() && text.how != How::Document {
                 carried.results.extend(unreached(path, form, sides, combiner));
             }
-            for conflict in ruled {
-                carried.rules.push(conflict.rule);
+            for conflict in conflicts {
+                carried.rules.extend(conflict.rule);
                 carried.results.push(conflict.told);
             }
+            carried.results.extend(notes);
             let wins = match treatment.pick() {
                 Pick::Updated | Pick::Both => text.updated.into_bytes(),
                 Pick::Dest => text.dest.into_bytes(),
@@ -395,17 +396,18 @@ impl fmt::Display for FileForm {
     }
 }
 
-/// The result for a file that both sides changed and that was merged; `None` if the results of the rules say it all.
-fn combined(path: &str, form: FileForm, Combined { text, ruled }: &Combined, treatment: Treatment) -> Option<Outcome> {
+/// The result for a file that both sides changed and that was merged; `None` if those of its conflicts say it all.
+fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment) -> Option<Outcome> {
+    let Combined { text, conflicts, .. } = merged;
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = treatment.policy().settled(&Taking::Overlap);
-        let is_left = |place: &&String| ruled.iter().all(|ruled| ruled.place != **place);
+        let is_left = |place: &&String| conflicts.iter().all(|conflict| conflict.place != **place);
         let left: Vec<String> = text.places.iter().filter(is_left).cloned().collect();
         let at = match left.as_slice() {
-            [] if !ruled.is_empty() => return None,
+            [] if !conflicts.is_empty() => return None,
             [] => String::new(),
             places => format!("; the changes overlap in {}", listed(places)),
         };

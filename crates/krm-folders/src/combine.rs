@@ -7,16 +7,18 @@ use krm_merge::list;
 use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
-use krm_merge_core::refine::{ByConflict, RefinedText, refine_text};
-use krm_merge_core::warning::Combined as How;
+use krm_merge_core::refine::{ByConflict, DocumentNote, DocumentOwner, RefinedText, refine_text};
+use krm_merge_core::warning::{Combined as How, Notice};
+use krm_merge_function::config::Role;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Take};
 use krm_merge_function::name::Name;
-use krm_merge_function::report::Report;
+use krm_merge_function::report::{About, Report};
 use krm_merge_function::results::Outcome;
 use krm_schema::mode::Mode;
-use krm_schema::schema::{Cursor, KUSTOMIZATION, Types};
+use krm_schema::schema::{Cursor, KUSTOMIZATION, Types, files};
 use krm_tree::limit::Budget;
-use krm_tree::sides::Sides;
+use krm_tree::sides::{Side, Sides};
+use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
 
 /// The user's settings for merging such files.
@@ -33,18 +35,20 @@ pub struct Combiner<'b> {
     pub budget: &'b Budget,
 }
 
-/// A merged file, and what the rules decided in it.
+/// A merged file, and what its owner hears of it, as of a resource.
 pub struct Combined {
     /// The text.
     pub text: RefinedText,
-    /// The conflicts that a rule fits.
-    pub ruled: Vec<RuledConflict>,
+    /// The conflicts of a document.
+    pub conflicts: Vec<ToldConflict>,
+    /// What else happened in a document.
+    pub notes: Vec<Outcome>,
 }
 
-/// A conflict that a rule fits.
-pub struct RuledConflict {
-    /// The rule.
-    pub rule: Name,
+/// A conflict of a document.
+pub struct ToldConflict {
+    /// The rule that fits it.
+    pub rule: Option<Name>,
     /// The place, as a text with conflicts names it.
     pub place: String,
     /// The result.
@@ -57,34 +61,31 @@ impl Combiner<'_> {
     pub fn combined(&self, path: &str, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Combined> {
         let [original, updated, dest] = sides.map(text);
         let cursor = self.cursor(name.unwrap_or_default());
-        let mut decisions = Decisions::new(self.rules, self.on_conflict);
-        let mut ruled = Vec::new();
-        let mut decide = |roots: Sides<NodeRef<'_>>, by_conflict: &mut ByConflict<'_, '_>| {
-            let own = roots.map(|root| nameless(root, path));
-            let sides = Sides::of(|side| Some(&own[side]));
-            by_conflict(&mut |conflict| {
-                let ruling = decisions.of(&ConflictView::of_place(conflict, sides, &own.dest));
-                let rule = ruling.rule?;
-                let place = conflict.path.shown();
-                let conflict = Conflict::Place { sides, dest: &own.dest, conflict };
-                let report = Report::of_conflict(&conflict, String::new(), ruling);
-                let told = Outcome { resource_ref: None, ..Outcome::of(&report, self.budget) };
-                ruled.push(RuledConflict { rule: rule.name.clone(), place, told });
-                let is_decided = ruling.treatment.policy() != OnConflict::Fail;
-                is_decided.then(|| ruling.treatment.pick())
-            });
-        };
-        let text = refine_text(name, [original?, updated?, dest?], cursor, self.policy, self.budget, &mut decide)?;
+        let decisions = Decisions::new(self.rules, self.on_conflict);
+        let mut file = DocumentFile { path, combiner: self, decisions, conflicts: Vec::new(), notes: Vec::new() };
+        let text = refine_text(name, [original?, updated?, dest?], cursor, self.policy, self.budget, &mut file)?;
+        let DocumentFile { mut conflicts, mut notes, .. } = file;
         // The merge of the lines was taken, with what it decides by itself.
         if text.how != How::Document {
-            ruled.clear();
+            conflicts.clear();
+            notes.clear();
         }
-        Some(Combined { text, ruled })
+        // Where the merge of the lines means the same, it may keep comments that the merge of the document loses.
+        let result = if self.winner() == Side::Dest { &text.dest } else { &text.updated };
+        let is_lost =
+            |comments: &[String]| comments.is_empty() || comments.iter().any(|comment| !result.contains(comment));
+        let notes = notes.into_iter().filter(|(comments, _)| is_lost(comments)).map(|(_, told)| told).collect();
+        Some(Combined { text, conflicts, notes })
     }
 
-    /// The schema of the file. kustomize recognises its own files by name, because they need not have an apiVersion and kind.
+    /// The side that wins the conflicts that no rule decides.
+    fn winner(&self) -> Side {
+        if self.on_conflict.pick() == Pick::Dest { Side::Dest } else { Side::Updated }
+    }
+
+    /// The schema of the file, which its name says.
     fn cursor(&self, path: &str) -> Cursor<'_> {
-        let [api_version, kind] = if is_kustomization(path) { KUSTOMIZATION } else { [""; 2] };
+        let [api_version, kind] = files::type_of(path).unwrap_or_default();
         self.types.root(api_version, kind, Mode::ThreeWay)
     }
 
@@ -112,6 +113,53 @@ impl Combiner<'_> {
         match self.on_conflict {
             Treatment::By(_) if self.rules_for(path, sides).iter().any(fails) => OnConflict::Fail.into(),
             treatment => treatment,
+        }
+    }
+}
+
+/// A file that is merged as a document.
+struct DocumentFile<'f, 'b> {
+    path: &'f str,
+    combiner: &'f Combiner<'b>,
+    decisions: Decisions<'b>,
+    conflicts: Vec<ToldConflict>,
+    /// What else happened, each with the comments that the merge loses.
+    notes: Vec<(Vec<String>, Outcome)>,
+}
+
+/// The result for an event of a merge of a file without a name.
+fn outcome(report: &Report<'_, '_>, budget: &Budget) -> Outcome {
+    Outcome { resource_ref: None, ..Outcome::of(report, budget) }
+}
+
+impl DocumentOwner for DocumentFile<'_, '_> {
+    fn decide<'a>(&mut self, roots: Sides<NodeRef<'a>>, by_conflict: &mut ByConflict<'_, 'a>) {
+        let own = roots.map(|root| nameless(root, self.path));
+        let sides = Sides::of(|side| Some(&own[side]));
+        by_conflict(&mut |conflict| {
+            let ruling = self.decisions.of(&ConflictView::of_place(conflict, sides, &own.dest));
+            let place = conflict.path.shown();
+            let conflict = Conflict::Place { sides, dest: &own.dest, conflict };
+            let told = outcome(&Report::of_conflict(&conflict, String::new(), ruling), self.combiner.budget);
+            self.conflicts.push(ToldConflict { rule: ruling.rule.map(|rule| rule.name.clone()), place, told });
+            let is_decided = ruling.rule.is_some() && ruling.treatment.policy() != OnConflict::Fail;
+            is_decided.then(|| ruling.treatment.pick())
+        });
+    }
+
+    fn note<'a>(&mut self, roots: Sides<NodeRef<'a>>, notes: Vec<DocumentNote<'a>>) {
+        let own = roots.map(|root| nameless(root, self.path));
+        let about = About { resource: &own.dest, secret: Resource::secret(Sides::of(|side| Some(&own[side]))) };
+        for DocumentNote { warning, winner } in notes {
+            if winner.is_some_and(|winner| winner != self.combiner.winner()) {
+                continue;
+            }
+            let comments = match &warning.notice {
+                Notice::CommentsLost(comments) | Notice::CommentsNotTaken(comments) => comments.clone(),
+                _ => Vec::new(),
+            };
+            let told = outcome(&Report::Warning { about, warning, side: Role::Updated }, self.combiner.budget);
+            self.notes.push((comments, told));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use krm_schema::schema::{Cursor, list_kind};
 use krm_tree::child::{By, ChildId};
 use krm_tree::path::{FieldPath, Step};
-use krm_tree::tree::View;
+use krm_tree::tree::{Conflict, Taking, Tree, View};
 use krm_yaml::hashed::HashSet;
 use krm_yaml::{
     DocumentParts, Kind, NodeRef, Place, TextEdits, comment_of, extent, gap_above, holds_no_value, line_end, trim_end,
@@ -16,6 +16,34 @@ use krm_yaml::{
 
 use crate::host::known_to_kpt;
 use crate::warning::{Notice, Warning};
+
+/// What the conflicts of a resource tell, so that nobody misses a comment there.
+#[derive(Debug, Default)]
+pub struct Disputed<'a> {
+    /// The nodes of dest and of updated in conflict.
+    pub nodes: Vec<NodeRef<'a>>,
+    /// The lines of comments in conflict.
+    pub comments: Vec<String>,
+}
+
+impl<'a> Disputed<'a> {
+    /// Adds what a conflict tells.
+    pub fn add(&mut self, conflict: &Conflict<'a>) {
+        self.nodes.extend(conflict.dest.as_ref().and_then(Tree::like));
+        self.nodes.extend(conflict.updated);
+        if let Taking::Comments(texts) = &conflict.taking {
+            let lines = texts.iter().flat_map(|(_, text)| text.lines());
+            self.comments.extend(lines.map(|line| line.trim().to_owned()));
+        }
+    }
+}
+
+/// Whether others tell already that both sides changed the comments of a warning.
+pub fn is_told<'w, 'a: 'w>(warning: &Warning<'_>, others: impl IntoIterator<Item = &'w Warning<'a>>) -> bool {
+    let Notice::CommentsNotTaken(comments) = &warning.notice else { return false };
+    let is_in = |text: &str| comments.iter().all(|comment| text.contains(&**comment));
+    others.into_iter().any(|other| matches!(&other.notice, Notice::Contradiction { updated, .. } if is_in(updated)))
+}
 
 /// A resource of dest, and what a merge does to its text.
 pub struct Comments<'d, 'a> {

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use krm_schema::schema::{Cursor, Names};
 use krm_tree::limit::Budget;
 use krm_tree::path::{FieldPath, Step};
-use krm_tree::sides::Sides;
+use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::{Conflict, Made, Pick, Quotes, Taking, Tree};
 use krm_yaml::{NodeRef, trim_end};
 
@@ -44,27 +44,42 @@ pub fn refine<'a>(merged: Walked<'a>, cursor: Cursor<'a>, policy: Policy, budget
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
-/// Decides the conflicts of a document that is not a resource. It gets the document on each side, and calls the other function once, with who
-/// wins a conflict; `None` leaves it open.
-pub type DecideDocument<'d> = dyn for<'a> FnMut(Sides<NodeRef<'a>>, &mut ByConflict<'_, 'a>) + 'd;
-
 /// Goes through the conflicts of a document, and asks who wins each.
 pub type ByConflict<'w, 'a> = dyn FnMut(&mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) + 'w;
 
+/// Something about the merge of a document that is no conflict.
+#[derive(Clone, Debug)]
+pub struct DocumentNote<'a> {
+    /// What it is.
+    pub warning: Warning<'a>,
+    /// The side that wins the conflicts that are open; `None` if it does not matter.
+    pub winner: Option<Side>,
+}
+
+/// Whoever has a document that is not a resource: decides its conflicts, and hears what becomes of it.
+pub trait DocumentOwner {
+    /// Decides the conflicts of a document. It gets the document on each side, and calls the other function once, with who wins a conflict;
+    /// `None` leaves it open.
+    fn decide<'a>(&mut self, roots: Sides<NodeRef<'a>>, by_conflict: &mut ByConflict<'_, 'a>);
+
+    /// Takes notice of what is no conflict.
+    fn note<'a>(&mut self, roots: Sides<NodeRef<'a>>, notes: Vec<DocumentNote<'a>>);
+}
+
 /// Merges three versions of a text that is not a resource: as a document if `name` says that it is one, otherwise line by line. `None` if
-/// the result is the same conflict. `cursor` is at the root of the document. `decide` decides the conflicts of a document.
+/// the result is the same conflict. `cursor` is at the root of the document. What the owner hears holds if the text was merged as a document.
 pub fn refine_text(
     name: Option<&str>,
     [original, updated, dest]: [&str; 3],
     cursor: Cursor<'_>,
     policy: Policy,
     budget: &Budget,
-    decide: &mut DecideDocument<'_>,
+    owner: &mut dyn DocumentOwner,
 ) -> Option<RefinedText> {
     if policy.conflict_level == ConflictLevel::Value {
         return None;
     }
-    RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default(), decide)
+    RefinedText::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default(), Some(owner))
 }
 
 /// Whether the name of a text, or the path of a file, says that it is YAML or JSON. kpt, kustomize and `kubectl diff` have names without an
@@ -175,11 +190,11 @@ impl RefinedText {
         policy: Policy,
         budget: &Budget,
         depth: Depth,
-        decide: &mut DecideDocument<'_>,
+        owner: Option<&mut dyn DocumentOwner>,
     ) -> Option<Self> {
         let [original, updated, dest] = sides;
         let document = depth.deeper().filter(|_| name.is_some_and(names_document));
-        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth, decide));
+        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth, owner));
         let has_lines = sides.iter().all(|text| trim_end(text).contains('\n'));
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
@@ -325,8 +340,7 @@ impl<'a> Refiner<'a, '_> {
         }
         let name = name_of_field(conflict);
         // Who decides the conflict of the value decides those in it.
-        let open = &mut |_: Sides<NodeRef<'_>>, by_conflict: &mut ByConflict<'_, '_>| by_conflict(&mut |_| None);
-        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, open);
+        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, None);
         let text = text.map(|text| text.in_place_of(sides.dest));
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
         let written = if is_document { None } else { written::merged(sides, self.budget) };

@@ -21,6 +21,7 @@ mod text_file;
 mod triples;
 mod written;
 
+pub use krm_merge_core::lost::Disputed;
 use krm_merge_core::merge::Walked;
 use krm_merge_core::policy::Renames;
 use krm_tree::links;
@@ -36,7 +37,7 @@ pub use fault::{Fault, Why};
 pub use file::{EditedFile, edited};
 pub use files::{FileChange, FileMerge, FilePart};
 pub use following::{Following, NameNote};
-pub use merged::{Conflict, Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree};
+pub use merged::{Conflict, Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 pub use moved::ItemsOfFiles;
 pub use moves::Move;
 use moves::MovedFiles;

@@ -12,8 +12,9 @@ use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
-use super::{DecideDocument, Depth, RefinedText, Sources, refined};
+use super::{Depth, DocumentNote, DocumentOwner, RefinedText, Sources, refined};
 use crate::diff::diff;
+use crate::lost::{Comments, Disputed, is_told};
 use crate::merge::{Walked, merge};
 use crate::own_comments::{OwnComments, contested_header};
 use crate::policy::Policy;
@@ -27,7 +28,7 @@ pub(super) fn merged(
     policy: Policy,
     budget: &Budget,
     depth: Depth,
-    decides: &mut DecideDocument<'_>,
+    mut owner: Option<&mut dyn DocumentOwner>,
 ) -> Option<RefinedText> {
     let [original, updated, dest] = texts.map(|text| Document::parse(text).ok());
     let documents = [original?, updated?, dest?];
@@ -42,12 +43,24 @@ pub(super) fn merged(
         Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
         None => Walked { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
     };
-    let tree = refined(merged, cursor, policy, budget, depth).tree?;
+    let Walked { tree, mut warnings } = refined(merged, cursor, policy, budget, depth);
     let roots = Sides { original, updated, dest };
-    let (mut open, mut decided) = (Some(tree), None);
-    decides(roots, &mut |wins| decided = open.take().and_then(|tree| decide(tree, wins)));
-    let tree = decided?;
-    let mut places = Vec::new();
+    let (mut places, mut disputed) = (Vec::new(), Disputed::default());
+    let tree = match &mut owner {
+        None => tree?,
+        Some(owner) => {
+            let (mut open, mut decided) = (tree, None);
+            owner.decide(roots, &mut |wins| {
+                decided = open.take().and_then(|tree| {
+                    decide(tree, &mut |conflict| {
+                        disputed.add(conflict);
+                        wins(conflict)
+                    })
+                });
+            });
+            decided?
+        }
+    };
     // Additions of both sides stay, whoever wins.
     let won_by = |pick| {
         move |conflict: &Conflict<'_>| match conflict.taking {
@@ -61,12 +74,27 @@ pub(super) fn merged(
     })?;
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let sides = roots.map(Some);
-    let [(own, contested), (updated, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
+    let [(own, contested), (theirs, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
     let apart = !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
-    let for_dest = written(dest, &for_dest, own, budget)?;
-    let for_updated = written(dest, &for_updated, updated, budget)?;
+    let edits_for_dest = edits_of(dest, &for_dest, own, budget)?;
+    let edits_for_updated = edits_of(dest, &for_updated, theirs, budget)?;
+    if let Some(owner) = owner {
+        warnings.extend(contested);
+        let comments = |(winner, edits)| {
+            let comments = Comments { dest, edits, disputed: &disputed.nodes, told: &disputed.comments };
+            let lost = comments.lost(&[original, updated], || cursor);
+            let not_taken = comments.not_taken(original, updated, || cursor);
+            let not_taken = not_taken.into_iter().filter(|warning| !is_told(warning, &warnings));
+            lost.into_iter().chain(not_taken).map(|warning| (warning, Some(winner))).collect::<Vec<_>>()
+        };
+        let all = [(Side::Dest, &edits_for_dest), (Side::Updated, &edits_for_updated)].map(comments).concat();
+        let all = warnings.into_iter().map(|warning| (warning, None)).chain(all);
+        owner.note(roots, all.map(|(warning, winner)| DocumentNote { warning, winner }).collect());
+    }
     let [_, text_of_updated, text_of_dest] = texts;
+    let [for_dest, for_updated] =
+        [edits_for_dest, edits_for_updated].map(|edits| edits.apply(text_of_dest, 0..text_of_dest.len()));
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
     Some(RefinedText { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
 }
@@ -114,10 +142,8 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
     roots.next().filter(|root| root.is_container() && roots.len() == 0)
 }
 
-/// Dest's text with the values of a tree and with these comments; `None` if it cannot be written.
-fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, comments: OwnComments<'a>, budget: &Budget) -> Option<String> {
-    let source = dest.document().source();
+/// The edits that give dest's text the values of a tree and these comments; `None` if it cannot be written.
+fn edits_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, comments: OwnComments<'a>, budget: &Budget) -> Option<TextEdits> {
     let own = tree.like()?.is(dest).then(|| edits(dest, tree, budget).ok())??;
-    let all = own.union(comments.edits(dest, budget).into_iter().map(TextEdits::from)).ok()?;
-    Some(all.apply(source, 0..source.len()))
+    own.union(comments.edits(dest, budget).into_iter().map(TextEdits::from)).ok()
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use krm_merge_core::lost::Disputed;
 use krm_merge_core::merge;
 use krm_merge_core::own_comments::{OwnComments, contested_header};
 use krm_merge_core::policy::Treatment;
@@ -12,7 +13,6 @@ use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
 use krm_tree::tree::{self, Pick, Taking, Tree, settle};
-use krm_yaml::NodeRef;
 use krm_yaml::secret::Secret;
 
 use super::fault::Fault;
@@ -292,15 +292,6 @@ pub enum Decided<'r, 'a> {
     Deleted,
     /// Dest has not got it, and does not get it.
     Absent,
-}
-
-/// What the conflicts of a resource tell, so that nobody misses a comment there.
-#[derive(Debug, Default)]
-pub struct Disputed<'a> {
-    /// The nodes of dest and of updated in conflict.
-    pub nodes: Vec<NodeRef<'a>>,
-    /// The lines of comments in conflict.
-    pub comments: Vec<String>,
 }
 
 /// A tree whose conflicts are decided.
@@ -585,12 +576,7 @@ fn settled<'r, 'a>(
     let mut disputed = Disputed::default();
     let is_same = tree.as_ref().is_some_and(|tree| tree.is(dest.node()));
     let mut pick = |conflict: &tree::Conflict<'a>| {
-        disputed.nodes.extend(conflict.dest.as_ref().and_then(Tree::like));
-        disputed.nodes.extend(conflict.updated);
-        if let Taking::Comments(texts) = &conflict.taking {
-            let lines = texts.iter().flat_map(|(_, text)| text.lines());
-            disputed.comments.extend(lines.map(|line| line.trim().to_owned()));
-        }
+        disputed.add(conflict);
         decide(Conflict::Place { sides, dest, conflict }).pick()
     };
     header.into_iter().for_each(|header| _ = pick(header));

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use krm_merge_core::lost::{Comments, bytes_that_go};
+use krm_merge_core::lost::{Comments, Disputed, bytes_that_go, is_told};
 use krm_merge_core::own_comments;
-use krm_merge_core::warning::{Notice, Warning};
+use krm_merge_core::warning::Warning;
 use krm_tree::alias;
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
@@ -16,7 +16,7 @@ use krm_tree::tree::{Tree, View};
 use krm_yaml::{Edit, NodeRef, TextEdits, extent};
 
 use super::fault::{Fault, Why};
-use super::merged::{Decided, Decisions, Disputed, Merged, MergedList, MergedResource, Note, SettledTree};
+use super::merged::{Decided, Decisions, Merged, MergedList, MergedResource, Note, SettledTree};
 use super::places::Places;
 use super::text_file::{FileItem, NewResource};
 use super::{Becomes, Spot};
@@ -238,22 +238,16 @@ pub fn lost<'a>(
         (&resource.becomes, original, updated)
     {
         let not_taken = comments.not_taken(original, updated, || rules.cursor(dest));
-        found.extend(not_taken.into_iter().filter(|warning| !resource.is_told(warning)));
+        let told: Vec<&Warning<'_>> = resource.warnings().collect();
+        found.extend(not_taken.into_iter().filter(|warning| !is_told(warning, told.iter().copied())));
     }
     found
 }
 
-impl MergedResource<'_, '_> {
-    /// Whether both sides changed the comments of a warning, which is told.
-    fn is_told(&self, warning: &Warning<'_>) -> bool {
-        let Notice::CommentsNotTaken(comments) = &warning.notice else { return false };
-        let is_in = |text: &str| comments.iter().all(|comment| text.contains(&**comment));
-        self.notes.iter().any(|note| match note {
-            Note::Warning { warning: Warning { notice: Notice::Contradiction { updated, .. }, .. }, .. } => {
-                is_in(updated)
-            }
-            _ => false,
-        })
+impl<'a> MergedResource<'_, 'a> {
+    /// The warnings of its merge.
+    fn warnings(&self) -> impl Iterator<Item = &Warning<'a>> {
+        self.notes.iter().filter_map(|note| if let Note::Warning { warning, .. } = note { Some(warning) } else { None })
     }
 
     /// The number of dest's item.

@@ -56,7 +56,7 @@ fn package(sides: [Has; 3]) -> Folder {
 
 const DELETED_HERE: &str = ") and updated changed it; it stays deleted";
 const DELETED_THERE: &str = ") and dest changed it; deleted it";
-const OVERLAP: &str = ", and it was merged as the document that it holds; the changes overlap in `";
+const OVERLAP: &str = "both sides changed `plain`: dest has \"3\", updated has \"2\"";
 const FIELD: &str = "both sides changed `data.x`: dest has \"3\", updated has \"2\"";
 const MIXED: &str = "both sides changed the file (it holds resources on one side, and something else on another)";
 const MIXED_NEW: &str =
