@@ -33,8 +33,19 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
         Root::Release(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
     };
     let start = Position { line: 1, column: 1 };
-    let position = held.and_then(Held::document).map_or(start, |doc| position(doc, result.here.unwrap_or_default()));
+    let here = result.here.unwrap_or_default();
+    let position = match held.map(|held| (held, held.document())) {
+        Some((_, Some(document))) => position(document, here),
+        // A file without resources was not kept as a document.
+        Some((held, None)) if here > 0 => of_text(held).map_or(start, |document| position(&document, here)),
+        Some((_, None)) | None => start,
+    };
     Some(Whereabouts { file: from_here(&file), position })
+}
+
+fn of_text(held: &Held) -> Option<Document<'static>> {
+    let text = String::from_utf8(held.bytes().ok()?.into_owned()).ok()?;
+    Document::parse(text).ok()
 }
 
 /// The place where a person looks for a value. If the value begins below its key, that is the place of the key.
