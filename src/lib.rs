@@ -37,6 +37,8 @@ pub mod exec_plugin;
 
 pub mod function;
 
+pub mod carried;
+
 pub mod roles;
 
 pub mod config;
@@ -56,6 +58,7 @@ pub mod explained;
 pub mod aim;
 pub mod target;
 
+pub mod line_end;
 pub mod name;
 
 pub use function::{Output, Verdict, edited, run};

@@ -323,7 +323,8 @@ impl Outcome {
     /// This result, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
-        self.resource_ref = resource.identity.map(ResourceRef::from);
+        // A document of a file has no name, and its file says which it is.
+        self.resource_ref = resource.identity.filter(|_| !resource.is_file()).map(ResourceRef::from);
         self.file =
             resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
         self.is_secret |= resource.secret == Secret::All;

@@ -28,6 +28,8 @@ pub struct Target {
     labels: Option<Selector>,
     annotations: Option<Selector>,
     path: Option<Regex>,
+    /// The path as the user wrote it.
+    file: Option<String>,
 }
 
 /// The part of an item that a pattern must match.
@@ -121,7 +123,15 @@ fn unquoted(pattern: &str) -> String {
 impl Target {
     /// A target that selects everything; `written` is what the user wrote, for messages.
     pub fn new(name: Name, written: impl Into<String>) -> Self {
-        Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None, path: None }
+        Self {
+            name,
+            written: written.into(),
+            fields: Vec::new(),
+            labels: None,
+            annotations: None,
+            path: None,
+            file: None,
+        }
     }
 
     /// Adds a regular expression for a field.
@@ -157,6 +167,7 @@ impl Target {
     /// It is no path; the message says why.
     pub fn with_path(mut self, path: &str) -> Result<Self, String> {
         self.path = Some(Regex::new(&glob::expression(path)?).map_err(|e| e.to_string())?);
+        self.file = Some(path.strip_prefix("./").unwrap_or(path).to_owned());
         Ok(self)
     }
 
@@ -168,6 +179,11 @@ impl Target {
     /// Whether it selects a resource.
     pub fn selects(&self, resource: &Resource<'_>) -> bool {
         self.fits(Present { resource, identity: resource.named(), view: View::Node(resource.node()) })
+    }
+
+    /// The path that it names: a file, a folder, or one with wildcards.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     /// Whether a pattern of it names a kind, and does not only fit it.

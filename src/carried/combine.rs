@@ -2,24 +2,26 @@
 //!
 //! The rules decide the conflicts of a document. A file that is merged in another way has no fields, so no rule looks into it.
 
-use krm_files::held::{Content, Held, text};
 use krm_merge::list;
 use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_core::refine::{ByConflict, DocumentNote, DocumentOwner, RefinedText, refine_text};
 use krm_merge_core::warning::{Combined as How, Notice};
-use krm_merge_function::config::Role;
-use krm_merge_function::decision::{ConflictView, Decision, Decisions, Take};
-use krm_merge_function::name::Name;
-use krm_merge_function::report::{About, Report};
-use krm_merge_function::results::Outcome;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, KUSTOMIZATION, Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::tree::Pick;
 use krm_yaml::{Document, NodeRef};
+
+use super::related::text;
+use super::{CarriedSide, Has};
+use crate::config::Role;
+use crate::decision::{ConflictView, Decision, Decisions, Take};
+use crate::name::Name;
+use crate::report::{About, Report};
+use crate::results::Outcome;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
@@ -60,7 +62,7 @@ impl Combiner<'_> {
     /// name. `None` if a version is not text, or if no part of the conflict can be avoided.
     pub fn combined(&self, path: &str, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Combined> {
         let [original, updated, dest] = sides.map(text);
-        let cursor = self.cursor(name.unwrap_or_default());
+        let cursor = self.cursor(path);
         let decisions = Decisions::new(self.rules, self.on_conflict);
         let mut file = DocumentFile { path, combiner: self, decisions, conflicts: Vec::new(), notes: Vec::new() };
         let text = refine_text(name, [original?, updated?, dest?], cursor, self.policy, self.budget, &mut file)?;
@@ -85,30 +87,31 @@ impl Combiner<'_> {
 
     /// The schema of the file, which its name says.
     fn cursor(&self, path: &str) -> Cursor<'_> {
-        let [api_version, kind] = files::type_of(path).unwrap_or_default();
+        let [api_version, kind] = files::of_file(path);
         self.types.root(api_version, kind, Mode::ThreeWay)
     }
 
     /// The rules that select a version of a file, or a resource in it.
-    pub fn rules_for<'r>(&'r self, path: &str, sides: [Option<&Held>; 3]) -> Vec<&'r Decision<'r>> {
-        let selects = |rule: &Decision<'_>, held: &Held| {
+    pub fn rules_for<'r>(&'r self, path: &str, sides: [CarriedSide<'_>; 3]) -> Vec<&'r Decision<'r>> {
+        let selects = |rule: &Decision<'_>, side: &CarriedSide<'_>| {
             let is_meant = |resource: &Resource<'_>| rule.target.as_ref().is_none_or(|target| target.selects(resource));
-            match &held.content {
-                Content::AsText(_, document) | Content::Resources(document) => {
+            match side.document {
+                Some(document) => {
                     let all = document.roots().flat_map(list::resources);
                     all.map(|listed| in_file(Resource::listed(listed, Origin::Item(0)), path)).any(|one| is_meant(&one))
                 }
-                Content::NoYaml(_) | Content::Other => {
+                None => {
                     Document::parse("{}").is_ok_and(|empty| empty.roots().any(|root| is_meant(&nameless(root, path))))
                 }
             }
         };
-        let is_for = |rule: &&Decision<'_>| sides.into_iter().flatten().any(|held| selects(rule, held));
+        let there = sides.iter().filter(|side| side.has != Has::Nothing);
+        let is_for = |rule: &&Decision<'_>| there.clone().any(|side| selects(rule, side));
         self.rules.iter().filter(is_for).collect()
     }
 
     /// Who wins a conflict of a file that one side broke. No rule can look into it, so a person decides if a rule for it has `take: Fail`.
-    pub fn on_broken(&self, path: &str, sides: [Option<&Held>; 3]) -> Treatment {
+    pub fn on_broken(&self, path: &str, sides: [CarriedSide<'_>; 3]) -> Treatment {
         let fails = |rule: &&Decision<'_>| rule.take == Take::Policy(OnConflict::Fail);
         match self.on_conflict {
             Treatment::By(_) if self.rules_for(path, sides).iter().any(fails) => OnConflict::Fail.into(),

@@ -5,12 +5,16 @@
 
 use std::collections::HashSet;
 
-use krm_files::held::text;
 use krm_merge_core::refine::names_document;
 use krm_yaml::{Document, Kind, NodeRef};
 
 /// One in so many lines of the shorter text must be in the other one.
 const ONE_IN: usize = 10;
+
+/// The text of a file; `None` if the file is no text. As for git, a text has no NUL.
+pub fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
 
 /// Whether two texts may be versions of the file at a path. Documents may if they share a field, other texts if they share lines. Bytes that
 /// are no text say nothing, and neither does a single word, such as a version. So they may, too.

@@ -66,7 +66,8 @@ fn merge_selected<'r, 'a>(
     let (mut selected, mut passed_over) = (Vec::new(), 0);
     for (number, item) in sourcing.present() {
         match aim.sight(item, |item| roles.configures(item)) {
-            Sight::Selected => selected.push(number),
+            Sight::Selected if item.resource.is_file() => selected.push((number, Named::ByIdentity)),
+            Sight::Selected => selected.push((number, Named::ByOthers)),
             Sight::PassedOver => passed_over += 1,
             Sight::Missed => {}
         }
@@ -80,7 +81,7 @@ fn merge_selected<'r, 'a>(
     if let Some((source, edits)) = edits {
         for edit in edits {
             let mut found = Found::Nothing;
-            for number in &selected {
+            for (number, _) in &selected {
                 let here = sourcing.edit(*number, source, edit).map_err(Outcome::fault)?;
                 found = if here == Found::Place { here } else { found };
             }
@@ -89,9 +90,9 @@ fn merge_selected<'r, 'a>(
             }
         }
     } else {
-        for number in &selected {
+        for (number, named) in &selected {
             for source in sources {
-                sourcing.merge(*number, source, Named::ByOthers).map_err(Outcome::fault)?;
+                sourcing.merge(*number, source, *named).map_err(Outcome::fault)?;
             }
         }
     }

@@ -661,6 +661,9 @@ fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Op
     let is_inferred =
         matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
     match (rule, by) {
+        (Some(rule), _) if resource.is_file() => {
+            format!("{what}, as helm does it: to merge it, add to `mergeKeys` `{rule}`")
+        }
         (Some(rule), _) if is_inferred => {
             format!("{what}: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`")
         }
@@ -716,7 +719,7 @@ fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) 
 
 fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     let (so, what_helps) = match inference {
-        Inference::Off => (
+        Inference::Off | Inference::Never => (
             "its lists, but for those that look like a built-in type's, are replaced whole",
             "`openapi`, `mergeKeys` or `inferMergeKeys: true`",
         ),

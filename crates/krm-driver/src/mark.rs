@@ -106,7 +106,7 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         let is_text = match held.content {
             Content::NoYaml(_) => false,
             Content::Other => true,
-            Content::Resources(_) | Content::AsText(..) => continue,
+            Content::Resources(_) | Content::ByPath(..) | Content::AsText(..) => continue,
         };
         let bytes = held.bytes()?;
         let marked = Marked::read(&bytes);

@@ -14,6 +14,8 @@ use anyhow::{Context, Result, anyhow};
 use krm_merge::package::TextFile;
 use krm_merge::resource::{Identity, Origin, Resource, are_in};
 use krm_merge_core::refine::names_document;
+use krm_merge_function::carried::AsText;
+pub use krm_merge_function::carried::text;
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
 
@@ -41,21 +43,12 @@ pub enum Content {
     Resources(Arc<Document<'static>>),
     /// Resources. But the file is merged as text.
     AsText(AsText, Arc<Document<'static>>),
+    /// A document that is no resource, and that merges like one: it is the only one of its file on each side.
+    ByPath([&'static str; 2], Arc<Document<'static>>),
     /// A file that has the name of a resource file but is not YAML, like a Helm template.
     NoYaml(YamlFault),
     /// Anything else. It is read only if it has to be compared.
     Other,
-}
-
-/// Why a file with resources is merged as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AsText {
-    /// In original or updated, one of its resources has no name, or no type. Nobody knows which resource it is on another side.
-    Unnamed,
-    /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
-    Repeated,
-    /// Another side has something else at this path.
-    Mixed,
 }
 
 /// A file of a release, in memory.
@@ -140,9 +133,22 @@ impl Held {
     /// The document, if it holds resources.
     pub fn document(&self) -> Option<&Document<'static>> {
         match &self.content {
-            Content::Resources(document) => Some(document),
+            Content::Resources(document) | Content::ByPath(_, document) => Some(document),
             Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
         }
+    }
+
+    /// The document, if it is the only one of the file and holds no resources.
+    pub fn plain_document(&self) -> Option<Arc<Document<'static>>> {
+        let document = match &self.content {
+            Content::Resources(document) => Arc::clone(document),
+            Content::Other if names_document(&self.path) => {
+                Arc::new(document(&self.name, self.bytes().ok()?.into_owned()).ok()?)
+            }
+            Content::ByPath(..) | Content::AsText(..) | Content::NoYaml(_) | Content::Other => return None,
+        };
+        let is_one = document.roots().len() == 1 && document.roots().all(NodeRef::is_map);
+        (is_one && !are_in(&document)).then_some(document)
     }
 
     /// The file as the engine sees it. `text` is its text if that is not the one of its document.
@@ -163,7 +169,16 @@ impl Held {
 
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
-        self.document().into_iter().flat_map(of_document)
+        self.document().into_iter().flat_map(|document| self.resources_of(document))
+    }
+
+    /// The resources of another text of the file.
+    pub fn resources_of<'d>(&self, text: &'d Document<'static>) -> impl Iterator<Item = Resource<'d>> + use<'d> {
+        let of_file = if let Content::ByPath(of_file, _) = &self.content { Some(*of_file) } else { None };
+        of_document(text).map(move |resource| match of_file {
+            Some(of_file) => resource.of_file(of_file),
+            None => resource,
+        })
     }
 
     /// The identities of the resources that have one.
@@ -174,7 +189,9 @@ impl Held {
     /// The bytes of the file. A file that was not parsed is read again.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         match (&self.content, &self.disk) {
-            (Content::Resources(document) | Content::AsText(_, document), _) => Ok(document.source().as_bytes().into()),
+            (Content::Resources(document) | Content::AsText(_, document) | Content::ByPath(_, document), _) => {
+                Ok(document.source().as_bytes().into())
+            }
             (Content::NoYaml(_) | Content::Other, Some(disk)) => {
                 Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
             }
@@ -183,11 +200,6 @@ impl Held {
             }
         }
     }
-}
-
-/// The text of a file; `None` if the file is no text. As for git, a text has no NUL.
-pub fn text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// Whether a file of a folder holds resources.
@@ -214,7 +226,7 @@ pub struct YamlFault {
 fn content(name: &str, path: &str, bytes: Vec<u8>, before: &Before<'_>) -> Content {
     let mut known = before.iter().filter_map(|files| match &at(files, path)?.content {
         Content::Resources(document) => Some(document),
-        Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
+        Content::ByPath(..) | Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
     });
     if let Some(document) = known.find(|document| document.source().as_bytes() == bytes) {
         return Content::Resources(Arc::clone(document));

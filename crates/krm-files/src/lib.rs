@@ -39,5 +39,4 @@ pub mod walk;
 
 pub mod command;
 pub mod cores;
-pub mod line_end;
 pub mod regular;

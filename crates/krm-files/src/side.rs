@@ -196,7 +196,7 @@ impl Side {
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &YamlFault)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(fault) => Some((held.path.as_str(), fault)),
-            Content::Resources(_) | Content::AsText(..) | Content::Other => None,
+            Content::Resources(_) | Content::ByPath(..) | Content::AsText(..) | Content::Other => None,
         })
     }
 

@@ -16,14 +16,13 @@ pub mod selection;
 
 pub mod merge;
 
+pub mod documents;
 pub mod one_form;
 
 pub mod carry;
 
 mod beside;
 mod brought;
-mod combine;
-mod related;
 
 pub mod end;
 pub mod replaced;

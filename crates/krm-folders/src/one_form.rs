@@ -10,12 +10,13 @@ use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
 use krm_files::cores;
-use krm_files::held::{AsText, Content, Held};
+use krm_files::held::{Content, Held};
 use krm_files::side::Side;
 use krm_merge::resource::Identity;
 use krm_merge_core::refine::has_twins;
+use krm_merge_function::carried::AsText;
 use krm_merge_function::config::Role;
-use krm_yaml::{Document, NodeRef};
+use krm_yaml::Document;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
 /// A file that has a duplicate key on a side does not count as a file of resources. A file becomes text on all sides, whoever changed it, if
@@ -137,18 +138,6 @@ fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
 /// counts.
 fn has_key_twice(held: &Held) -> bool {
     held.resources().any(|resource| has_twins(resource.node()))
-}
-
-/// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if a document
-/// lacks a name.
-pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
-    let kinds = |text: &[u8]| {
-        let document = Document::parse(String::from_utf8(text.to_vec()).ok()?).ok()?;
-        let kind = |root: NodeRef<'_>| root.get("kind").and_then(NodeRef::as_str).map(str::to_owned);
-        document.roots().map(kind).collect::<Option<Vec<_>>>()
-    };
-    let [original, updated, dest] = texts.map(kinds);
-    original.is_some() && original == updated && original == dest
 }
 
 /// The paths at which the resources of an identity are. A path where original and updated both have it does not count: there, it stayed.

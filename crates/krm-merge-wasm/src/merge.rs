@@ -3,24 +3,27 @@
 //! It is a host of the function like the plugin: it runs a [`Job`] on the resources of the texts, and makes texts of files of what it writes. A
 //! conflict that nobody decided leaves dest's value in the result, so that one sees the rest of the merge meanwhile.
 //!
-//! Only resources merge. The plugin also merges files that hold none, such as the values of a chart; here dest's stays, and a warning says so.
+//! What is no resource is one document under its path, as for the plugin: the values of a chart, or a text alone that holds none.
 
 use std::collections::BTreeSet;
 
 use krm_merge::packages::{self, PackageSide};
-use krm_merge::resource::{Identity, is_kustomization};
+use krm_merge::resource::{Identity, Resource, are_in, is_kustomization};
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
 use krm_merge_core::refine::names_document;
+use krm_merge_function::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
 use krm_merge_function::config::{Config, Given, Mode, Role, Settings, Task};
 use krm_merge_function::decision::ConflictView;
 use krm_merge_function::function::{Job, Open, Texts};
 use krm_merge_function::recorded::Case;
-use krm_merge_function::results::{self, Clash, Outcome, REASON, ResourceRef, Severity};
+use krm_merge_function::results::{self, Clash, ORIGINAL, Outcome, REASON, ResourceRef, Severity};
+use krm_schema::schema::{Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
 use krm_tree::tree::Tree;
+use krm_yaml::template::is_template;
 use krm_yaml::{Document, NodeRef};
 use serde::{Deserialize, Serialize};
 
@@ -190,38 +193,73 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     .map_err(unreadable)?;
     let packages = Packages::read(input)?;
     let sides = packages.sides();
+    let mode = config.mode();
+    let are_plain = are_plain(mode, &sides);
     config.limit = sides.iter().fold(config.limit, |limit, (_, side)| limit.with_input(side.size()));
     let (limit, treatment) = (config.limit, Treatment::from(config.task.on_conflict()));
-    let given = Role::of(config.mode()).iter().map(|role| {
+    let of_file = are_plain.then(|| files::of_file(""));
+    let given = Role::of(mode).iter().map(|role| {
         let side = if *role == Role::Original { &sides.original } else { &sides.updated };
-        // In a text alone, a user meant each document as a resource, so the function says what it lacks.
+        // In a text alone, a user meant each document as a resource, so the function says what it lacks. Versions of one that is none merge as
+        // files do.
         let unnamed = side.unnamed().filter(|resource| resource.path.is_none());
-        (*role, side.resources.iter().chain(unnamed).cloned().collect())
+        let unnamed = unnamed.filter(|_| !are_plain || mode != Mode::ThreeWay);
+        (*role, side.resources.iter().chain(unnamed).map(|resource| of_type(resource, of_file)).collect())
     });
+    let (policy, rules) = (config.policy(), config.merge_keys.iter().map(|named| named.rule.clone()));
+    let types = Types::new(rules.collect::<Vec<_>>(), config.inference);
     let texts = Texts::parse(&config)?;
     // A `Merge` says it in `spec`, a ConfigMap in `data`.
     let says_who_wins = |root: NodeRef<'_>| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some());
     let says_who_wins = document.roots().any(says_who_wins);
-    let job = Job::new(sides.dest.resources.clone(), given.collect(), config, &texts)?;
+    let dest = match mode {
+        Mode::ThreeWay => sides.dest.resources.clone(),
+        Mode::TwoWay | Mode::Strategic => {
+            sides.dest.resources.iter().map(|resource| of_type(resource, of_file)).collect()
+        }
+    };
+    let job = Job::new(dest, given.collect(), config, &texts)?;
     let job = job.beside(kustomizations(&sides));
     let open = job.merged()?;
     let budget = open.budget();
     let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
     let (written, mut outcomes) = open.write(treatment, &budget)?;
-    let conflicts = conflicts(&open, &outcomes, &sides, &budget)?;
+    let mut conflicts = conflicts(&open, &outcomes, &sides, &budget)?;
+    let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
+    let carried = if mode == Mode::ThreeWay { carried(input, &sides, &combiner, are_plain) } else { Vec::new() };
+    for (_, carried) in &carried {
+        outcomes.retain(|told| told.idle.as_ref().is_none_or(|rule| !carried.rules.contains(rule)));
+        conflicts.extend(carried.results.iter().filter_map(|outcome| conflict_of_file(outcome, &sides.dest)));
+        outcomes.extend(carried.results.iter().cloned());
+    }
     let failed = outcomes.iter().any(|outcome| outcome.severity == Severity::Error);
     let changes = match failed {
         true => Vec::new(),
         false => packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?,
     };
-    outcomes.extend(not_merged(input, &sides));
+    outcomes.extend(not_merged(&sides));
     results::finish(&mut outcomes);
     let results = outcomes.into_iter().filter(|outcome| outcome.clash.is_none());
     let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
-    let named = changes.iter().map(Change::of).collect();
-    let mut files = sides.dest.with(changes);
-    let others = input.dest.by_path().into_iter().filter(|(path, _)| !may_hold_resources(path));
-    files.extend(others.map(|(path, text)| (path.to_owned(), text.to_owned())));
+    let mut named: Vec<Change> = changes.iter().map(Change::of).collect();
+    let mut files = input.dest.to_owned();
+    files.retain(|path, text| !may_hold_resources(path, text));
+    files.extend(sides.dest.with(changes));
+    for (path, change) in carried.into_iter().filter_map(|(path, carried)| Some((path, carried.change?))) {
+        if failed || change.old == change.new {
+            continue;
+        }
+        named.push(match (&change.old, &change.new) {
+            (None, _) => Change::Added { path: path.to_owned() },
+            (Some(_), Some(_)) => Change::Changed { path: path.to_owned() },
+            (Some(_), None) => Change::Removed { path: path.to_owned() },
+        });
+        match change.new {
+            Some(text) => files.insert(path.to_owned(), String::from_utf8_lossy(&text).into_owned()),
+            None => files.remove(path),
+        };
+    }
+    named.sort_by(|one, other| one.path().cmp(other.path()));
     Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
 }
 
@@ -271,7 +309,7 @@ impl Packages {
 
 fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Outcome>> {
     let files = files.map(Files::by_path).unwrap_or_default().into_iter();
-    let files = files.filter(|(path, _)| may_hold_resources(path));
+    let files = files.filter(|(path, text)| may_hold_resources(path, text));
     Package::of_files(files.map(|(path, text)| (path.to_owned(), text.to_owned()))).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
@@ -285,32 +323,74 @@ fn of_files(error: &Error) -> Box<Outcome> {
     Box::new(Outcome::new(Severity::Error, error.to_string()))
 }
 
-/// Whether a file has the name of one with resources. A text alone has no name.
-fn may_hold_resources(path: &str) -> bool {
-    path.is_empty() || names_document(path)
+/// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
+fn may_hold_resources(path: &str, text: &str) -> bool {
+    path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
 }
 
-/// The warnings for what is no resource in files, that upstream changed and that dest does not have like that.
-fn not_merged(input: &MergeInput, sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
+/// Whether each side is a text alone that is one map, and no resource.
+fn are_plain(mode: Mode, sides: &Sides<PackageSide<'_>>) -> bool {
+    let is_plain = |side: Side| {
+        let mut documents = sides[side].documents();
+        let is_map = |document: &Document<'_>| document.roots().len() == 1 && document.roots().all(NodeRef::is_map);
+        documents.next().is_some_and(|(path, document)| path.is_empty() && is_map(document) && !are_in(document))
+    };
+    is_plain(Side::Updated) && is_plain(Side::Dest) && (mode != Mode::ThreeWay || is_plain(Side::Original))
+}
+
+/// A resource, or a document of a file of this type.
+fn of_type<'a>(resource: &Resource<'a>, of_file: Option<[&'static str; 2]>) -> Resource<'a> {
+    let resource = resource.clone();
+    match of_file {
+        Some(of_file) => resource.of_file(of_file),
+        None => resource,
+    }
+}
+
+/// What becomes of the files without resources, by their paths.
+fn carried<'i>(
+    input: &'i MergeInput,
+    sides: &Sides<PackageSide<'_>>,
+    combiner: &Combiner<'_>,
+    are_plain: bool,
+) -> Vec<(&'i str, Carried)> {
     let [original, updated] =
         [&input.original, &input.updated].map(|files| files.as_ref().map(Files::by_path).unwrap_or_default());
-    let (dest, with_resources) =
-        (input.dest.by_path(), [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files));
-    let with_resources: BTreeSet<&str> =
-        with_resources.iter().flatten().filter(|file| file.document.is_some()).map(|file| file.path).collect();
+    let dest = input.dest.by_path();
+    let of_resources = [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files);
+    let of_resources = of_resources.iter().flatten().filter(|file| file.document.is_some() && !are_plain);
+    let of_resources: BTreeSet<&str> = of_resources.map(|file| file.path).collect();
     let paths: BTreeSet<&str> = original.keys().chain(updated.keys()).copied().collect();
-    let is_changed = |path: &&str| original.get(path) != updated.get(path) && dest.get(path) != updated.get(path);
-    let plain = paths.into_iter().filter(is_changed).filter(|path| !with_resources.contains(path));
-    let warning = |path: &str, what: &str| {
-        let told = format!(
-            "changed in updated and not merged, because {what}: `kubectl krm-merge three-way` merges such files, too"
-        );
+    let plain = paths.into_iter().filter(|path| !of_resources.contains(path));
+    let carried = plain.filter_map(|path| {
+        let texts = [&original, &updated, &dest].map(|files| files.get(path).copied());
+        let side = |text: Option<&str>| CarriedSide {
+            has: if text.is_some() { Has::Plain } else { Has::Nothing },
+            document: None,
+        };
+        let file = CarriedFile {
+            path,
+            sides: texts.map(side),
+            why: are_plain.then_some(AsText::Document),
+            bytes: with_line_ends_of_dest(texts.map(|text| text.map(|text| text.as_bytes().to_vec()))),
+            executable: None,
+            turned: None,
+            is_left: false,
+        };
+        file.is_changed().then(|| (path, file.carry(combiner)))
+    });
+    carried.collect()
+}
+
+/// The warnings for documents without a name in files with resources, that upstream changed and that dest does not have like that.
+fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
+    let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
+    let warning = |path: &str| {
+        let told = "changed in updated and not merged, because a document in it has no name: `kubectl krm-merge three-way` merges such files, too";
         let file = Some(results::File { path: path.to_owned(), index: None });
         Outcome { file, ..Outcome::new(Severity::Warning, told) }
     };
-    let plain = plain.map(|path| warning(path, "it holds no resources"));
-    let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
-    plain.chain(unnamed.into_iter().map(|path| warning(path, "a document in it has no name"))).collect()
+    unnamed.into_iter().map(warning).collect()
 }
 
 /// The kustomizations of dest and updated, because they make resources that others refer to.
@@ -352,16 +432,11 @@ fn conflict(
     let secret = outcome.is_secret;
     let shown = |side: Side| values[side].as_deref().filter(|_| !secret).and_then(yaml);
     let case = view.resource.identity.and_then(|identity| case(view, identity, &values, secret));
-    let taken = match clash.settled {
-        Settled::Dest | Settled::StaysDeleted | Settled::StaysInPlace | Settled::OverlapOfDest => Some("dest"),
-        Settled::Updated | Settled::Deleted | Settled::OverlapOfUpdated => Some("updated"),
-        _ => None,
-    };
     ToldConflict {
         what: clash.what.clone(),
         outcome: clash.outcome(),
         open: clash.settled == Settled::Open,
-        taken,
+        taken: taken(clash),
         resource: outcome.resource_ref.clone(),
         place: place(outcome, Some(dest)),
         path: view.path.keyed(),
@@ -370,6 +445,39 @@ fn conflict(
         dest: shown(Side::Dest),
         secret,
         case,
+    }
+}
+
+/// A conflict of a file without resources. Rules decide it by its path.
+fn conflict_of_file(outcome: &Outcome, dest: &PackageSide<'_>) -> Option<ToldConflict> {
+    let clash = outcome.clash.as_ref()?;
+    let shown = |value: Option<&serde_yaml::Value>| {
+        value.filter(|_| !outcome.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
+    };
+    let field = outcome.field.as_ref();
+    let original = outcome.tags.get(ORIGINAL).filter(|_| !outcome.is_secret);
+    Some(ToldConflict {
+        what: clash.what.clone(),
+        outcome: clash.outcome(),
+        open: clash.settled == Settled::Open,
+        taken: taken(clash),
+        resource: None,
+        place: place(outcome, Some(dest)),
+        path: field.map(|field| field.path.clone()).unwrap_or_default(),
+        original: original.and_then(|json| yaml(json)),
+        updated: shown(field.and_then(|field| field.proposed_value.as_ref())),
+        dest: shown(field.and_then(|field| field.current_value.as_ref())),
+        secret: outcome.is_secret,
+        case: None,
+    })
+}
+
+/// The side that won a conflict, if it is one side as it is.
+fn taken(clash: &Clash) -> Option<&'static str> {
+    match clash.settled {
+        Settled::Dest | Settled::StaysDeleted | Settled::StaysInPlace | Settled::OverlapOfDest => Some("dest"),
+        Settled::Updated | Settled::Deleted | Settled::OverlapOfUpdated => Some("updated"),
+        _ => None,
     }
 }
 
@@ -434,6 +542,11 @@ impl Change {
             FileChange::Removed { path } => Self::Removed { path: path.clone() },
         }
     }
+
+    fn path(&self) -> &str {
+        let (Self::Added { path } | Self::Changed { path } | Self::Moved { path, .. } | Self::Removed { path }) = self;
+        path
+    }
 }
 
 #[cfg(test)]
@@ -451,10 +564,50 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_a_name_is_not_left_out_in_silence() {
-        let output = of("a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 1\nb: 2\n");
-        assert_eq!((output.passed, &output.files[""][..]), (false, "a: 1\nb: 2\n"));
+    fn what_is_no_resource_is_one_document() {
+        let output = of("a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 1 # own\nb: 2\n");
+        assert_eq!((output.passed, &output.files[""][..]), (true, "a: 2 # own\nb: 2\n"));
+        let output = of("a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 3\nb: 1\n");
+        assert_eq!((output.passed, &output.files[""][..]), (true, "a: 3\nb: 1\n"));
+        let conflict = &output.conflicts[0];
+        let values = [&conflict.original, &conflict.updated, &conflict.dest].map(|value| value.as_deref());
+        assert_eq!((conflict.open, &conflict.path[..]), (true, "a"));
+        assert_eq!(values, [Some("1\n"), Some("2\n"), Some("3\n")]);
+        assert_eq!((conflict.place.line, conflict.place.file.as_deref()), (Some(1), Some("dest")));
+        // Lists are replaced, as by helm, and a null removes a field.
+        let text = |text: &str| Some(Files::Text(text.to_owned()));
+        let dest = text("env: [{name: a, value: x}, {name: b}]\nc: 1\nkind: d # own\n").unwrap_or_default();
+        let source = text("env: [{name: a, value: y}]\nc: null\nkind: e\n");
+        for mode in ["TwoWay", "Strategic"] {
+            let (dest, mode) = (dest.clone(), Some(mode.to_owned()));
+            let output = merge(&MergeInput { dest, source: source.clone(), mode, ..MergeInput::default() });
+            assert_eq!(output.files[""], "env: [{name: a, value: y}]\nkind: e # own\n", "{:?}", output.results);
+        }
+        // A text with a resource on a side needs one on each.
+        let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+        let output = of(map, "a: 2\n", map);
         assert_eq!(output.results[0].message, "the resource must have `apiVersion` to be merged");
+    }
+
+    #[test]
+    fn files_without_resources_merge_by_their_paths() {
+        let files = |all: &[(&str, &str)]| {
+            Files::ByPath(all.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
+        };
+        let template = "{{- if .Values.a }}\na: b\n{{- end }}\n";
+        let original = files(&[("values.yaml", "a: 1\nb: 1\n"), ("README", "1\n"), ("old", ""), ("t.yaml", template)]);
+        let updated = files(&[("values.yaml", "a: 2\nb: 1\n"), ("README", "2\n"), ("new", "n"), ("t.yaml", template)]);
+        let dest = files(&[("values.yaml", "a: 1\nb: 2\n"), ("README", "1\n"), ("old", ""), ("t.yaml", template)]);
+        let output =
+            merge(&MergeInput { dest, original: Some(original), updated: Some(updated), ..MergeInput::default() });
+        let want = files(&[("values.yaml", "a: 2\nb: 2\n"), ("README", "2\n"), ("new", "n"), ("t.yaml", template)]);
+        assert_eq!((output.passed, output.files), (true, want.to_owned()));
+        let paths: Vec<&str> = output.changes.iter().map(Change::path).collect();
+        assert_eq!(paths, ["README", "new", "old", "values.yaml"]);
+    }
+
+    #[test]
+    fn a_document_without_a_name_is_not_left_out_in_silence() {
         // In a file with resources, a warning is enough.
         let file = |value: u32| {
             let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\na: {value}\n");

@@ -237,6 +237,12 @@ impl<'a> Resource<'a> {
         }
     }
 
+    /// The same document as the only one of its file, which its type tells apart: it is one on all sides, whatever it says of itself.
+    #[must_use]
+    pub fn of_file(self, [api_version, kind]: [&'a str; 2]) -> Self {
+        Self { identity: Some(Identity { api_version, kind, namespace: "", name: "" }), ..self }
+    }
+
     /// What of a resource no message may show: what is secret on one side is secret.
     pub fn secret(sides: Sides<Option<&Self>>) -> Secret {
         sides.iter().filter_map(|(_, side)| Some(side.as_ref()?.secret)).max().unwrap_or_default()
@@ -306,6 +312,11 @@ impl<'a> Resource<'a> {
         let is_kptfile = self.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
         let says = self.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
         is_kptfile || says.is_some_and(|value| value != "false")
+    }
+
+    /// Whether it is the only document of a file, and no resource.
+    pub fn is_file(&self) -> bool {
+        self.identity.is_some_and(|identity| identity.name.is_empty())
     }
 
     /// The first field that it lacks for an identity.

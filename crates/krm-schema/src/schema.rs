@@ -98,6 +98,8 @@ pub enum Inference {
     On,
     /// Unknown lists are replaced whole, as `kubectl patch` does.
     Off,
+    /// A list is replaced, even if its elements look like those of a built-in type: so does a program that reads values over others, as helm.
+    Never,
 }
 
 /// The keys that are tried when the merge key is inferred, in this order. Source: `AssociativeSequenceKeys` in kyaml.
@@ -234,6 +236,7 @@ impl<'t> Types<'t> {
     /// patch strategy alone; the other modes merge them, as the server does.
     pub fn root<'s>(&'s self, api_version: &str, kind: &str, mode: Mode) -> Cursor<'s> {
         let below = builtin::root(api_version, kind);
+        let is_replaced = mode != Mode::ThreeWay && files::is_of_file(api_version);
         Cursor {
             rules: of_type(&self.rules, api_version, kind),
             openapi: self.openapi.root(api_version, kind),
@@ -246,7 +249,7 @@ impl<'t> Types<'t> {
             additive: additive::root(api_version, kind).or_else(|| files::root(api_version, kind)),
             alternatives: alternatives::of_type(api_version, kind),
             named: None,
-            inference: self.inference,
+            inference: if is_replaced { Inference::Never } else { self.inference },
             mode,
             // Strategic replaces these lists only because kubectl does so, and kubectl knows only its own types, not the user's.
             mode_of_openapi: if below.is_some() { mode } else { Mode::ThreeWay },
@@ -337,7 +340,7 @@ impl<'t> Cursor<'t> {
     #[must_use]
     pub fn child<'v, V: Value<'v>>(self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
         let child = self.field(name);
-        if self.is_of_builtin() || child.here.is_some() {
+        if self.is_of_builtin() || child.here.is_some() || self.inference == Inference::Never {
             return child;
         }
         match shape::of_values(name, values) {

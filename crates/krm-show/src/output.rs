@@ -9,6 +9,7 @@ use krm_folders::merge::Merge;
 use krm_merge::documents::{Item, ended};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge_function::carried::AsText;
 use krm_merge_function::results::{Outcome, to_yaml};
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::exact_json;
@@ -56,7 +57,9 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
 fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
-        if let Content::Resources(document) | Content::AsText(_, document) = &held.content {
+        if let Content::Resources(document) | Content::AsText(_, document) | Content::ByPath(_, document) =
+            &held.content
+        {
             texts.insert(held.path.as_str(), document.source().to_owned());
         }
     }
@@ -64,7 +67,9 @@ fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
         let path = change.path.as_str();
         let text = change.new.as_deref().map(String::from_utf8_lossy);
         texts.remove(path);
-        let was = dest.at(path).is_some_and(|held| held.document().is_some()) || matches!(dest.root, Root::Cluster);
+        let is_named = |held: &Held| matches!(held.content, Content::AsText(AsText::Document, _));
+        let was = dest.at(path).is_some_and(|held| held.document().is_some() || is_named(held));
+        let was = was || matches!(dest.root, Root::Cluster);
         // Another file may hold resources only now, and a new file may hold none.
         texts.extend(text.filter(|text| was || holds(path, text)).map(|text| (path, text.into_owned())));
     }

@@ -9,6 +9,7 @@ mod patch;
 use anyhow::{Result, bail};
 use krm_files::side::Side;
 use krm_files::told::{Word, counted};
+use krm_folders::documents;
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::extract::Extent;
@@ -26,10 +27,11 @@ use patch::Patch;
 /// # Errors
 /// A side cannot be read, compared or merged.
 pub fn extract(args: &Extract) -> Result<End> {
-    let [original, dest] = given::both_sides(["ORIGINAL", "DEST"], [&args.original, &args.dest])?;
+    let [mut original, mut dest] = given::both_sides(["ORIGINAL", "DEST"], [&args.original, &args.dest])?;
     if original.is_folder() != dest.is_folder() {
         bail!("original and dest must both be folders, or neither: {} and {}", original.name, dest.name);
     }
+    documents::pair([&mut original, &mut dest]);
     let mode = match args.mode {
         PatchMode::TwoWay => Mode::TwoWay,
         PatchMode::Strategic => Mode::Strategic,
@@ -49,7 +51,8 @@ pub fn extract(args: &Extract) -> Result<End> {
         return Ok(End::Done);
     }
     all.iter().for_each(|left| screen::tell(Word::Error, &left.to_string()));
-    let more = if args.values { "" } else { "; `--values` makes one of the values alone" };
+    let helps = !args.values && all.iter().all(Left::is_of_text);
+    let more = if helps { "; `--values` makes one of the values alone" } else { "" };
     screen::tell(Word::Plain, &format!("a patch cannot express {}{more}", counted(all.len(), "difference")));
     Ok(End::Differs)
 }

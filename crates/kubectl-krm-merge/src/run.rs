@@ -13,6 +13,7 @@ use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
 use krm_files::told::{self, Message, Word};
+use krm_folders::documents::{self, Aimed};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::given::STDIN_ONCE;
@@ -124,6 +125,8 @@ pub fn merged(dest: &mut Side, setting: &mut Setting, progress: &Progress) -> Re
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(dest);
+    let aimed = Aimed::of(&setting.config()?, dest);
+    documents::agree(dest, &mut setting.given, &aimed)?;
     setting.check_not_empty()?;
     one_form::agree(dest, &mut setting.given)?;
     let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&*dest]);

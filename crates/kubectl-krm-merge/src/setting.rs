@@ -281,7 +281,9 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
             flags.edits.push(edits);
             continue;
         }
-        sides.push(if is_text { Side::of_text(flag, value)? } else { given::side(flag, value, &[])? }.not_empty()?);
+        let side = if is_text { Side::of_text(flag, value)? } else { given::side(flag, value, &[])? };
+        // A folder may have a file without resources that is for dest.
+        sides.push(if side.is_folder() { side } else { side.not_empty()? });
     }
     if !flags.edits.is_empty() && !sides.is_empty() {
         bail!("`--patch` must be edits or resources, not both in one call: use `--config`");

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use krm_schema::schema::files::is_of_file;
+
 use super::Package;
 use crate::report::Report;
 
@@ -12,7 +14,9 @@ pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
     let patched = package.subjects.iter().filter(|subject| !subject.sources.is_empty());
     let identities = patched.filter_map(|subject| subject.sides.dest?.identity);
     let types: BTreeSet<(&str, &str)> = identities.map(|i| (i.api_version, i.kind)).collect();
-    let unknown = types.into_iter().filter(|(api_version, kind)| !package.rules.types.know(api_version, kind));
+    // In a file that is no resource, all lists are replaced, and those that lose something are named.
+    let types = types.into_iter().filter(|(api_version, _)| !is_of_file(api_version));
+    let unknown = types.filter(|(api_version, kind)| !package.rules.types.know(api_version, kind));
     let inference = package.config.inference;
     unknown.map(|(api_version, kind)| Report::UnknownType { api_version, kind, inference }).collect()
 }

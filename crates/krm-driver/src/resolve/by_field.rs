@@ -7,8 +7,8 @@
 //! the merge keeps it.
 
 use anyhow::Result;
-use krm_files::line_end::LineEnd;
 use krm_git::program::{In, git, run};
+use krm_merge_function::line_end::LineEnd;
 use krm_tree::sides::Sides;
 
 use super::find::{File, staged};

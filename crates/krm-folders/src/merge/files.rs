@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::{Error, Result};
 use krm_files::cores;
 use krm_files::held::Held;
-use krm_files::line_end::LineEnd;
 use krm_files::side::{Root, Side};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
 use krm_merge_function::config::Role;
+use krm_merge_function::line_end::LineEnd;
 use krm_tree::sides::Sides;
 
 use super::placed::Placed;

@@ -7,6 +7,7 @@ use krm_files::side::{Side, SidePart};
 use krm_files::told;
 use krm_merge::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
+use krm_merge_function::carried::Combiner;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{self, Job, Texts, Written};
 use krm_merge_function::results::{self, Outcome, Severity};
@@ -23,7 +24,6 @@ use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_a
 use crate::beside;
 use crate::brought;
 use crate::carry::{Taken, carry};
-use crate::combine::Combiner;
 
 /// A merge of sides whose conflicts are open.
 pub struct Open<'m> {

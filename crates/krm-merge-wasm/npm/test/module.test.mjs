@@ -111,13 +111,18 @@ test("a two-way merge, a patch and files", () => {
   assert.deepEqual(moved.files, { "b.yaml": map(2, "green"), README: "x" });
 });
 
-test("a file without resources stays, and a warning says so", () => {
-  const [original, updated, dest] = ["a: 1\n", "a: 2\n", "a: 3\n"].map((text) => ({ "values.yaml": text, "a.yaml": map(1, "red"), README: `${text} [` }));
-  const { files, results } = merge({ original, updated, dest });
-  assert.deepEqual(files, dest);
-  assert.deepEqual(results.filter(({ severity }) => severity === "warning").map(({ file }) => file), ["dest/README", "dest/values.yaml"]);
-  assert.match(results[0].message, /not merged, because it holds no resources/);
-  assert.equal(merge({ original, updated: original, dest }).results.length, 1);
+test("what is no resource merges under its path", () => {
+  const files = (a, b) => ({ "values.yaml": `a: ${a} # own\nb: ${b}\n`, "a.yaml": map(1, "red"), README: `${a} [\n` });
+  const [original, updated, dest] = [files(1, 1), files(2, 1), files(1, 2)];
+  const merged = merge({ original, updated, dest });
+  assert.deepEqual(merged.files, files(2, 2));
+  assert.deepEqual(merged.changes.map(({ path }) => path), ["README", "values.yaml"]);
+  const { conflicts, files: left } = merge({ original, updated, dest: files(3, 1) });
+  assert.deepEqual(left, files(3, 1));
+  assert.deepEqual(conflicts.map(({ file, line, path, original, updated, dest }) => [file, line, path, original, updated, dest]).at(-1), ["dest/values.yaml", 1, "a", "1\n", "2\n", "3\n"]);
+  const [one, two, own] = ["a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 1\nb: 2\n"];
+  assert.equal(merge({ original: one, updated: two, dest: own }).files[""], "a: 2\nb: 2\n");
+  assert.equal(merge({ source: "a: 5\nb: null\n", dest: own }).files[""], "a: 5\n");
 });
 
 test("a secret is not shown", () => {

@@ -173,6 +173,19 @@ pub fn type_of(path: &str) -> Option<[&'static str; 2]> {
     TYPES.iter().find(|of| of.names.iter().any(|name| is_named(path, name))).map(|of| [FILE, of.kind])
 }
 
+/// What stands for the kind of a file of no known type.
+const DOCUMENT: &str = "document";
+
+/// The same for any file, so that rules can name it: `{apiVersion: file, kind: document, …}`.
+pub fn of_file(path: &str) -> [&'static str; 2] {
+    type_of(path).unwrap_or([FILE, DOCUMENT])
+}
+
+/// Whether this stands for the apiVersion of a file.
+pub fn is_of_file(api_version: &str) -> bool {
+    api_version == FILE
+}
+
 /// Whether kustomize reads a file with this name as a kustomization.
 pub fn is_kustomization(path: &str) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"].iter().any(|name| is_named(path, name))

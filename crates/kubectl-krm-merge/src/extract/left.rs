@@ -5,16 +5,17 @@ use std::fmt;
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::parse;
+use krm_files::held::{Held, parse};
 use krm_files::side::{Side, SidePart};
 use krm_merge::extract::Extent;
-use krm_merge::resource::{Located, Origin, Resource};
+use krm_merge::resource::{Located, Origin, Resource, are_in};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
+use krm_merge_core::refine::names_document;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::spot::Finder;
-use krm_yaml::{Document, NodeRef, extent as lines_of, shown};
+use krm_yaml::{Document, NodeRef, extent as lines_of, same, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};
@@ -158,6 +159,28 @@ impl Left {
         ))
     }
 
+    /// Whether a patch of the values alone need not express it.
+    pub fn is_of_text(&self) -> bool {
+        match self.why {
+            WhyLeft::Place
+            | WhyLeft::Null
+            | WhyLeft::FieldOrder
+            | WhyLeft::Above
+            | WhyLeft::Behind
+            | WhyLeft::Comments
+            | WhyLeft::Blank
+            | WhyLeft::Layout => true,
+            WhyLeft::New
+            | WhyLeft::Several
+            | WhyLeft::Another
+            | WhyLeft::Nobody
+            | WhyLeft::Plain
+            | WhyLeft::File
+            | WhyLeft::Value
+            | WhyLeft::Order => false,
+        }
+    }
+
     fn of_file(file: &str, why: WhyLeft) -> Self {
         Self { file: file.to_owned(), line: None, resource: String::new(), path: String::new(), why }
     }
@@ -178,7 +201,7 @@ impl Left {
 }
 
 fn called(resource: &Resource<'_>) -> String {
-    resource.identity.map(|identity| identity.called()).unwrap_or_default()
+    resource.identity.filter(|_| !resource.is_file()).map(|identity| identity.called()).unwrap_or_default()
 }
 
 /// The differences in values. Files do not matter: a resource may be in any file.
@@ -187,20 +210,25 @@ fn of_values(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> 
     let read = |(path, bytes): (&'_ String, &Vec<u8>)| Some((path.clone(), parse(path, bytes.clone()).ok()?));
     let files: Vec<(String, Document<'static>)> = merged.iter().filter_map(read).collect();
     let mut made = Vec::new();
-    for (path, document) in &files {
-        let origin = |_| Origin::File { name: path.clone(), item: None };
+    for (path, document) in files.iter().filter(|(_, document)| !dest.is_folder() || are_in(document)) {
+        let origin = || Origin::File { name: path.clone(), item: None };
         let place = Some(path.as_str()).filter(|_| dest.is_folder());
         let located = if place.is_some() { Located::ByFile } else { Located::Nowhere };
-        let resources = document.roots().flat_map(|root| Resource::of_document(root, origin));
-        made.extend(resources.map(|resource| Resource { path: place, relative_path: place, located, ..resource }));
+        let own = dest.files.first().filter(|_| !dest.is_folder());
+        let resources = match own {
+            Some(own) => own.resources_of(document).collect(),
+            None => document.roots().flat_map(|root| Resource::of_document(root, |_| origin())).collect::<Vec<_>>(),
+        };
+        let placed = |resource| Resource { origin: origin(), path: place, relative_path: place, located, ..resource };
+        made.extend(resources.into_iter().map(placed));
     }
-    let mut in_dest: Vec<Resource<'_>> =
-        dest.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
-    made.retain(|resource| resource.identity.is_some());
-    in_dest.retain(|resource| resource.identity.is_some());
-    let mut all = Vec::new();
+    let in_dest = dest.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
+    let mut all = of_plain_files(merged, dest)?;
     for pair in pairs(made, in_dest) {
         match (&pair.old, &pair.new) {
+            (Some(old), Some(new)) if new.identity.is_none() => {
+                all.extend((!same(old.node(), new.node())).then(|| Left::of_resource(new, WhyLeft::Nobody)));
+            }
             (Some(old), Some(new)) => {
                 let found = compared(old, new, types)?;
                 let left = found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new));
@@ -209,6 +237,20 @@ fn of_values(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> 
             }
             _ => all.extend(Left::of_one(&pair, mode)),
         }
+    }
+    Ok(all)
+}
+
+/// The files of YAML or JSON without resources whose values differ.
+fn of_plain_files(merged: &LeftFiles, dest: &Side) -> Result<Vec<Left>> {
+    let mut all = Vec::new();
+    for held in dest.files.iter().filter(|held| held.document().is_none() && names_document(&held.path)) {
+        let Ok(own) = parse(&held.name, held.bytes()?.into_owned()) else { continue };
+        let made = merged.get(&held.path).and_then(|bytes| parse(&held.name, bytes.clone()).ok());
+        let is_same = |made: &Document<'_>| {
+            own.roots().len() == made.roots().len() && own.roots().zip(made.roots()).all(|(own, made)| same(own, made))
+        };
+        all.extend((!made.as_ref().is_some_and(is_same)).then(|| Left::of_file(&held.name, WhyLeft::Plain)));
     }
     Ok(all)
 }
@@ -229,7 +271,7 @@ fn of_texts(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> R
         match (held.document(), text) {
             (Some(document), _) if document.source().is_empty() && !dest.is_folder() => {}
             (Some(document), Some(text)) if document.roots().len() > 0 => {
-                all.extend(LeftTexts { name: &held.name, made: &text, dest: document }.differences(types, mode)?);
+                all.extend(LeftTexts { name: &held.name, held, made: &text, dest: document }.differences(types, mode)?);
             }
             (None, _) => all.push(Left::of_file(&held.name, WhyLeft::Plain)),
             (Some(_), _) => all.push(Left::of_file(&held.name, WhyLeft::File)),
@@ -251,15 +293,17 @@ fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) ->
 /// A file in two versions: the merged one and dest's.
 struct LeftTexts<'t> {
     name: &'t str,
+    held: &'t Held,
     made: &'t Document<'static>,
     dest: &'t Document<'static>,
 }
 
 impl LeftTexts<'_> {
     fn differences(&self, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
-        let origin = |_| Origin::File { name: self.name.to_owned(), item: None };
+        let origin = || Origin::File { name: self.name.to_owned(), item: None };
         let [made, dest] = [self.made, self.dest].map(|document| {
-            document.roots().flat_map(|root| Resource::of_document(root, origin)).collect::<Vec<Resource<'_>>>()
+            let all = self.held.resources_of(document);
+            all.map(|resource| Resource { origin: origin(), ..resource }).collect::<Vec<Resource<'_>>>()
         });
         let mut all = Vec::new();
         let mut told: Vec<Range<usize>> = Vec::new();

@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow};
 use krm_files::held::Held;
 use krm_files::side::{Side, SidePart};
 use krm_files::told;
+use krm_folders::documents;
 use krm_folders::merge::merge;
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
 use krm_merge::resource::{Identity, Resource};
@@ -102,8 +103,9 @@ impl Patch {
         if self.text.is_empty() {
             return Ok(files);
         }
-        let patch = vec![Side::of_text(NAME, &self.text)?];
-        let merge = merge(original, &[(Role::Source, patch)], || setting.config())?;
+        let mut patch = Side::of_text(NAME, &self.text)?;
+        documents::follow(&mut patch, original);
+        let merge = merge(original, &[(Role::Source, vec![patch])], || setting.config())?;
         if let Some(error) = merge.results.iter().find(|result| result.severity == Severity::Error) {
             return Err(anyhow!("{NAME} must be one that can be merged: {}", told::line(error)));
         }

@@ -143,7 +143,12 @@ fn whole_resources_can_be_beyond_a_patch_too() {
             &[],
             "dest.yaml:1: ConfigMap b: a patch adds resources at the",
         ),
-        (kustomization("a"), kustomization("b"), &[], "dest.yaml:1: a patch names a resource by apiVersion, kind and"),
+        (
+            format!("{}---\n{a}", kustomization("a")),
+            format!("{}---\n{a}", kustomization("b")),
+            &[],
+            "dest.yaml:1: a patch names a resource by apiVersion, kind and",
+        ),
         (
             a.clone(),
             format!("{a}---\n{b}"),

@@ -9,6 +9,7 @@ mod completion;
 #[path = "../../../../tests/support/steps.rs"]
 mod counts;
 mod diff_corpus;
+mod documents;
 mod explain;
 mod extract;
 mod folders;
