@@ -21,7 +21,7 @@ pub fn definition() -> serde_json::Value {
             "tags": ["mutator"],
             "versions": [{
                 "name": "v1alpha1",
-                // A second run is an error if it deletes what the first run deleted, or selects sides that the first run consumed.
+                // A second run is an error if it selects sides that the first run consumed. It may add a line again that a text has twice.
                 "idempotent": false,
                 "usage": page("functions/merge"),
                 "examples": EXAMPLES.map(|name| page(&format!("examples/merge-{name}"))),

@@ -22,7 +22,7 @@ use super::compared::{Compared, Ways, any_strays, compared};
 use super::named::{ElementFate, NamedMerge};
 use super::partners::FeaturesOf;
 use super::three::{Anchor, Changed, Hunk, Part};
-use super::{Refiner, Sources, Values, name_of_field, overlap};
+use super::{Refiner, Sources, Values, lines, name_of_field, overlap};
 use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::merge::{changed_upstream, merge_at};
 use crate::stump::without_stumps;
@@ -92,11 +92,21 @@ impl<'a> Refiner<'a, '_> {
         {
             return Some(named);
         }
+        // Scalars without names are like the lines of a text: where git merges them clean, its result counts.
+        let is_plain = names.is_none()
+            && order == WordOrder::Free
+            && views.iter().all(|side| side.iter().all(|element| element.text().is_some()));
+        let all = [original, updated, dest].map(|version| &version.numbers[..]);
+        if is_plain && let Some((parts, _)) = lines::settled(all) {
+            let (pieces, sources) = self.pieces(conflict, &versions, (&parts, None), cursor)?;
+            self.tell(&conflict.path, sources, Combined::Elements);
+            return Some(joined(conflict, sides.dest, &pieces));
+        }
         let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
         let Compared { parts, in_updated, in_dest } = compared(original.all(), &found[0], &found[1]);
         let new =
             AddedElements::of(original.all(), [updated.all(), dest.all()], [&in_updated, &in_dest], (names, order));
-        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, &new), cursor)?;
+        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, Some(&new)), cursor)?;
         let is_settled = pieces.iter().all(|piece| matches!(piece, ListPiece::Settled(_)));
         let is_open = pieces.iter().any(|piece| matches!(piece, ListPiece::Open(_)));
         let merged = versions.merged(&parts);
@@ -114,7 +124,14 @@ impl<'a> Refiner<'a, '_> {
             if names.is_some_and(|names| !NamedMerge::allows(result, pick_of(winner), names, lists, policy)) {
                 return false;
             }
-            if !is_open && any_strays([original, updated, dest].map(|version| &version.numbers[..]), &numbers) {
+            let is_plain_again = |side: &Version<'_>| {
+                let lists = [&original.numbers[..], &side.numbers, &numbers];
+                lines::settled(lists).is_some_and(|(_, merged)| merged != numbers)
+            };
+            if is_plain && (is_plain_again(updated) || is_plain_again(dest)) {
+                return false;
+            }
+            if !is_open && any_strays(all, &numbers) {
                 return false;
             }
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
@@ -142,7 +159,7 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (parts, new): (&[Part], &AddedElements<'_, 'a>),
+        (parts, new): (&[Part], Option<&AddedElements<'_, 'a>>),
         cursor: Cursor<'a>,
     ) -> Option<(Vec<ListPiece<'a>>, Sources)> {
         let changed = parts.iter().filter_map(|part| match part {
@@ -170,7 +187,7 @@ impl<'a> Refiner<'a, '_> {
                     ListPiece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
-                    let added = new.in_hunk(hunk);
+                    let added = new.and_then(|new| new.in_hunk(hunk));
                     if let Some(BothAdded::Apart(elements)) = added {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);

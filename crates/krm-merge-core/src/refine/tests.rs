@@ -267,6 +267,22 @@ fn additions_of_both_sides_stay_in_a_list_without_keys() {
 }
 
 #[test]
+fn scalars_without_names_are_merged_as_git_merges_lines() {
+    for (original, updated, dest, want, conflicts) in [
+        ("[s, a, b, e]", "[s, a, b, b, e]", "[s, x, a, b, e]", "[s, x, a, b, b, e]", 0),
+        ("[a, b, a, a, a]", "[a, a, a, a]", "[c, a, b, a, a, a]", "[c, a, a, a, a]", 0),
+        // TODO: There is no conflict for git. But a second run, with the sides as they are or swapped, would add one more, as git does.
+        ("[s, a, e]", "[s, x, a, e]", "[s, a, a, e]", "[s, x, a, e]", 1),
+        ("[s, r, e]", "[s, r, r, e]", "[s, p, r, e]", "[s, r, r, e]", 1),
+        ("[a, a]", "[a, a, a]", "[a, X, a]", "[a, a, a]", 1),
+    ] {
+        assert_eq!(both(original, updated, dest), (want.into(), conflicts), "{original} {updated} {dest}");
+        assert_eq!(both(original, dest, updated).1, conflicts, "swapped: {original} {updated} {dest}");
+        assert_eq!(both(original, updated, want).0, want, "again: {original} {updated} {dest}");
+    }
+}
+
+#[test]
 fn additions_stay_in_a_list_that_original_lacks_as_in_an_empty_one() {
     for (updated, dest, want) in [
         ("[x]", "[y]", "[y, x]"),
