@@ -96,9 +96,9 @@ mod tests {
         let package = |name: &str| json!({"name": name, "version": "1.0.0", "id": name, "license": "MIT/Apache-2.0"});
         let dep = |name: &str, kind: Value| json!({"pkg": name, "dep_kinds": [{"kind": kind}]});
         let metadata = json!({
-            "packages": [package("krm-merge-function"), package("used"), package("below"), package("tests"), package("other")],
+            "packages": [package("kubectl-krm-merge"), package("used"), package("below"), package("tests"), package("other")],
             "resolve": {"nodes": [
-                {"id": "krm-merge-function", "deps": [dep("used", Value::Null), dep("tests", json!("dev"))]},
+                {"id": "kubectl-krm-merge", "deps": [dep("used", Value::Null), dep("tests", json!("dev"))]},
                 {"id": "used", "deps": [dep("below", Value::Null)]},
                 {"id": "below", "deps": []},
                 {"id": "tests", "deps": [dep("other", Value::Null)]},
@@ -106,7 +106,7 @@ mod tests {
         });
         let crates = in_programs(&metadata);
         let names: Vec<&str> = crates.keys().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["below", "krm-merge-function", "used"]);
+        assert_eq!(names, ["below", "kubectl-krm-merge", "used"]);
         let bill = bill(&crates).expect("JSON");
         assert!(bill.contains("pkg:cargo/used@1.0.0") && bill.contains("MIT OR Apache-2.0"), "{bill}");
     }
