@@ -54,6 +54,11 @@ pub fn settled(
     owners: &Owners,
     of_type: OfType<'_>,
 ) -> Result<Settled> {
+    // Most objects are as they were applied, and need no closer look.
+    let is_unchanged = original == Some(updated) && owners.root().is_as_applied();
+    if is_unchanged && is_there(&updated.clone().into_json(), &dest.clone().into_json()) {
+        return Ok(Settled { original: Some(dest.clone()), updated: dest.clone() });
+    }
     let types = of_type.types;
     let live = Document::parse(dest.yaml())?;
     let is_builtin = builtin::root(dest.api_version(), dest.kind()).is_some();
@@ -86,6 +91,19 @@ pub fn settled(
     let [original, updated] =
         [(both.original, original), (both.updated, chosen)].map(|(found, before)| found.map_or(before, Object::live));
     Ok(Settled { original: Some(original), updated })
+}
+
+/// Whether a live value has each field and element that was applied, whatever its value.
+fn is_there(applied: &Value, live: &Value) -> bool {
+    match (applied, live) {
+        (Value::Object(applied), Value::Object(live)) => applied
+            .iter()
+            .all(|(name, applied)| applied.is_null() || live.get(name).is_some_and(|live| is_there(applied, live))),
+        (Value::Array(applied), Value::Array(live)) => {
+            applied.len() == live.len() && applied.iter().zip(live).all(|(applied, live)| is_there(applied, live))
+        }
+        (applied, live) => [applied, live].into_iter().all(|value| !value.is_object() && !value.is_array()),
+    }
 }
 
 /// A place in a live object, in all three states.
