@@ -7,7 +7,7 @@ use krm_schema::schema::{ASSOCIATIVE_KEYS, ListKind, is_key};
 use krm_tree::child::{Value, element_key};
 use krm_tree::path::ElementKey;
 use krm_tree::tree::View;
-use krm_yaml::hashed::{HashMap, HashSet};
+use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use crate::warning::Notice;
 
@@ -26,10 +26,15 @@ pub(super) fn shortened<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>])
             of_dest.iter().filter(|old| !stays.contains(&old.meaning())).count()
         }
     };
-    let is_set = || of_patch.iter().chain(of_dest).all(|element| !element.is_container());
+    // A list of arguments, or one in which a word stands twice, is no set.
+    let is_set = |side: &[View<'_, 'a>]| {
+        let mut seen = HashSet::new();
+        let is_word = |e: View<'_, 'a>| !e.is_container() && !e.text().is_some_and(|text| text.starts_with('-'));
+        side.iter().all(|element| is_word(*element) && seen.insert(element.meaning()))
+    };
     let by = match key {
         Some(key) => Some(ListKind::Map(vec![key.to_owned()])),
-        None => is_set().then_some(ListKind::Set),
+        None => (is_set(of_patch) && is_set(of_dest)).then_some(ListKind::Set),
     };
     (lost > 0).then_some(Notice::Shortened { lost, by })
 }
@@ -90,6 +95,9 @@ mod tests {
             ("[a, b]", "[c, b, a]", "None"),
             ("[a, {b: 1}]", "[a]", "1 None"),
             ("[a]", "[]", "1 Some(Set)"),
+            ("[-p, 80]", "[90]", "2 None"),
+            ("[a]", "[--p]", "1 None"),
+            ("[a, a, b]", "[a]", "1 None"),
             ("[{name: a}]", "[]", "1 by name"),
             ("[]", "[a]", "None"),
         ] {

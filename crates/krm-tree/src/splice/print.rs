@@ -505,7 +505,8 @@ impl HostLayout<'_> {
 
     fn scalar_key(&self, key: NodeRef<'_>) -> String {
         match key.style() {
-            _ if key.is_absent() => nothing(key),
+            // Its name is empty, whatever type its tag gives it.
+            _ if key.is_absent() => with_tag(key, "\"\""),
             // A patch in JSON must quote every key, so these quotes mean nothing.
             _ if self.flow == Flow::Yaml && trim_start(key.document().source()).starts_with('{') => {
                 plain_or_quoted(key.string())
