@@ -167,9 +167,7 @@ impl<'a> PlaceOfStates<'a, '_> {
             {
                 self.elements(|place| place.both())?
             }
-            (Some(applied), Some(said)) if same(applied, said) => {
-                Both::same(value(if self.held.is_as_applied() { self.live } else { applied })?)
-            }
+            (Some(applied), Some(said)) if same(applied, said) => Both::same(self.as_the_server_has_it(applied)?),
             (_, Some(said)) => Both { original: self.whole()?, updated: Some(value(said)?) },
         })
     }
@@ -196,9 +194,15 @@ impl<'a> PlaceOfStates<'a, '_> {
             Some(applied) if applied.is_list() && self.live.is_list() && !self.keys().is_empty() => {
                 Ok(self.elements(all)?.original)
             }
-            Some(_) if self.held.is_as_applied() => value(self.live).map(Some),
-            Some(applied) => value(applied).map(Some),
+            Some(applied) => self.as_the_server_has_it(applied).map(Some),
         }
+    }
+
+    /// The applied value in the server's form, if nobody else set it, or if it has only what the server does not keep beside the live value.
+    fn as_the_server_has_it(&self, applied: NodeRef<'a>) -> Result<Value> {
+        let [applied, live] = [value(applied)?, value(self.live)?];
+        let is_kept = || self.is_builtin && kept(self.name, &applied) == kept(self.name, &live);
+        Ok(if self.held.is_as_applied() || is_kept() { live } else { applied })
     }
 
     /// The part of the live value that nobody set.
@@ -239,6 +243,7 @@ impl<'a> PlaceOfStates<'a, '_> {
         let [original, updated] = [original?, updated?];
         Ok(match original == updated {
             true => original.filter(|value| !is_left_out(value)).map_or_else(Both::default, Both::same),
+            // TODO: the server fills some empty maps, such as `behavior: {}`. A dry run would say so.
             false => {
                 let [original, updated] = [original, updated].map(|value| value.filter(|value| !is_left_out(value)));
                 Both { original, updated }
@@ -285,6 +290,18 @@ impl<'a> PlaceOfStates<'a, '_> {
             Ok(ListKind::Map(keys)) if lists.iter().flatten().all(|e| element_key(*e, &keys).is_some()) => keys,
             _ => Vec::new(),
         }
+    }
+}
+
+/// A value without the fields that the server does not keep. `parent` is the name of the field that has the value.
+fn kept(parent: &str, value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let fields = map.iter().map(|(name, value)| (name.clone(), kept(name, value)));
+            fields.filter(|(name, value)| !is_left_out(parent, name, value)).collect::<Map<_, _>>().into()
+        }
+        Value::Array(list) => list.iter().map(|element| kept(parent, element)).collect::<Vec<_>>().into(),
+        value => value.clone(),
     }
 }
 

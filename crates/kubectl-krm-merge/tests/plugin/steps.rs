@@ -1,5 +1,7 @@
 //! Nothing is quadratic: the plugin does work in proportion to its input, where conflicts and elements are many.
 
+use std::cell::RefCell;
+
 use crate::counts::{Run, grows_with_the_input};
 use crate::support::{Folder, PLUGIN, has};
 
@@ -8,17 +10,15 @@ fn check(n: usize, args: &[&str], code: i32, files: impl Fn(usize) -> Vec<(&'sta
     if !has("valgrind") {
         return;
     }
-    let folders = [n, 2 * n, 4 * n].map(|n| {
+    // They go when the last run has ended.
+    let folders = RefCell::new(Vec::new());
+    grows_with_the_input(n, |n| {
         let folder = Folder::new();
         files(n).iter().for_each(|(name, text)| folder.write(name, text));
-        (n, folder)
-    });
-    grows_with_the_input(n, |n| Run {
-        program: PLUGIN,
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        folder: folders.iter().find(|(size, _)| *size == n).map(|(_, folder)| folder.0.clone()),
-        stdin: String::new(),
-        code,
+        let path = folder.0.clone();
+        folders.borrow_mut().push(folder);
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Run { program: PLUGIN, args, folder: Some(path), stdin: String::new(), code }
     });
 }
 
