@@ -210,8 +210,8 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(is_left).map(|entry| entry.path()).collect()
 }
 
-/// How often to try a lock. Another process may hold it for a moment, only to check it.
-const TRIES: usize = 20;
+/// How often to try a lock. Another process may hold it for a moment, only to check it, or to clear away what a killed run left.
+const TRIES: usize = 200;
 
 /// The lock of a run on a folder. It is a file, because another program may lock a folder for reasons of its own.
 struct Lock {
@@ -231,21 +231,23 @@ impl Drop for Lock {
 /// # Errors
 /// Another run has locked the folder, or a folder that contains it.
 fn lock(path: &Path, folder: Folder) -> Result<Option<Lock>> {
-    if let Some(above) = path.parent().and_then(|above| taken(above, None)) {
-        return Err(other_run(&above));
-    }
+    let mut other = path.to_owned();
     for _ in 0..TRIES {
-        let Ok(file) = made::held_in(&folder, OsStr::new(LOCK)) else { return Ok(None) };
-        match file.try_lock() {
-            Ok(()) if is_there(&file) => return Ok(Some(Lock { folder, _file: file })),
-            // The run that had it took it away meanwhile.
-            Ok(()) => {}
-            Err(TryLockError::Error(_)) => return Ok(None),
-            // A process that only checks the lock releases it at once.
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        if let Some(above) = path.parent().and_then(|above| taken(above, None)) {
+            other = above;
+        } else {
+            let Ok(file) = made::held_in(&folder, OsStr::new(LOCK)) else { return Ok(None) };
+            match file.try_lock() {
+                Ok(()) if is_there(&file) => return Ok(Some(Lock { folder, _file: file })),
+                // The run that had it took it away meanwhile.
+                Ok(()) => continue,
+                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::WouldBlock) => path.clone_into(&mut other),
+            }
         }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    Err(other_run(path))
+    Err(other_run(&other))
 }
 
 fn other_run(folder: &Path) -> Error {

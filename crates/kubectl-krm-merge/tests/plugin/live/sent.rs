@@ -472,7 +472,7 @@ fn a_token_that_is_over_is_asked_for_again() {
     });
     let folder = folder(&server, &[("web.yaml", &super::deployment(3, "web:1").to_string())]);
     let login = folder.path("login.sh");
-    folder.write("login.sh", format!("echo run >>{0}.runs\nprintf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{{\"token\":\"t%s\"}}}}' $(($(wc -l <{0}.runs)))\n", login.display()));
+    folder.write("login.sh", format!("echo run >>{0}.runs\nruns=0\nwhile read -r _; do runs=$((runs + 1)); done <{0}.runs\nprintf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{{\"token\":\"t%s\"}}}}' $runs\n", login.display()));
     let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": [login], "interactiveMode": "Never"});
     let mut kubeconfig: Value = serde_json::from_str(&folder.read("kubeconfig")).expect("JSON");
     kubeconfig["users"][0]["user"] = json!({"exec": exec});
