@@ -1,4 +1,4 @@
-//! A file that holds no resources, on three sides: what becomes of it in a three-way merge.
+//! A file that holds no resources, on three sides: how a three-way merge changes it.
 //!
 //! If only upstream changed such a file, the merge takes updated's. If both sides changed it to different bytes, the engine merges its
 //! lines or fields if it can. Whatever overlaps is a conflict, which the policy settles like a conflict of resources. A file that dest

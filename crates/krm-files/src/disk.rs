@@ -36,6 +36,7 @@ use crate::folder::{Folder, fill, most_open, sync};
 use crate::told::{Message, Word};
 use crate::walk::{Tree, is_leftover, shown};
 use crate::{cache, cores, made, owner};
+pub use journal::hash;
 use journal::{Ended, Entry, Finished, Journal, Step};
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.

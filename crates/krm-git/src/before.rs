@@ -11,12 +11,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::disk::Replacement;
+use krm_files::disk::{Replacement, hash};
 use krm_files::held::is_executable;
-use krm_files::walk::shown;
+use krm_files::walk::{c_quoted, shown};
 use krm_merge::file_path;
 use krm_yaml::shown;
-use sha2::{Digest, Sha256};
 
 use crate::index::{Index, replaced};
 use crate::objects::Objects;
@@ -206,7 +205,8 @@ fn befores<'r>(index: &Index, dest: &str, files: impl Iterator<Item = &'r Replac
     for Replacement { file, old, new, .. } in files {
         let Some(path) = from_top(index, file).filter(|path| known.insert(path.clone())) else { continue };
         if old.is_some() {
-            asked.push_str(&in_quotes(&path));
+            // The quotes keep a line break in a name.
+            asked.push_str(&c_quoted(&path, |_| true));
             asked.push('\n');
         }
         befores.push(Before {
@@ -248,18 +248,6 @@ fn from_top(index: &Index, file: &Path) -> Option<String> {
         None => file.to_owned(),
     };
     Some(file.strip_prefix(&index.top).ok()?.to_str()?.to_owned())
-}
-
-/// A path as a line for `git hash-object --stdin-paths`.
-fn in_quotes(path: &str) -> String {
-    format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
-}
-
-fn hash(text: &[u8]) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hash, byte| {
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    })
 }
 
 /// The name of the note.

@@ -14,9 +14,9 @@ use std::process::Command;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::disk;
 use krm_files::told;
 use krm_files::walk::shown;
-use sha2::{Digest, Sha256};
 
 use crate::address::{ReleaseAddress, Repo};
 use crate::cache::{self, remove, write};
@@ -515,6 +515,6 @@ fn name_of(url: &str) -> String {
     let url = if Path::new(bare.strip_prefix("file://").unwrap_or(bare)).exists() { url } else { bare };
     let last = bare.rsplit(['/', ':']).next().unwrap_or_default();
     let word: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect();
-    let hash: String = Sha256::digest(url.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = disk::hash(url.as_bytes()).chars().take(16).collect();
     format!("{word}-{hash}")
 }

@@ -58,20 +58,23 @@ struct HeldField {
 /// What to ask the server for with server-side apply: the patch of each object that is new or not plainly as the files say. Of a new one, the
 /// server says what it does not take.
 pub fn apply_patches<'l>(sender: &Sender<'_>, locals: &'l [Local], merge: &Merge) -> Vec<(&'l Local, Send)> {
-    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
-    let is_meant = |local: &&Local| {
-        let is_changed = changed.contains(local.address.to_string().as_str());
-        is_changed || !is_plainly_owned(sender, local)
-    };
+    let changed = changed(merge);
+    let is_meant =
+        |local: &&Local| changed.contains(local.address.to_string().as_str()) || !is_plainly_owned(sender, local);
     locals.iter().filter(is_meant).map(|local| (local, applied(local))).collect()
 }
 
 /// What to ask the server for with client-side apply: of the patches, those of objects that exist and that the merge changes.
 pub fn merge_patches<'l>(patches: &[(&'l Local, Send)], merge: &Merge) -> Vec<(&'l Local, Send)> {
-    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
+    let changed = changed(merge);
     let is_asked =
         |(local, _): &&(&Local, Send)| local.live.is_some() && changed.contains(local.address.to_string().as_str());
     patches.iter().filter(is_asked).cloned().collect()
+}
+
+/// The addresses of the objects that the merge changes.
+fn changed(merge: &Merge) -> HashSet<&str> {
+    merge.changes.iter().map(|change| change.path.as_str()).collect()
 }
 
 /// Asks the server what some patches would do.
@@ -79,7 +82,7 @@ pub fn merge_patches<'l>(patches: &[(&'l Local, Send)], merge: &Merge) -> Vec<(&
 /// # Errors
 /// The server does not answer.
 pub async fn claims<'l>(sender: &Sender<'_>, asked: Vec<(&'l Local, Send)>, merge: &Merge) -> Result<Vec<Claim<'l>>> {
-    let changed: HashSet<&str> = merge.changes.iter().map(|change| change.path.as_str()).collect();
+    let changed = changed(merge);
     let asked = asked.into_iter().map(async |(local, mut send)| {
         if local.needs.as_ref().is_some_and(|needs| changed.contains(needs.to_string().as_str())) {
             return Ok(Claim { local, send, answer: Answer::Unasked });

@@ -96,7 +96,7 @@ pub fn live(args: &Live) -> Result<End> {
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
     let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
-    // The patches are those of the merge, before the server says what becomes of them.
+    // The patches are those of the merge, before the server answers.
     let patches = if args.server_side || merge.has_failed() { Vec::new() } else { patches(&locals, &merge)? };
     let asked = match merge.has_failed() {
         true => Vec::new(),

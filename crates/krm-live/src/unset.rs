@@ -200,9 +200,13 @@ impl<'a> PlaceOfStates<'a, '_> {
 
     /// The applied value in the server's form, if nobody else set it, or if it has only what the server does not keep beside the live value.
     fn as_the_server_has_it(&self, applied: NodeRef<'a>) -> Result<Value> {
-        let [applied, live] = [value(applied)?, value(self.live)?];
-        let is_kept = || self.is_builtin && kept(self.name, &applied) == kept(self.name, &live);
-        Ok(if self.held.is_as_applied() || is_kept() { live } else { applied })
+        let live = value(self.live)?;
+        if self.held.is_as_applied() {
+            return Ok(live);
+        }
+        let applied = value(applied)?;
+        let is_kept = self.is_builtin && kept(self.name, &applied) == kept(self.name, &live);
+        Ok(if is_kept { live } else { applied })
     }
 
     /// The part of the live value that nobody set.

@@ -56,7 +56,7 @@ pub struct DocumentNote<'a> {
     pub winner: Option<Side>,
 }
 
-/// Whoever has a document that is not a resource: decides its conflicts, and hears what becomes of it.
+/// Whoever has a document that is not a resource: decides its conflicts, and gets its results.
 pub trait DocumentOwner {
     /// Decides the conflicts of a document. It gets the document on each side, and calls the other function once, with who wins a conflict;
     /// `None` leaves it open.

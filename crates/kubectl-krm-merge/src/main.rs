@@ -63,8 +63,7 @@ fn main() -> ExitCode {
 /// Whether the program is the function, and not the commands: without arguments, or with the file of a functionConfig. As kubectl's plugin it
 /// never is.
 fn is_function(args: &[OsString]) -> bool {
-    let program = program();
-    if program.is_empty() || program.starts_with("kubectl") {
+    if is_plugin(&program()) {
         return false;
     }
     match args {
@@ -174,10 +173,15 @@ const MEANT: [(&str, &str); 12] = [
     ("update", "'upgrade' merges a new release of upstream into a package"),
 ];
 
+/// Whether a name of the program is one of kubectl's plugin. Without a name, it is.
+fn is_plugin(program: &str) -> bool {
+    program.is_empty() || program.starts_with("kubectl")
+}
+
 /// The command line, with the name by which the user called the program.
 fn command() -> clap::Command {
     let file = program();
-    let is_plugin = file.starts_with("kubectl") || file.is_empty();
+    let is_plugin = is_plugin(&file);
     let name = if is_plugin { "kubectl krm-merge".to_owned() } else { shown::line(&file).into_owned() };
     let own = if is_plugin { "kubectl-krm_merge" } else { "krm-merge" };
     cli::command().name(own).bin_name(name)

@@ -69,7 +69,7 @@ impl Plain {
                         continue;
                     }
                     let is_by_field = names_document(path) && is_plain(old) && is_plain(new);
-                    match texts.each_ref().map(|text| by_field(text).filter(|_| is_by_field)) {
+                    match texts.each_ref().map(|text| is_by_field.then(|| by_field(text)).flatten()) {
                         [Some(of_old), Some(of_new)] => {
                             let names = [old, new].map(|held| held.name.clone());
                             let texts = [of_old, of_new];

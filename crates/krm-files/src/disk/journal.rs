@@ -322,7 +322,8 @@ fn seal(key: Key, bytes: &[u8]) -> String {
     sealed(sealed(bytes).as_bytes())
 }
 
-fn hash(bytes: &[u8]) -> String {
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut hash, byte| {
         let _ = write!(hash, "{byte:02x}");
         hash

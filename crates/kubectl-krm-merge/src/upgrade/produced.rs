@@ -15,6 +15,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
+use krm_files::disk::hash;
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::package::Package;
@@ -23,7 +24,6 @@ use krm_git::cache;
 use krm_git::refs::State;
 use krm_merge::file_path::RULES;
 use krm_yaml::shown;
-use sha2::{Digest, Sha256};
 
 use super::past::Past;
 use super::volatile::{Kept, Volatile};
@@ -230,10 +230,6 @@ fn files(hash: &str) -> Result<[PathBuf; 2]> {
     let first = cache::outputs()?.join(hash);
     let second = cache::again(&first);
     Ok([first, second])
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// All that a program says, up to a limit. It must be able to say the rest, or it would wait for ever.
