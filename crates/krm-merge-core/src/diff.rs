@@ -209,13 +209,10 @@ impl<'a> Differ<'a> {
         let are_filled = || sides.dest.is_some_and(NodeRef::is_container) && updated.is_container();
         let original = sides.original.filter(|original| !original.is_null() || !are_filled());
         let sides = NodeOfSides { original, ..sides };
-        let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
+        // Another tag makes another value: its fields may mean something else.
+        let alike = original.or(sides.dest).is_none_or(|before| before.is_kind_of(updated));
         match updated.resolve().kind() {
-            Kind::Map
-                if alike && !cursor.is_replaced() && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) =>
-            {
-                self.map(updated, Emptied::Stays, sides, cursor)
-            }
+            Kind::Map if alike && !cursor.is_replaced() => self.map(updated, Emptied::Stays, sides, cursor),
             Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
             _ if original.is_some_and(|o| same(o, updated)) => Ok(None),
             _ => Ok(sides.expecting(Wants::Value(updated))),

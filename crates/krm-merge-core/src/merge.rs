@@ -165,9 +165,13 @@ impl<'a> Walk<'a> {
             return self.agreed(dest, updated, change.expects);
         }
         let original = change.expects.finds_another(view).then(|| change.expects.value());
-        let is_list_for_list = view.is_some_and(View::is_list)
-            && updated.is_some_and(NodeRef::is_list)
-            && matches!(change.wants, Wants::Value(_));
+        // A patch without a tag speaks of the elements alone.
+        let is_for = |old: View<'_, '_>, new: NodeRef<'_>| {
+            old.is_kind_of(new) || matches!(change.expects, Expects::Anything) && new.container_tag().is_none()
+        };
+        let lists = view.filter(|old| old.is_list()).zip(updated.filter(|new| new.is_list()));
+        let is_list_for_list =
+            matches!(change.wants, Wants::Value(_)) && lists.is_some_and(|(old, new)| is_for(old, new));
         let kept = if original.is_some() { dest.clone() } else { None };
         let taken = match updated {
             None => None,

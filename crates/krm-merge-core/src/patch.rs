@@ -177,7 +177,11 @@ impl<'a> Lowering<'a> {
         others: Others,
     ) -> Result<Change<'a>, Error> {
         check_kept(&self.trail, patch, there)?;
-        let wants = if patch.is_map() {
+        let is_other = |there: View<'_, 'a>| there.is_container() && !there.is_kind_of(patch);
+        let wants = if patch.container_tag().is_some() && there.is_some_and(is_other) && !self.reading.must_cut(patch) {
+            // A patch without a tag speaks of the fields alone.
+            Wants::Value(patch)
+        } else if patch.is_map() {
             self.tell_idle(patch);
             match self.reading.directive(patch)? {
                 Some(Directive::Delete) if self.trail.is_fields(&["metadata"]) && there.is_some() => {

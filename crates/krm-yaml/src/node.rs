@@ -493,6 +493,18 @@ impl<'a> NodeRef<'a> {
         text.split_ascii_whitespace().find(|t| t.starts_with('!'))
     }
 
+    /// The tag of a map or list that says more than its kind, as in `!If [a, b]`.
+    pub fn container_tag(self) -> Option<&'a str> {
+        let is_kind = |tag: &str| matches!(tag.strip_prefix(CORE), Some("map" | "seq"));
+        self.tag().filter(|tag| self.is_container() && !is_kind(tag))
+    }
+
+    /// Whether two values are of one kind: two maps of one tag, two lists of one tag, or two scalars. An alias counts as its value.
+    pub fn is_kind_of(self, other: NodeRef<'_>) -> bool {
+        let (own, other) = (self.resolve(), other.resolve());
+        own.kind() == other.kind() && own.container_tag() == other.container_tag()
+    }
+
     /// Its anchor as written.
     pub fn anchor_text(self) -> Option<&'a str> {
         let (start, end) = self.props()?.anchor?;

@@ -3,7 +3,8 @@
 use crate::hashed::HashMap;
 use crate::node::{Kind, NodeRef, Style};
 
-/// Whether two nodes mean the same: maps without regard to order, lists in order, scalars by type and value.
+/// Whether two nodes mean the same: maps without regard to order, lists in order, scalars by type and value. A tag is
+/// a part of the meaning.
 pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let (a, b) = (a.resolve(), b.resolve());
     match (a.is_link(), b.is_link()) {
@@ -12,7 +13,7 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         // One side wrote the link out.
         _ => return same(a.target(), b.target()),
     }
-    if a.kind() != b.kind() {
+    if !a.is_kind_of(b) {
         return false;
     }
     if are_written_alike(a, b) {

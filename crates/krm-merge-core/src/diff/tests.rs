@@ -16,8 +16,9 @@ fn json(node: NodeRef<'_>) -> String {
 }
 
 /// The merge result of three documents, and the result of each conflict, with its place.
-fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
-    let documents = sides.map(|text| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
+fn merged(sides: [impl AsRef<str>; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
+    let sides = sides.each_ref().map(AsRef::as_ref);
+    let documents = sides.map(|text: &str| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
     let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
     let types = Types::new([], Inference::On);
     let change = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Follow)
@@ -893,5 +894,33 @@ fn an_alias_in_conflict_is_updateds_value() {
     ] {
         let (merged, conflicts) = merged(["a: &x 1\nb: 5\n", updated, dest], OnConflict::TakeUpdated);
         assert_eq!((merged.as_str(), conflicts.len()), (want, 1), "{updated}{dest}");
+    }
+}
+
+/// Original, updated and dest, each with one field; what the field is if updated wins, and `!` if that is a conflict.
+const TAGS: [[&str; 4]; 13] = [
+    ["!x {k: 1}", "!y {k: 1}", "!x {k: 1}", "!y {k: 1}"],
+    ["!x {k: 1}", "!y {k: 1}", "!x {k: 2}", "!y {k: 1} !"],
+    ["{k: 1}", "!y {k: 1}", "{k: 1, l: 2}", "!y {k: 1} !"],
+    ["!x {k: 1}", "{k: 1}", "!x {k: 1}", "{k: 1}"],
+    ["!x {k: 1}", "!x {k: 2}", "!x {k: 1, l: 2}", "!x {k: 2, l: 2}"],
+    ["!x {k: 1}", "!!map {k: 2}", "{k: 1, l: 2}", "!!map {k: 2} !"],
+    ["!!map {k: 1}", "{k: 2}", "{k: 1, l: 2}", "{k: 2, l: 2}"],
+    ["!x [a]", "!y [a]", "!x [a]", "!y [a]"],
+    ["!x [a]", "!y [a]", "!x [a, b]", "!y [a] !"],
+    ["\n  - !x [a]\n  - b", "\n  - !y [a]\n  - b", "\n  - !x [a]\n  - c", "\n  - !y [a]\n  - b !"],
+    ["~", "!y {k: 1}", "!x {k: 1}", "!y {k: 1} !"],
+    ["{}", "{n: !z {p: !q [1]}}", "{m: 1}", "{m: 1, n: !z {p: !q [1]}}"],
+    ["\n  k: 1", "\n  k: 1\n  n: !z\n    p: 1", "\n  k: 2", "\n  k: 2\n  n: !z\n    p: 1"],
+];
+
+#[test]
+fn a_tag_is_a_part_of_the_value() {
+    for [original, updated, dest, want] in TAGS {
+        let text = |value: &str| format!("a: {value}\n").replace(": \n", ":\n");
+        let (result, conflicts) = merged([original, updated, dest].map(text), OnConflict::TakeUpdated);
+        let (want, is_conflict) = want.strip_suffix(" !").map_or((want, false), |want| (want, true));
+        assert_eq!(result, text(want), "{original:?} {updated:?} {dest:?}");
+        assert_eq!(!conflicts.is_empty(), is_conflict, "{original:?} {updated:?} {dest:?}");
     }
 }

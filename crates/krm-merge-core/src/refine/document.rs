@@ -34,7 +34,7 @@ pub(super) fn merged(
     let documents = [original?, updated?, dest?];
     let [original, updated, dest] = documents.each_ref().map(root);
     let (original, updated, dest) = (original?, updated?, dest?);
-    if original.kind() != dest.kind() || updated.kind() != dest.kind() {
+    if !original.is_kind_of(dest) || !updated.is_kind_of(dest) {
         return None;
     }
     links::keep(Sides { original: &[original], updated: &[updated], dest: &[dest] });

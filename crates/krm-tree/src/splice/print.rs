@@ -326,14 +326,12 @@ impl HostLayout<'_> {
                 // In the column of its key, a comment at the end of a list would not belong to the list.
                 let foot_at = at.max(column + 1);
                 let body = self.children(node, new.tree, at, (foot, foot_at));
-                let head = if !body.is_empty() {
-                    String::new()
-                } else if kind == Kind::Map {
-                    "{}".into()
-                } else {
-                    "[]".into()
+                let head = match kind {
+                    _ if !body.is_empty() => "",
+                    Kind::Map => "{}",
+                    _ => "[]",
                 };
-                BlockText { head, body }
+                BlockText { head: with_tag(node, head), body }
             }
         }
     }
@@ -370,7 +368,7 @@ impl HostLayout<'_> {
         }
         let mut out = self.above(new, column);
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
-        if let Some(node) = document.filter(|node| node.style() == Style::Block) {
+        if let Some(node) = document.filter(|node| node.style() == Style::Block && node.tag().is_none()) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
             let mut body = self.children(node, new.tree, column + 2, (Foot::Own(None), column + 2));
             let mut contents = body.iter().map(|line| trim_start(line));
@@ -455,6 +453,7 @@ impl HostLayout<'_> {
             out.push(self.flow_value(node, tree, 0));
         } else {
             let children = self.children(node, tree, 0, (Foot::Own(None), 0));
+            out.extend(node.tag_text().map(str::to_owned));
             out.extend(children.into_iter().skip_while(String::is_empty));
         }
         out

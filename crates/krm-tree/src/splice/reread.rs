@@ -267,7 +267,7 @@ impl<'a> Comparison<'a, '_> {
             (View::Node(own), None) if are_written_alike(own.resolve(), node) => return true,
             _ => {}
         }
-        if tree.kind() != node.kind() {
+        if !tree.is_kind_of(node) {
             return false;
         }
         if node.kind() == Kind::Scalar {

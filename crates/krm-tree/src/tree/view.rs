@@ -70,6 +70,11 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
+    /// Whether it is of the kind of a node: maps and lists have tags.
+    pub fn is_kind_of(self, node: NodeRef<'_>) -> bool {
+        self.like().map_or(node.resolve().kind() == Kind::Scalar, |like| like.is_kind_of(node))
+    }
+
     /// Whether it is a list.
     pub fn is_list(self) -> bool {
         self.kind() == Kind::List
@@ -135,7 +140,7 @@ impl<'t, 'a> View<'t, 'a> {
         if let Self::Node(own) = self {
             return same(own, node);
         }
-        if self.kind() != node.resolve().kind() {
+        if !self.is_kind_of(node) {
             return false;
         }
         match self.kind() {

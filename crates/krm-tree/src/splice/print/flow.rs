@@ -94,7 +94,7 @@ impl HostLayout<'_> {
         if !bracketed || is_cut || node.has_aliases() || node.document().has_anchors_in(node) {
             return self.flow_without_anchor(tree);
         }
-        self.reindent(node, column)
+        with_tag(node, &self.reindent(node, column))
     }
 
     /// The text of a flow map or list on a line with this indentation. Its further lines move with it, but never left of its brackets.
@@ -150,7 +150,7 @@ impl HostLayout<'_> {
         let node = match tree {
             Tree::Node(node) if is_on_one_line(node.resolve()) && self.keeps(node.resolve()) => {
                 let text = node.resolve().text();
-                return self.budget.paid(text.len(), || text.to_owned());
+                return self.budget.paid(text.len(), || with_tag(node.resolve(), text));
             }
             Tree::Node(node) => node.resolve(),
             Tree::Branch(branch) => branch.like.resolve(),
@@ -173,7 +173,8 @@ impl HostLayout<'_> {
             (Kind::List, _) => node.elements().map(|e| self.flow(&Tree::Node(e))).collect(),
         };
         let children = children.join(comma);
-        if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
+        let text = if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") };
+        if self.flow.is_json() { text } else { with_tag(node, &text) }
     }
 
     fn flow_entries(&self, branch: &Branch<'_>) -> Vec<String> {
@@ -258,7 +259,7 @@ impl HostLayout<'_> {
             true if !self.flow.is_json() || self.has_rows() => self.rows(like, new, indent),
             true | false => return self.flow(tree),
         };
-        if self.flow.is_json() { text } else { with_anchor(like, text) }
+        if self.flow.is_json() { text } else { with_anchor(like, with_tag(like, &text)) }
     }
 
     /// Whether new children of brackets get lines of their own, as in KYAML and indented JSON.
