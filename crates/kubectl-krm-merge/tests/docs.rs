@@ -68,6 +68,8 @@ enum How<'a> {
     In(&'a str),
     /// A functionConfig, or fields of its `spec`: `<!-- config -->`.
     Config,
+    /// Run by `tests/recipes.rs`: `<!-- recipe -->` and `<!-- changes -->`.
+    Recipe,
     /// Not tested, for this reason: `<!-- not tested: it installs the program -->`.
     Not(&'a str),
 }
@@ -98,6 +100,7 @@ fn blocks<'a>(page: &str, text: &'a str) -> Vec<Block<'a>> {
             (_, Some(("in", path))) => How::In(path),
             ("text" | "diff", Some(("shows", command))) => How::Shows(command),
             ("yaml", Some(("config", ""))) => How::Config,
+            ("yaml", Some(("recipe", ""))) | ("diff", Some(("changes", ""))) => How::Recipe,
             ("text" | "diff", None) => How::Output,
             (_, comment) => panic!("{page}: nothing tests this block ({language}, {comment:?}):\n{text}"),
         };
@@ -142,7 +145,7 @@ impl Terminal {
 fn checkout(name: &str) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(folder.join("docs")).expect("a folder");
-    for part in ["examples", "docs/comparison"] {
+    for part in ["examples", "docs/comparison", "docs/recipes"] {
         run(Command::new("cp").arg("-r").arg(root().join(part)).arg(folder.join(part))).passes();
     }
     folder
@@ -196,6 +199,7 @@ fn walk(page: &str, terminal: &mut Terminal) -> usize {
                 assert!(file.contains(text), "{page}:\n{text}\nis not in {path}:\n{file}");
             }
             How::Config => assert!(is_understood(text), "{page}:\n{text}"),
+            How::Recipe => {}
             How::Not(why) => assert!(why.len() > 10, "{page}: a reason is a sentence, not \"{why}\""),
         }
     }
