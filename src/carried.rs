@@ -7,6 +7,7 @@
 //! The host says which files are merged like that. All here works on bytes.
 
 mod combine;
+mod lock;
 mod related;
 
 use std::fmt;
@@ -175,6 +176,7 @@ impl CarriedFile<'_> {
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
+            && lock::made_by(path).is_none()
             && let Some(merged) = combiner.combined(path, form.name(path, why, [old, new, here]), [old, new, here])
             && !(is_own && merged.text.is_in_conflict())
         {
@@ -199,8 +201,12 @@ impl CarriedFile<'_> {
         let is_conflict = here != old;
         let treatment = if is_own { sparing(treatment) } else { treatment };
         if is_conflict {
-            let why = if is_own { "it has next to nothing in common with upstream's" } else { "" };
-            carried.results.push(conflict(path, form, has, treatment, why));
+            let why = match lock::made_by(path) {
+                _ if is_own => "it has next to nothing in common with upstream's".to_owned(),
+                Some(command) => format!("a lock file is right only as a whole: make it again with `{command}`"),
+                None => String::new(),
+            };
+            carried.results.push(conflict(path, form, has, treatment, &why));
             carried.results.extend(unreached(path, form, sides, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(treatment, Treatment::By(_));

@@ -622,6 +622,35 @@ fn a_file_that_has_nothing_in_common_with_upstream_s_stays() {
     assert_eq!(folder.read("here/README.md"), new);
 }
 
+/// Two changed lock files give no third one: a digest of one beside the versions of the other would be wrong without a word.
+#[test]
+fn a_lock_file_is_taken_whole() {
+    let lock = |common: &str, redis: &str, digest: &str| {
+        let one = |name: &str, version: &str| {
+            format!("- name: {name}\n  repository: https://example.com\n  version: {version}\n")
+        };
+        format!("dependencies:\n{}{}digest: sha256:{digest}\n", one("common", common), one("redis", redis))
+    };
+    let (old, new, own) = (lock("1.0.0", "2.0.0", "a"), lock("1.1.0", "2.0.0", "b"), lock("1.0.0", "2.1.0", "c"));
+    for (policy, want, told) in [("take-updated", &new, "took updated's"), ("keep-dest", &own, "kept dest's")] {
+        let folder = package([No, No, No]);
+        for (side, text) in [("v1", &old), ("v2", &new), ("here", &own)] {
+            folder.write(&format!("{side}/charts/web/Chart.lock"), text);
+        }
+        let err = upgraded(&folder, policy);
+        let why = "for a lock file is right only as a whole: make it again with `helm dependency update`";
+        assert!(err.contains(&format!("{told}, {why}")), "{err}");
+        assert_eq!(&folder.read("here/charts/web/Chart.lock"), want);
+    }
+    // What one side alone changed is no conflict.
+    let folder = package([No, No, No]);
+    for (side, text) in [("v1", &old), ("v2", &new), ("here", &old)] {
+        folder.write(&format!("{side}/Chart.lock"), text);
+    }
+    assert!(!upgraded(&folder, "take-updated").contains("Chart.lock: both"));
+    assert_eq!(folder.read("here/Chart.lock"), new);
+}
+
 #[test]
 fn a_dest_above_the_package_is_told() {
     let package: Vec<(String, String)> = (0..10)
