@@ -191,7 +191,7 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         }
     }
 
-    /// The elements that a side renamed, and that the other side has under the old name, or renamed, too. Each is the only one that is like
+    /// The elements that a side renamed, and that the other side deleted, or has under the old name, or renamed, too. Each is the only one that is like
     /// it, in its place. After a first run, both sides have the new name. An element whose renames are not followed, or that has no name, is
     /// the one that updated wrote anew if dest left it alone. So dest's comments stay, and its layout.
     fn renamed_on_a_side(&self, renames: Renames) -> Vec<RenamedElement> {
@@ -232,13 +232,14 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
                 [Some(one), None] | [None, Some(one)] => {
                     found.extend(one.first().filter(|new| one.len() == 1 && !of_both(new)).copied().map(renamed));
                 }
-                [Some(one), Some(other)] => {
-                    if let ([one], [other]) = (&one[..], &other[..])
-                        && (one == other || !of_both(one) && !of_both(other))
-                    {
+                [Some(one), Some(other)] => match (&one[..], &other[..]) {
+                    ([one], [other]) if one == other || !of_both(one) && !of_both(other) => {
                         found.extend([renamed(*one), renamed(*other)]);
                     }
-                }
+                    // The other side deleted what this side renamed.
+                    ([one], []) | ([], [one]) if !of_both(one) => found.push(renamed(*one)),
+                    _ => {}
+                },
                 [None, None] => {}
             }
         }
