@@ -5,9 +5,21 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, atlas, builtin};
+use krm_tree::path::{PathPattern, PatternStep};
 
 /// An apiVersion and a kind.
 type Type = (String, String);
+
+/// How surely a user who names only a kind means a type of this apiVersion: the type is built in, of another project of Kubernetes, such as the
+/// Gateway API, or a stranger's. kubectl takes the built-in type, too.
+fn distance((api_version, kind): &Type) -> u8 {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    match builtin::root(api_version, kind) {
+        Some(_) => 0,
+        None if group.ends_with(".k8s.io") => 1,
+        None => 2,
+    }
+}
 
 /// The newest version of the type that the user asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP. `known` are the types of this kind that someone
 /// knows.
@@ -30,6 +42,8 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     if found.iter().any(|one| builtin::is_served(&group(one))) {
         found.retain(|one| builtin::is_served(&group(one)));
     }
+    let nearest = found.iter().map(distance).min();
+    found.retain(|one| Some(distance(one)) == nearest);
     let groups: BTreeSet<String> = found.iter().map(group).collect();
     if groups.len() > 1 {
         let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
@@ -47,6 +61,26 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
             "\"{asked}\" must be a type that is known: built in, public, or of a definition or resource in `--filename`; with `--live`, say KIND.VERSION.GROUP"
         )
     })
+}
+
+/// Whether a list is at a path, or below it. The path is one that messages print: its elements are those of the list above them.
+pub fn is_below(list: &Explained, path: &PathPattern) -> bool {
+    fn leads(steps: &[PatternStep], names: &[&str]) -> bool {
+        let Some((step, steps)) = steps.split_first() else { return true };
+        let below = names.split_first();
+        match step {
+            PatternStep::Field(name) => {
+                below.is_some_and(|(own, rest)| [name, "*"].contains(own) && leads(steps, rest))
+            }
+            PatternStep::Any => leads(steps, names) || below.is_some_and(|(_, rest)| leads(steps, rest)),
+            PatternStep::Element(_)
+            | PatternStep::Value(_)
+            | PatternStep::Index(_)
+            | PatternStep::Member(_)
+            | PatternStep::Flag(_) => leads(steps, names),
+        }
+    }
+    leads(path.steps(), &list.path.split('.').collect::<Vec<_>>())
 }
 
 /// Who says how a list merges. `instead` is the version whose public definition stands in for that of the type.

@@ -124,7 +124,7 @@ impl<'a> Extraction<'a> {
         let says_comment = child.change.notes.behind.is_some_and(|note| !note.wants.is_empty());
         let has_comment = says_comment && self.extent == Extent::Text;
         let (mut tree, mut entries) = match (&child.change.wants, pair) {
-            (Wants::Same, Some(_)) => (None, Vec::new()),
+            (Wants::Same, _) => (None, Vec::new()),
             (Wants::Inside(inside), Some(pair)) => match &inside.by {
                 By::Field => (self.map(pair, inside, field.cursor, named), Vec::new()),
                 By::Keys(keys) => self.elements(field.key.string(), pair, inside, keys, field.cursor),
@@ -133,7 +133,8 @@ impl<'a> Extraction<'a> {
             },
             _ => (Some(Tree::Node(field.value)), Vec::new()),
         };
-        if has_comment && tree.is_none() {
+        // A null in a patch would remove the field.
+        if has_comment && tree.is_none() && !field.value.is_null() {
             tree = Some(if named.is_empty() { field.unchanged() } else { who(field.value, named) });
         }
         entries.extend(tree.map(|tree| match field.old {

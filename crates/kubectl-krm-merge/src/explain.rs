@@ -11,11 +11,12 @@ use krm_folders::end::End;
 use krm_folders::given;
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Mode;
-use krm_merge_function::explained::{one_of, source_of};
+use krm_merge_function::explained::{is_below, one_of, source_of};
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin};
 use krm_show::args::Color;
 use krm_show::screen::{Page, Paint, Reader};
+use krm_tree::path::PathPattern;
 use krm_yaml::{Document, NodeRef};
 use similar::get_close_matches;
 
@@ -66,10 +67,9 @@ pub fn explain(args: &Explain) -> Result<End> {
         resources.iter().filter(|r| r.identity.is_some_and(|i| (i.api_version, i.kind) == (&*api_version, &*kind)));
     let values: Vec<NodeRef<'_>> = of_type.map(|resource| resource.node()).collect();
 
-    let below = |list: &Explained| match &args.path {
-        Some(path) => list.path == *path || list.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')),
-        None => true,
-    };
+    let path =
+        args.path.as_deref().map(PathPattern::parse).transpose().map_err(|e| anyhow!("`PATH` is no path: {e}"))?;
+    let below = |list: &Explained| path.as_ref().is_none_or(|path| is_below(list, path));
     let lists: Vec<Explained> =
         types.explain(&api_version, &kind, Mode::ThreeWay, &values).into_iter().filter(below).collect();
     if lists.is_empty() {

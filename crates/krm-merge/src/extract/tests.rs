@@ -169,9 +169,13 @@ fn a_null_of_original_goes_and_one_of_dest_removes() {
     for (from, to, want) in [
         ("  y: null\n", "", "data:\n  y: null\n"),
         ("  y: null\n", "  y: '1'\n", "data:\n  y: '1'\n"),
+        ("  y: null # old\n", "  # ours\n  y: null # new\n", ""),
         // The patch does what is possible: a merge of it leaves no field.
         ("  y: '1'\n", "  y: null\n", "data:\n  y: null\n"),
     ] {
-        assert_eq!(patch(&state(from), &state(to), Mode::TwoWay, Extent::Text), format!("{head}{want}"));
+        let want = if want.is_empty() { String::new() } else { format!("{head}{want}") };
+        for extent in [Extent::Text, Extent::Values] {
+            assert_eq!(patch(&state(from), &state(to), Mode::TwoWay, extent), want);
+        }
     }
 }

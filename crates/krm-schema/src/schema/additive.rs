@@ -100,19 +100,30 @@ const VIRTUAL_SERVICE: AdditivePlace = map(&[("spec", map(&[("http", list(Names:
 /// Route if it is set."
 const ROUTE: AdditivePlace = map(&[("spec", map(&[("rules", list(Names::OneOf(&["name"])))]))]);
 
+/// The custom types that have lists with names: the newest apiVersion, and the kind.
+const ROOTS: &[(&str, &str, &AdditivePlace)] = &[
+    ("gateway.networking.k8s.io/v1", "GRPCRoute", &ROUTE),
+    ("gateway.networking.k8s.io/v1", "HTTPRoute", &ROUTE),
+    ("kpt.dev/v1", "Kptfile", &KPTFILE),
+    ("kustomize.config.k8s.io/v1alpha1", "Component", &KUSTOMIZATION),
+    ("kustomize.config.k8s.io/v1beta1", "Kustomization", &KUSTOMIZATION),
+    ("loki.grafana.com/v1", "AlertingRule", &RULES),
+    ("loki.grafana.com/v1", "RecordingRule", &RULES),
+    ("monitoring.coreos.com/v1", "PrometheusRule", &RULES),
+    ("networking.istio.io/v1", "VirtualService", &VIRTUAL_SERVICE),
+    ("operator.victoriametrics.com/v1beta1", "VMRule", &RULES),
+];
+
 /// The root of a custom type that has lists with names, in any version.
 pub fn root(api_version: &str, kind: &str) -> Option<&'static AdditivePlace> {
     let (group, _) = api_version.split_once('/')?;
-    match (group, kind) {
-        ("kustomize.config.k8s.io", "Kustomization" | "Component") => Some(&KUSTOMIZATION),
-        ("kpt.dev", "Kptfile") => Some(&KPTFILE),
-        ("monitoring.coreos.com", "PrometheusRule")
-        | ("loki.grafana.com", "AlertingRule" | "RecordingRule")
-        | ("operator.victoriametrics.com", "VMRule") => Some(&RULES),
-        ("networking.istio.io", "VirtualService") => Some(&VIRTUAL_SERVICE),
-        ("gateway.networking.k8s.io", "HTTPRoute" | "GRPCRoute") => Some(&ROUTE),
-        _ => None,
-    }
+    let is_of = |own: &str| own.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
+    ROOTS.iter().find(|(own, name, _)| *name == kind && is_of(own)).map(|(_, _, place)| *place)
+}
+
+/// These types: apiVersion and kind.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROOTS.iter().map(|(api_version, kind, _)| (*api_version, *kind))
 }
 
 /// A list of a built-in type: the resources that have the type, the way to it, the field, and what names the elements.

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use krm_tree::tree::View;
 use krm_yaml::NodeRef;
 
-use super::{Basis, ByType, Cursor, ListKind, Names, Schema, Sureness, Types, atlas, builtin, list_basis, list_kind};
+use super::{
+    Basis, ByType, Cursor, ListKind, Names, Schema, Sureness, Types, additive, atlas, builtin, list_basis, list_kind,
+};
 use crate::mode::Mode;
 
 /// A list of a type.
@@ -41,7 +43,8 @@ impl<'t> Types<'t> {
     /// The types of a kind in any group, each with its apiVersion. The name of the kind may be in any case.
     pub fn named(&self, kind: &str) -> BTreeSet<(String, String)> {
         let (rules, definitions) = (types_of(&self.rules), types_of(&self.definitions));
-        let built_in = builtin::kinds().map(|(api_version, kind)| (api_version.to_owned(), kind.to_owned()));
+        let built_in = builtin::kinds().chain(additive::kinds());
+        let built_in = built_in.map(|(api_version, kind)| (api_version.to_owned(), kind.to_owned()));
         let known = rules.chain(definitions).chain(self.openapi.types().cloned()).chain(built_in);
         let mut found: BTreeSet<_> = known.filter(|(_, name)| name.eq_ignore_ascii_case(kind)).collect();
         let spelled = found.first().map_or(kind, |(_, name)| name.as_str()).to_owned();
@@ -55,7 +58,8 @@ impl<'t> Types<'t> {
     pub fn kinds(&self) -> BTreeSet<String> {
         let (rules, definitions) = (types_of(&self.rules), types_of(&self.definitions));
         let said = rules.chain(definitions).chain(self.openapi.types().cloned()).map(|(_, kind)| kind);
-        let known = builtin::kinds().map(|(_, kind)| kind).chain(atlas::kinds()).map(str::to_owned);
+        let built_in = builtin::kinds().chain(additive::kinds()).map(|(_, kind)| kind);
+        let known = built_in.chain(atlas::kinds()).map(str::to_owned);
         said.chain(known).collect()
     }
 }

@@ -91,6 +91,43 @@ fn each_list_has_its_kind_and_its_source() {
     );
 }
 
+/// kubectl takes the built-in type where a stranger's has its name, too.
+#[test]
+fn a_kind_alone_is_the_built_in_type_or_that_of_another_project_of_kubernetes() {
+    let folder = Folder::new();
+    for (kind, want) in [
+        ("Secret", "v1 Secret"),
+        ("role", "rbac.authorization.k8s.io/v1 Role"),
+        ("Job", "batch/v1 Job"),
+        ("HTTPRoute", "gateway.networking.k8s.io/v1 HTTPRoute"),
+        ("HTTPRoute.policy.linkerd.io", "policy.linkerd.io/v1 HTTPRoute"),
+        ("Kptfile", "kpt.dev/v1 Kptfile"),
+        ("kustomization.kustomize.config.k8s.io", "kustomize.config.k8s.io/v1beta1 Kustomization"),
+    ] {
+        assert_eq!(told(&folder, &[kind])[0], want, "{kind}");
+    }
+}
+
+#[test]
+fn a_path_may_be_one_that_messages_print() {
+    let folder = Folder::new();
+    let args = "spec.template.spec.containers.args";
+    for path in [
+        args,
+        "spec.template.spec.containers[name=app].args",
+        "spec.template.spec.containers[0].args[1]",
+        "spec.template.spec.containers[*].args",
+        "spec.template.spec.*.args",
+    ] {
+        let lines = told(&folder, &["Deployment", path]);
+        assert!(lines[1..].iter().any(|line| line.starts_with(args)), "{path}: {lines:?}");
+    }
+    let all = told(&folder, &["Deployment", "spec.template.spec.containers[name=app]"]);
+    assert!(all[1..].iter().all(|line| line.starts_with("spec.template.spec.containers")), "{all:?}");
+    let error = folder.run(&["explain", "Deployment", "spec.[a"]).failed(2);
+    assert!(error.contains("`PATH` is no path"), "{error}");
+}
+
 #[test]
 fn what_is_not_known_is_said() {
     let folder = Folder::new();
