@@ -13,8 +13,9 @@ use krm_merge_core::patch::{DELETE_FROM, ORDER, PATCH};
 use krm_merge_core::policy::Renames;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, ListKind, list_kind};
-use krm_tree::child::{By, ChildId, MergeKey};
-use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
+use krm_tree::child::{By, ChildId, MergeKey, Value as _};
+use krm_tree::path::FieldPath;
+use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree, View};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Document, Error, Kind, NodeRef};
 
@@ -229,6 +230,83 @@ impl<'a> Extraction<'a> {
         let bare = |tree| Entry { comments: NO_COMMENTS.into(), ..Entry::new(None, tree) };
         Some(Entry::new(Some(key), Branch::with(like, By::Index, elements.into_iter().map(bare).collect()).into()))
     }
+}
+
+/// How a patch holds a list or map that original has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// As a whole: what a later release changes in it, the patch takes back.
+    Whole,
+    /// As elements that are named by their merge keys: whoever applies the patch must know these keys.
+    ByKeys,
+}
+
+/// A list or map of a patch that does more, or needs more, than the patch shows.
+#[derive(Clone, Debug)]
+pub struct Held<'a> {
+    /// Its place.
+    pub path: FieldPath<'a>,
+    /// The line of dest that it is from.
+    pub at: NodeRef<'a>,
+    /// How the patch holds it.
+    pub holds: Holds,
+}
+
+/// What a patch for original holds as a whole, or by keys.
+pub fn held<'a>(patch: &Tree<'a>, original: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<Held<'a>> {
+    let mut found = Vec::new();
+    hold(patch, original, cursor, &mut FieldPath::default(), &mut found);
+    found
+}
+
+fn hold<'a>(
+    patch: &Tree<'a>,
+    old: NodeRef<'a>,
+    cursor: Cursor<'a>,
+    path: &mut FieldPath<'a>,
+    found: &mut Vec<Held<'a>>,
+) {
+    let (Some(view), old) = (patch.view(), old.resolve()) else { return };
+    if view.kind() != old.kind() || old.written().next().is_none() {
+        return;
+    }
+    let mut hold_below = |id: ChildId<'a>, by: &By<'a>, (value, old): (&Tree<'a>, NodeRef<'a>), cursor| {
+        path.push(id.step(by), None);
+        hold(value, old, cursor, path, found);
+        path.pop();
+    };
+    let holds = match patch {
+        Tree::Branch(branch) if view.is_map() => {
+            for (key, value) in branch.children() {
+                let Some((name, old)) = key.and_then(|key| Some((key.name(), old.get(key.name())?))) else { continue };
+                let values = std::iter::once(View::Node(old)).chain(value.view());
+                hold_below(ChildId::Field(name), &By::Field, (value, old), cursor.child(name, values));
+            }
+            return;
+        }
+        Tree::Branch(branch) if !branch.children().any(|(_, element)| is_replacing(element)) => {
+            let sides = [old.elements().map(View::Node).collect(), view.elements()];
+            let Ok(ListKind::Map(keys)) = list_kind(cursor, &sides) else { return };
+            let by = By::Keys(keys);
+            let known: HashMap<ChildId<'a>, NodeRef<'a>> = by_id(old, &by).into_iter().collect();
+            for (_, element) in branch.children() {
+                let Some(id) = element.view().and_then(|element| by.id_of(element)) else { continue };
+                if let Some(old) = known.get(&id) {
+                    hold_below(id, &by, (element, *old), cursor);
+                }
+            }
+            Holds::ByKeys
+        }
+        _ if view.is_container() => Holds::Whole,
+        _ => return,
+    };
+    let at = patch.like().unwrap_or(old);
+    found.push(Held { path: path.clone(), at, holds });
+}
+
+/// Whether an element of a patch says that its list replaces the list that is there.
+fn is_replacing(element: &Tree<'_>) -> bool {
+    element.view().and_then(|element| element.field(PATCH)).and_then(View::text).is_some_and(|says| says == "replace")
 }
 
 /// The patch that deletes a resource.

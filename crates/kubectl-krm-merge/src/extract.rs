@@ -47,6 +47,7 @@ pub fn extract(args: &Extract) -> Result<End> {
         false => patch.unnamed,
     };
     if all.is_empty() {
+        patch.held.iter().for_each(|held| screen::tell(Word::Info, &held.to_string()));
         screen::print(&patch.text)?;
         return Ok(End::Done);
     }

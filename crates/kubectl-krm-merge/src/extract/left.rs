@@ -7,13 +7,13 @@ use std::ops::Range;
 use anyhow::{Result, anyhow};
 use krm_files::held::{Held, parse};
 use krm_files::side::{Side, SidePart};
-use krm_merge::extract::Extent;
+use krm_merge::extract::{self, Extent, Holds};
 use krm_merge::resource::{Located, Origin, Resource, are_in};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
 use krm_merge_core::refine::names_document;
 use krm_schema::mode::Mode;
-use krm_schema::schema::Types;
+use krm_schema::schema::{Types, builtin};
 use krm_show::spot::Finder;
 use krm_yaml::{Document, NodeRef, extent as lines_of, same, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
@@ -68,6 +68,10 @@ pub enum WhyLeft {
     Blank,
     /// Values are written differently.
     Layout,
+    /// It is no difference: the patch has the whole list or map.
+    Whole,
+    /// It is no difference: the patch has elements of a list whose keys only this program knows.
+    ByKeys,
 }
 
 impl fmt::Display for WhyLeft {
@@ -98,6 +102,10 @@ impl fmt::Display for WhyLeft {
             Self::Behind => "a merge of the patch leaves another comment on this line, for a patch removes none",
             Self::Comments => "a patch changes no comments that belong to no field, and here they differ",
             Self::Blank => "a patch changes no blank lines, and here they differ",
+            Self::Whole => "the patch has all of it, and takes back what a later release changes in it",
+            Self::ByKeys => {
+                "the patch names its elements by keys, which kustomize's `patches` and `kubectl patch` do not know for a custom resource"
+            }
             Self::Layout => "a patch changes no layout, as indentation, quotes or line breaks, and here it differs",
         })
     }
@@ -169,7 +177,9 @@ impl Left {
             | WhyLeft::Behind
             | WhyLeft::Comments
             | WhyLeft::Blank
-            | WhyLeft::Layout => true,
+            | WhyLeft::Layout
+            | WhyLeft::Whole
+            | WhyLeft::ByKeys => true,
             WhyLeft::New
             | WhyLeft::Several
             | WhyLeft::Another
@@ -179,6 +189,18 @@ impl Left {
             | WhyLeft::Value
             | WhyLeft::Order => false,
         }
+    }
+
+    /// What a user of the patch should know about a list or map of it. Kubernetes' own clients know the keys of its own types.
+    pub fn of_held(held: &extract::Held<'_>, dest: &Resource<'_>) -> Option<Self> {
+        let is_built_in = dest.identity.is_some_and(|own| builtin::root(own.api_version, own.kind).is_some());
+        let why = match held.holds {
+            Holds::Whole => WhyLeft::Whole,
+            Holds::ByKeys if is_built_in => return None,
+            Holds::ByKeys => WhyLeft::ByKeys,
+        };
+        let (file, line) = (dest.origin.text(), Some(held.at.position().line));
+        Some(Self { file, line, resource: called(dest), path: held.path.shown(), why })
     }
 
     fn of_file(file: &str, why: WhyLeft) -> Self {

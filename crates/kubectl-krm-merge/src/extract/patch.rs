@@ -9,7 +9,7 @@ use krm_files::side::{Side, SidePart};
 use krm_files::told;
 use krm_folders::documents;
 use krm_folders::merge::merge;
-use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
+use krm_merge::extract::{self, Extent, Extraction, ListDirectives, deletion};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::transport::{with_path, with_type};
 use krm_merge_function::config::Role;
@@ -34,6 +34,8 @@ pub struct Patch {
     pub text: String,
     /// The resources that the patch would have to change, but cannot name.
     pub unnamed: Vec<Left>,
+    /// What a user of the patch should know about its lists and maps.
+    pub held: Vec<Left>,
 }
 
 impl Patch {
@@ -58,7 +60,7 @@ impl Patch {
         let shared = repeated(&old, |resource| resource.identity);
         let twins = repeated(&old, |resource| resource.identity.map(|identity| (identity, resource.place())));
         let is_twin = |old: &Resource<'_>| old.identity.is_some_and(|own| twins.contains(&(own, old.place())));
-        let (mut documents, mut unnamed) = (Vec::new(), Vec::new());
+        let (mut documents, mut unnamed, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for Pair { old, new } in pairs(old, new) {
             let is_known = |new: &Resource<'_>| new.identity.is_some_and(|identity| known.contains(&identity));
             let beyond = match (&old, &new) {
@@ -72,6 +74,8 @@ impl Patch {
                     let cursor = types.root(identity.api_version, identity.kind, mode);
                     let tree = extraction.patch(old, new, cursor);
                     let tree = tree.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
+                    let of_tree = tree.as_ref().map(|tree| extract::held(tree, old.node(), cursor));
+                    held.extend(of_tree.into_iter().flatten().filter_map(|one| Left::of_held(&one, new)));
                     tree.map(|tree| placed(tree, path_of(old, &shared)))
                 }
                 (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
@@ -88,7 +92,7 @@ impl Patch {
                 (None, _) => {}
             }
         }
-        Ok(Self { text: documents.join("---\n"), unnamed })
+        Ok(Self { text: documents.join("---\n"), unnamed, held })
     }
 
     /// Merges the patch into original. Returns the content of the files by their paths.

@@ -230,6 +230,40 @@ fn lists_of_custom_resources_merge_as_the_flags_say() {
     assert_eq!(folder.run_with(&patch, &[&merge[..], &rule[..]].concat()).passed(), dest);
 }
 
+/// An overlay that has a whole list takes back what the next release changes in it. Elements by keys are for those who know the keys.
+#[test]
+fn what_a_patch_has_whole_or_by_keys_is_told() {
+    let told = |original: &str, dest: &str, args: &[&str]| {
+        let ran = extracted(original, dest, args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stderr
+    };
+    let (app, proxy) = ("      - name: app\n        image: \"web:1\"\n", "      - name: proxy\n        image: p:1\n");
+    let first = SPEC.replace(&format!("{app}{proxy}"), &format!("{proxy}{app}"));
+    let whole = "`spec.template.spec.containers`: the patch has all of it, and takes back what a later release changes";
+    assert!(told(&web(SPEC), &web(&first), &[]).contains(&format!("info: dest.yaml:13: Deployment web: {whole}")));
+    assert_eq!(told(&web(SPEC), &web(&first), &["--mode", "strategic"]), "");
+    let with = |args: &str| {
+        web(&SPEC.replace("        image: p:1\n", &format!("        image: p:1\n        args: [{args}]\n")))
+    };
+    assert!(told(&with("a, b"), &with("a, c"), &[]).contains("`spec.template.spec.containers[name=proxy].args`: "));
+    // What original lacks, and what merges, takes nothing back.
+    for dest in
+        [SPEC.replace("p:1", "p:2"), SPEC.replace("        image: p:1\n", "        image: p:1\n        args: [a]\n")]
+    {
+        assert_eq!(told(&web(SPEC), &web(&dest), &[]), "");
+    }
+    let policy = |message: &str| {
+        let rule = format!("  - name: one\n    match: {{any: [x]}}\n    validate: {{message: {message}}}\n");
+        format!("apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata:\n  name: p\nspec:\n  rules:\n{rule}")
+    };
+    let by_keys = told(&policy("old"), &policy("new"), &[]);
+    assert!(
+        by_keys.contains("ClusterPolicy p: `spec.rules`: the patch names its elements by keys, which kustomize's"),
+        "{by_keys}"
+    );
+}
+
 #[test]
 fn sides_that_cannot_be_read_are_errors() {
     let folder = Folder::with(&[("a.yaml", &map("a", &[])), ("b/c.yaml", &map("a", &[]))]);
