@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use krm_merge_function::marked::Answer;
 
 /// The files that git merges by field, as patterns of `.gitattributes`.
 pub const PATTERNS: [&str; 4] = ["*.yaml", "*.yml", "Kptfile", "Kustomization"];
@@ -129,4 +130,15 @@ pub enum TakeSide {
     Theirs,
     /// What a merge by field takes, as the merge driver does it
     Merged,
+}
+
+impl TakeSide {
+    /// The answer to each conflict, if it is the same one.
+    pub(crate) const fn answer(self) -> Option<Answer> {
+        match self {
+            Self::Ours => Some(Answer::Ours),
+            Self::Theirs => Some(Answer::Theirs),
+            Self::Merged => None,
+        }
+    }
 }

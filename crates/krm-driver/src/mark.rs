@@ -119,12 +119,12 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
 }
 
 /// What the name of updated's version of a file ends with, if it lies beside dest's.
-const BESIDE: &str = ".updated";
+pub(crate) const BESIDE: &str = ".updated";
 
 /// The message about a file that is no text, and about updated's version of it.
 fn told_beside(path: &str, beside: &str) -> Outcome {
     let message = format!(
-        "{path} is no text, so it gets no markers: dest's stays, and updated's is {beside}: move that over dest's to take it, or delete it"
+        "{path} is no text, so it gets no markers: dest's stays, and updated's is {beside}: `resolve --take theirs` takes it, and `--take ours` deletes it"
     );
     Outcome::new(Severity::Warning, message)
 }

@@ -45,7 +45,7 @@ use book::Book;
 pub use book::with_newest;
 use by_field::{ByField, by_field};
 use changes::changes;
-use find::{File, NamedFiles, Unmarked, Unshown, WhySearched, book_of, files, staged};
+use find::{File, NamedFiles, Twin, Unmarked, Unshown, WhySearched, book_of, files, staged, twins};
 use record::record;
 use session::{Case, Start};
 use terminal::Walked;
@@ -98,6 +98,7 @@ fn resolved(args: &Resolve) -> Result<End> {
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
     let mut held = held(&found)?;
+    let twins = twins(&named)?;
     let merges_by_field = match args.take {
         // The answers are for the conflicts between the markers that are there.
         _ if args.answers.is_some() => false,
@@ -118,15 +119,25 @@ fn resolved(args: &Resolve) -> Result<End> {
         screen::tell(Word::Warning, &format!("{}: not merged by field, because {why}", held.name()));
     }
     loop {
-        if let Some(end) = decided(args, &found, &held, book.as_ref())? {
+        let open = OpenFiles { found: &found, held: &held, twins: &twins };
+        if let Some(end) = decided(args, open, book.as_ref())? {
             return Ok(end);
         }
         held.iter_mut().for_each(|held| held.merged = None);
     }
 }
 
+/// What is to be decided.
+#[derive(Clone, Copy)]
+struct OpenFiles<'f> {
+    found: &'f NamedFiles,
+    held: &'f [MarkedFile],
+    twins: &'f [Twin],
+}
+
 /// Gets the answers, and writes the files; `None` if the user takes back the merge by field.
-fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option<&Book>) -> Result<Option<End>> {
+fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<Option<End>> {
+    let OpenFiles { found, held, twins } = open;
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(held.text())).collect();
     for (held, marked) in held.iter().zip(&marked) {
         marked.faults.iter().for_each(|fault| screen::tell(Word::Error, &told(held, *fault)));
@@ -135,10 +146,16 @@ fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option
         .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| ConflictNumber { file, conflict }))
         .collect();
     found.unmarked.iter().for_each(|unmarked| screen::tell(Word::Error, &told_of(unmarked)));
+    let whole = args.take.and_then(TakeSide::answer);
+    let taken = whole.iter().flat_map(|answer| twins.iter().map(|twin| TakenTwin { twin, answer: answer.clone() }));
+    let taken: Vec<TakenTwin<'_>> = taken.collect();
+    let open_twins = if taken.is_empty() { twins } else { &[] };
+    open_twins.iter().for_each(|twin| screen::tell(Word::Error, &told_of_twin(twin)));
     // A pipe may have no end, so signals end the program while it is read.
     let given = args.answers.as_deref().map(read_answers).transpose()?;
-    let is_any_left = !found.unmarked.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
-    if spots.is_empty() && held.iter().all(|held| held.merged.is_none()) {
+    let is_any_left =
+        !found.unmarked.is_empty() || !open_twins.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
+    if spots.is_empty() && taken.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         if is_any_left {
             return Ok(Some(End::Differs));
         }
@@ -147,7 +164,7 @@ fn decided(args: &Resolve, found: &NamedFiles, held: &[MarkedFile], book: Option
         page.print()?;
         return Ok(Some(End::Done));
     }
-    let run = OpenConflicts { held, marked: &marked, spots: &spots };
+    let run = OpenConflicts { held, marked: &marked, spots: &spots, twins: &taken };
     let signals = Signals::hold()?;
     let Walked::Answered(answers) = signals.asking(|| run.answers(args.take, given.as_ref(), &signals))? else {
         return Ok(None);
@@ -234,6 +251,12 @@ fn told_of(unmarked: &Unmarked) -> String {
     format!("{}: {what}", shown(&unmarked.name))
 }
 
+/// The message about a file that is no text, and that both sides changed.
+fn told_of_twin(twin: &Twin) -> String {
+    let (own, other) = (shown(&twin.own.name), shown(&twin.other.name));
+    format!("{own}: it is not text, and theirs is {other}: `--take theirs` takes it, and `--take ours` deletes it")
+}
+
 /// The decisions that a run records.
 struct Recording {
     /// The change of the decisions file.
@@ -249,6 +272,31 @@ struct OpenConflicts<'r> {
     held: &'r [MarkedFile],
     marked: &'r [Marked<'r>],
     spots: &'r [ConflictNumber],
+    twins: &'r [TakenTwin<'r>],
+}
+
+/// A file that is no text, and which side's version it becomes.
+struct TakenTwin<'r> {
+    twin: &'r Twin,
+    answer: Answer,
+}
+
+impl TakenTwin<'_> {
+    /// The changes on disk: the other side's version goes, and takes the place of the file if it is the answer.
+    fn replacements(&self) -> Result<Vec<Replacement<'static>>> {
+        let Twin { own, other } = self.twin;
+        let read = |file: &File| fs::read(&file.disk).with_context(|| shown(&file.name));
+        let new = read(other)?;
+        let gone = Replacement { file: other.disk.clone(), old: Some(new.clone().into()), new: None, executable: None };
+        let taken = |old: Vec<u8>| Replacement {
+            file: own.disk.clone(),
+            old: Some(old.into()),
+            new: Some(new.into()),
+            executable: None,
+        };
+        let taken = if self.answer == Answer::Theirs { Some(taken(read(own)?)) } else { None };
+        Ok(taken.into_iter().chain([gone]).collect())
+    }
 }
 
 impl OpenConflicts<'_> {
@@ -261,11 +309,7 @@ impl OpenConflicts<'_> {
         if let Some((name, text)) = given {
             answers = answers::read(name, text, &self.places(), |number| self.newest(self.spots[number]))?;
         }
-        let take = take.and_then(|take| match take {
-            TakeSide::Ours => Some(Answer::Ours),
-            TakeSide::Theirs => Some(Answer::Theirs),
-            TakeSide::Merged => None,
-        });
+        let take = take.and_then(TakeSide::answer);
         Ok(Walked::Answered(answers.into_iter().map(|answer| answer.or(take.clone())).collect()))
     }
 
@@ -457,6 +501,11 @@ impl OpenConflicts<'_> {
                 let (file, old) = (held.file.disk.clone(), Some(held.on_disk.as_slice().into()));
                 replacements.push(Replacement { file, old, new: new.map(Into::into), executable: None });
             }
+        }
+        for taken in self.twins {
+            let side = if taken.answer == Answer::Theirs { "theirs" } else { "ours" };
+            page.line(&format!("resolved {}: took {side}", shown(&taken.twin.own.name)));
+            replacements.extend(taken.replacements()?);
         }
         let told = recorded.map(|Recording { replacement, line, told }| {
             replacements.extend(replacement);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use ignore::WalkBuilder;
+use krm_files::held;
 use krm_files::walk::{path_of, shown, there};
 use krm_folders::package::package_of;
 use krm_git::program::{In, git};
@@ -17,6 +18,8 @@ use krm_merge::file_path::RULES;
 use krm_tree::sides::Sides;
 
 use krm_merge_function::marked::has_markers;
+
+use crate::mark::BESIDE;
 
 /// Files to search for markers.
 #[derive(Debug)]
@@ -49,6 +52,15 @@ pub enum Unshown {
     Neither,
     /// Both sides have the file, and it is not text.
     NoText,
+}
+
+/// A file that is no text, and the other side's version of it, which a merge left beside it.
+#[derive(Debug)]
+pub struct Twin {
+    /// The file.
+    pub own: File,
+    /// The other side's version.
+    pub other: File,
 }
 
 /// A file that git lists as unmerged.
@@ -156,6 +168,42 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     files.retain(|file| known.insert(file.disk.clone()));
     let unmarked = unmerged.into_iter().filter_map(|one| Some(Unmarked { what: one.unmarked()?, name: one.name }));
     Ok(NamedFiles { files, why, unmarked: unmarked.collect() })
+}
+
+/// The files beside which a merge left the other side's version: among the named ones; without names, below the current folder.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn twins(named: &[PathBuf]) -> Result<Vec<Twin>> {
+    let here = [PathBuf::from(".")];
+    let mut others = Vec::new();
+    for name in if named.is_empty() { &here } else { named } {
+        match name.is_dir() {
+            true => others.extend(below(name)?.into_iter().map(|file| file.name).filter(|name| own_of(name).is_some())),
+            false if own_of(name).is_some() => others.push(name.clone()),
+            false => {
+                let mut other = name.clone().into_os_string();
+                other.push(BESIDE);
+                others.push(other.into());
+            }
+        }
+    }
+    others.sort();
+    others.dedup();
+    let is_no_text = |name: &Path| fs::read(name).is_ok_and(|bytes| held::text(&bytes).is_none());
+    let mut twins = Vec::new();
+    for other in others.iter().filter(|other| is_file(other)) {
+        let Some(own) = own_of(other).filter(|own| is_file(own)) else { continue };
+        if is_no_text(&own) || is_no_text(other) {
+            twins.push(Twin { own: file(&own)?, other: file(other)? });
+        }
+    }
+    Ok(twins)
+}
+
+/// The file beside which a file of this name lies, if a merge gave it the name.
+fn own_of(other: &Path) -> Option<PathBuf> {
+    (other.extension()? == &BESIDE[1..]).then(|| other.with_extension(""))
 }
 
 fn file(name: &Path) -> Result<File> {

@@ -285,7 +285,7 @@ fn what_is_no_text_stays_and_upstream_s_comes_beside_it() {
     }
     let run = || folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", "mark"]].concat());
     let told = run().failed(1);
-    let next = "img/logo.png is no text, so it gets no markers: dest's stays, and updated's is img/logo.png.updated: move that over dest's to take it, or delete it";
+    let next = "img/logo.png is no text, so it gets no markers: dest's stays, and updated's is img/logo.png.updated: `resolve --take theirs` takes it, and `--take ours` deletes it";
     assert!(told.contains(next), "{told}");
     let files = || ["here/img/logo.png", "here/img/logo.png.updated"].map(|path| folder.read(path));
     assert_eq!(files(), ["\0ours", "\0theirs"]);
@@ -296,6 +296,36 @@ fn what_is_no_text_stays_and_upstream_s_comes_beside_it() {
     let told = run().failed(2);
     assert!(told.contains("img/logo.png.updated: nothing must be here"), "{told}");
     assert_eq!(files(), ["\0ours", "\0other"]);
+}
+
+/// What the user named decides which files are resolved. A file of the user's own beside a text is no version of it.
+#[test]
+fn a_file_that_is_no_text_is_resolved_by_taking_a_side() {
+    let [own, other] = ["here/logo.png", "here/logo.png.updated"];
+    for (take, named, want) in [
+        ("theirs", "here", "\u{0}theirs"),
+        ("ours", "here", "\u{0}ours"),
+        ("theirs", own, "\u{0}theirs"),
+        ("theirs", other, "\u{0}theirs"),
+    ] {
+        let folder = Folder::with(&[
+            (own, "\u{0}ours"),
+            (other, "\u{0}theirs"),
+            ("here/a.txt", "a"),
+            ("here/a.txt.updated", "b"),
+        ]);
+        let open = folder.run(&["resolve", "here"]).failed(1);
+        assert!(
+            open.contains("logo.png: it is not text, and theirs is here/logo.png.updated: `--take theirs`"),
+            "{open}"
+        );
+        let told = folder.run(&["resolve", "--take", take, named]).passed();
+        assert_eq!(told, format!("resolved {own}: took {take}\n"));
+        assert_eq!(folder.read(own), want);
+        let left: Vec<String> = folder.files("here").into_keys().collect();
+        assert_eq!(left, ["a.txt", "a.txt.updated", "logo.png"]);
+        assert_eq!(folder.run(&["resolve", "here"]).passed(), "no conflict to resolve\n");
+    }
 }
 
 #[test]
