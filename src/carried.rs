@@ -193,7 +193,7 @@ impl CarriedFile<'_> {
             let wins = match treatment.pick() {
                 Pick::Updated | Pick::Both => text.updated.into_bytes(),
                 Pick::Dest => text.dest.into_bytes(),
-                Pick::Original => old.clone(),
+                Pick::Original => text.original.map_or_else(|| old.clone(), String::into_bytes),
             };
             let is_same = wins == *here && turned.is_none();
             return if is_same { None } else { change(Some(here.clone()), Some(wins), turned) };

@@ -14,9 +14,6 @@ const lists = { conflicts: [], messages: [] };
 /** @type {Map<string, {path: string, before: string, after: string, from?: string}>} */
 let texts = new Map();
 
-/** What each resource has. */
-const KIND = /(?:^|[\s{,"'])kind["']?\s*:/;
-
 /** What the page may ask for, by name. */
 const answers = {
   /** @param {string} packed the module, compressed and in base64 */
@@ -53,13 +50,6 @@ const answers = {
     }
     lists.conflicts = out.conflicts;
     lists.messages = out.results;
-    if (![...dest.values()].some((text) => KIND.test(text))) {
-      lists.messages.unshift({
-        severity: "warning",
-        message:
-          "dest has no resource, so nothing is merged: a resource has `apiVersion`, `kind` and `metadata.name`. The plugin merges other files, too",
-      });
-    }
     const open = out.conflicts.filter((conflict) => conflict.open).length;
     const shown = path !== undefined && texts.has(path) ? path : [...texts.keys()][0];
     return {

@@ -6,7 +6,7 @@ use krm_merge::list;
 use krm_merge::package::Conflict;
 use krm_merge::resource::{Identity, Located, Origin, Resource, is_kustomization};
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
-use krm_merge_core::refine::{ByConflict, DocumentNote, DocumentOwner, RefinedText, refine_text};
+use krm_merge_core::refine::{Additions, ByConflict, DocumentNote, DocumentOwner, RefinedText, refine_text};
 use krm_merge_core::warning::{Combined as How, Notice};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, KUSTOMIZATION, Types, files};
@@ -163,6 +163,13 @@ impl DocumentOwner for DocumentFile<'_, '_> {
             };
             let told = outcome(&Report::Warning { about, warning, side: Role::Updated }, self.combiner.budget);
             self.notes.push((comments, told));
+        }
+    }
+
+    fn additions(&self) -> Additions {
+        match self.combiner.on_conflict {
+            Treatment::Open(_) => Additions::OfWinner,
+            Treatment::By(_) | Treatment::Both => Additions::Stay,
         }
     }
 }

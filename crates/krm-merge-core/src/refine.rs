@@ -64,6 +64,33 @@ pub trait DocumentOwner {
 
     /// Takes notice of what is no conflict.
     fn note<'a>(&mut self, roots: Sides<NodeRef<'a>>, notes: Vec<DocumentNote<'a>>);
+
+    /// What becomes of additions of both sides that are in conflict, if nobody decides it.
+    fn additions(&self) -> Additions;
+}
+
+/// What becomes of elements that both sides added at one place of a list, in the text for a winner of all open conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Additions {
+    /// Both stay, because no policy drops what a side added.
+    Stay,
+    /// Those of the winner stay, because a person decides.
+    OfWinner,
+}
+
+/// A document in a text of a resource. Who decides the conflict of the text decides those in it.
+struct NoOwner;
+
+impl DocumentOwner for NoOwner {
+    fn decide<'a>(&mut self, _: Sides<NodeRef<'a>>, by_conflict: &mut ByConflict<'_, 'a>) {
+        by_conflict(&mut |_| None);
+    }
+
+    fn note<'a>(&mut self, _: Sides<NodeRef<'a>>, _: Vec<DocumentNote<'a>>) {}
+
+    fn additions(&self) -> Additions {
+        Additions::OfWinner
+    }
 }
 
 /// Merges three versions of a text that is not a resource: as a document if `name` says that it is one, otherwise line by line. `None` if
@@ -165,6 +192,8 @@ pub struct RefinedText {
     pub dest: String,
     /// The text if updated wins them.
     pub updated: String,
+    /// The text with original's values in conflict, if it was merged as a document for a person who decides.
+    pub original: Option<String>,
     /// The way in which it was merged.
     pub how: Combined,
     /// The places of the conflicts, if it was merged as a document.
@@ -204,7 +233,7 @@ impl RefinedText {
         let keys = if lines.sources.apart { keys::merged(original, updated, dest) } else { None };
         let how = if keys.is_some() { Combined::Keys } else { Combined::Lines };
         let lines::TextLines { dest, updated, sources } = keys.unwrap_or(lines);
-        let lines = Self { dest, updated, how, places: Vec::new(), sources };
+        let lines = Self { dest, updated, original: None, how, places: Vec::new(), sources };
         match document {
             // If both merges mean the same, the one by line has all comments and blank lines of both sides, too.
             Some(document) if !document.is_in_conflict() => {
@@ -339,9 +368,20 @@ impl<'a> Refiner<'a, '_> {
             return Some(made(dest, sides.dest));
         }
         let name = name_of_field(conflict);
+        let merged = |owner: Option<&mut dyn DocumentOwner>| {
+            RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, owner)
+        };
         // Who decides the conflict of the value decides those in it.
-        let text = RefinedText::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth, None);
+        let text = merged(None);
+        let are_additions = text.as_ref().is_some_and(|text| text.is_in_conflict() && text.dest == text.updated);
+        let of_winner = if are_additions { merged(Some(&mut NoOwner)) } else { None };
         let text = text.map(|text| text.in_place_of(sides.dest));
+        if let (Some(both), Some(of_winner)) = (&text, of_winner.filter(|text| text.dest != text.updated)) {
+            let Outcome { dest, updated, .. } = of_winner.in_place_of(sides.dest);
+            let taking = Taking::Both(both.dest.clone());
+            let (dest, taken) = (Some(dest), Some(updated));
+            return Some(Conflict { dest, taken, comments: None, taking, ..conflict.clone() }.into());
+        }
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
         let written = if is_document { None } else { written::merged(sides, self.budget) };
         // A text in double quotes may have several lines of its value on one line.

@@ -328,12 +328,15 @@ fn may_hold_resources(path: &str, text: &str) -> bool {
     path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
 }
 
-/// Whether each side is a text alone that is one map, and no resource.
+/// Whether each side is a text alone without resources. Versions of one merge as files do; a source and what it changes must each be one map.
 fn are_plain(mode: Mode, sides: &Sides<PackageSide<'_>>) -> bool {
+    let has_content = |document: &Document<'_>| match mode {
+        Mode::ThreeWay => document.roots().any(|root| !root.is_null()),
+        Mode::TwoWay | Mode::Strategic => document.roots().len() == 1 && document.roots().all(NodeRef::is_map),
+    };
     let is_plain = |side: Side| {
         let mut documents = sides[side].documents();
-        let is_map = |document: &Document<'_>| document.roots().len() == 1 && document.roots().all(NodeRef::is_map);
-        documents.next().is_some_and(|(path, document)| path.is_empty() && is_map(document) && !are_in(document))
+        documents.next().is_some_and(|(path, document)| path.is_empty() && has_content(document) && !are_in(document))
     };
     is_plain(Side::Updated) && is_plain(Side::Dest) && (mode != Mode::ThreeWay || is_plain(Side::Original))
 }
@@ -574,6 +577,15 @@ mod tests {
         assert_eq!((conflict.open, &conflict.path[..]), (true, "a"));
         assert_eq!(values, [Some("1\n"), Some("2\n"), Some("3\n")]);
         assert_eq!((conflict.place.line, conflict.place.file.as_deref()), (Some(1), Some("dest")));
+        // A list is one, too, and several documents are.
+        let output = of("- a\n- b\n", "- a\n- c\n", "- own\n- a\n- b\n");
+        assert_eq!(output.files[""], "- own\n- a\n- c\n");
+        let output = of("a: 1\n---\nb: 1\n", "a: 2\n---\nb: 1\n", "a: 1\n---\nb: 2\n");
+        assert_eq!((output.passed, &output.files[""][..]), (true, "a: 2\n---\nb: 2\n"));
+        // What both sides added is in conflict, and until someone decides it, dest's stays.
+        let dest = "a: [x, own]\n";
+        let output = of("a: [x]\n", "a: [x, up]\n", dest);
+        assert_eq!((&output.files[""][..], output.conflicts[0].open), (dest, true));
         // Lists are replaced, as by helm, and a null removes a field.
         let text = |text: &str| Some(Files::Text(text.to_owned()));
         let dest = text("env: [{name: a, value: x}, {name: b}]\nc: 1\nkind: d # own\n").unwrap_or_default();

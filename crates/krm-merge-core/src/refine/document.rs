@@ -12,7 +12,7 @@ use krm_tree::tree::{Conflict, Pick, Taking, Tree, decide, settle};
 use krm_yaml::hashed::{Empty, HashSet};
 use krm_yaml::{Document, NodeRef, TextEdits, same};
 
-use super::{Depth, DocumentNote, DocumentOwner, RefinedText, Sources, refined};
+use super::{Additions, Depth, DocumentNote, DocumentOwner, RefinedText, Sources, refined};
 use crate::diff::diff;
 use crate::lost::{Comments, Disputed, is_told};
 use crate::merge::{Walked, merge};
@@ -61,10 +61,10 @@ pub(super) fn merged(
             decided?
         }
     };
-    // Additions of both sides stay, whoever wins.
+    let additions = owner.as_ref().map_or(Additions::Stay, |owner| owner.additions());
     let won_by = |pick| {
-        move |conflict: &Conflict<'_>| match conflict.taking {
-            Taking::Both(_) => Pick::Both,
+        move |conflict: &Conflict<'_>| match (&conflict.taking, additions) {
+            (Taking::Both(_), Additions::Stay) => Pick::Both,
             _ => pick,
         }
     };
@@ -72,11 +72,15 @@ pub(super) fn merged(
         places.push(conflict.path.shown());
         won_by(Pick::Dest)(conflict)
     })?;
+    let is_shown = additions == Additions::OfWinner && !places.is_empty();
+    let for_original = if is_shown { settle(tree.clone(), &mut |_| Pick::Original) } else { None };
     let for_updated = settle(tree, &mut won_by(Pick::Updated))?;
     let sides = roots.map(Some);
     let [(own, contested), (theirs, _)] = [Side::Dest, Side::Updated].map(|winner| OwnComments::of(sides, winner));
     let apart = !places.is_empty() || !contested.is_empty() || contested_header(sides).is_some();
     places.extend(contested.iter().map(|contested| contested.path.shown()).filter(|path| !path.is_empty()));
+    let of_original = |tree: Tree<'_>| edits_of(dest, &tree, OwnComments::of(sides, Side::Dest).0, budget);
+    let edits_for_original = for_original.and_then(of_original);
     let edits_for_dest = edits_of(dest, &for_dest, own, budget)?;
     let edits_for_updated = edits_of(dest, &for_updated, theirs, budget)?;
     if let Some(owner) = owner {
@@ -93,10 +97,12 @@ pub(super) fn merged(
         owner.note(roots, all.map(|(warning, winner)| DocumentNote { warning, winner }).collect());
     }
     let [_, text_of_updated, text_of_dest] = texts;
-    let [for_dest, for_updated] =
-        [edits_for_dest, edits_for_updated].map(|edits| edits.apply(text_of_dest, 0..text_of_dest.len()));
+    let text_of = |edits: TextEdits| edits.apply(text_of_dest, 0..text_of_dest.len());
+    let [for_dest, for_updated] = [edits_for_dest, edits_for_updated].map(text_of);
+    let for_original = edits_for_original.map(text_of);
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
-    Some(RefinedText { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
+    let (dest, updated, original) = (for_dest, for_updated, for_original);
+    Some(RefinedText { dest, updated, original, how: Combined::Document, places, sources })
 }
 
 /// Whether a text consists of documents whose maps have each key once.

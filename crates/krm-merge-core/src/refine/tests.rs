@@ -438,6 +438,21 @@ fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
 }
 
 #[test]
+fn additions_of_both_sides_to_a_document_in_a_text_are_each_sides_own() {
+    let text = |list: &str| format!("v.yaml: |\n  a: [{list}]\n  b: 1\n");
+    let [original, updated, dest] = ["x", "x, up", "x, own"].map(text);
+    let of = found(&original, &updated, &dest, ConflictLevel::Line);
+    assert_eq!((of.dest, of.updated, of.both), (dest.clone(), updated.clone(), text("x, own, up")));
+    assert_eq!(of.conflicts, ["[\"v.yaml\"]"]);
+    // TODO: Beside another conflict, a person who decides must see the additions, too.
+    let updated = updated.replace("b: 1", "b: 2");
+    let dest = dest.replace("b: 1", "b: 3");
+    let of = found(&original, &updated, &dest, ConflictLevel::Line);
+    let want = text("x, own, up");
+    assert_eq!((of.dest, of.updated), (want.replace("b: 1", "b: 3"), want.replace("b: 1", "b: 2")));
+}
+
+#[test]
 fn the_lines_of_a_document_in_a_text_count_where_they_mean_the_same() {
     let text = |lines: &str| format!("v.yaml: |\n  {}\n", lines.replace('\n', "\n  "));
     for (original, updated, dest, want) in [

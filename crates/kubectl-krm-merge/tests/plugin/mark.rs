@@ -94,6 +94,38 @@ fn additions_of_both_sides_stand_between_markers_and_resolve_takes_both() {
 }
 
 #[test]
+fn values_are_marked_where_they_are_in_conflict_and_nowhere_else() {
+    let text = |tag: &str, more: &str, args: &str| format!("image:\n{tag}{more}args: # all\n- --a\n{args}last: 1\n");
+    let [was, ours, theirs] = ["1", "1-fix", "2"].map(|tag| format!("  tag: '{tag}'\n"));
+    let [own, new] = ["- --own # ours\n", "- --new\n"];
+    let texts =
+        [text(&was, "  # pull: no\n", ""), text(&theirs, "  # pull: no\n", new), text(&ours, "  pull: yes\n", own)];
+    let marked = |ours: &str, was: &str, theirs: &str| {
+        format!("<<<<<<< dest (here)\n{ours}||||||| original (v1)\n{was}=======\n{theirs}>>>>>>> updated (v2)\n")
+    };
+    let want = text(&marked(&ours, &was, &theirs), "  pull: yes\n", &marked(own, "", new));
+    // As a file, and in a ConfigMap, where both sides made nothing but additions.
+    let folder = upgrade("values.yaml", texts.each_ref().map(String::as_str));
+    let (code, told) = mark(&folder, &[]);
+    assert_eq!((code, folder.read("here/values.yaml")), (Some(1), want), "{told}");
+    let inside = |args: &str| {
+        let args = if args.is_empty() { String::new() } else { format!("    {args}") };
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  v.yaml: |\n    args: # all\n    - --a\n{args}    last: 1\n"
+        )
+    };
+    let [original, updated, dest] = ["", new, own].map(inside);
+    let folder = upgrade("map.yaml", [&original, &updated, &dest]);
+    let (code, told) = mark(&folder, &[]);
+    let want = inside("@").replace("    @", &marked(&format!("    {own}"), "", &format!("    {new}")));
+    assert_eq!((code, folder.read("here/map.yaml")), (Some(1), want), "{told}");
+    // Each policy keeps both.
+    let folder = upgrade("map.yaml", [&original, &updated, &dest]);
+    folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", "ours"]].concat()).passed();
+    assert_eq!(folder.read("here/map.yaml"), inside(&format!("{own}    {new}")));
+}
+
+#[test]
 fn markers_stand_around_the_lines_in_conflict() {
     let texts = [
         deployment("1", "a:1", "x", &script(&["one", "two", "three", "four", "five", "six"])),
