@@ -854,6 +854,11 @@ impl<'a> NodeRef<'a> {
         self.doc.nulls.get(first).is_some_and(|&n| n < self.next_id())
     }
 
+    /// Whether the subtree holds a list, or an alias of one.
+    pub fn has_lists(self) -> bool {
+        (self.id..self.next_id()).any(|id| NodeRef { doc: self.doc, id }.is_list())
+    }
+
     /// How many bytes its scalars and keys take once each alias is written out.
     pub fn expanded_len(self) -> usize {
         let mut len: usize = 0;

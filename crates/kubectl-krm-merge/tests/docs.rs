@@ -418,6 +418,16 @@ fn the_pages_do_not_grow() {
     assert!(words <= MOST_WORDS, "{words} words");
 }
 
+/// Who comes with a package or a base sees soon that it works.
+#[test]
+fn the_pages_of_kpt_and_kustomize_begin_with_a_result() {
+    const MOST_WORDS: usize = 160;
+    for page in ["docs/src/kpt.md", "docs/src/kustomize.md"] {
+        let words = read(page).split("```text").next().unwrap_or_default().split_whitespace().count();
+        assert!(words <= MOST_WORDS, "{page}: {words} words before the first output");
+    }
+}
+
 /// What the README tells someone to do in a fresh clone is what CI does, and it merges what the README shows.
 #[test]
 fn the_readme_builds_and_tests_as_it_is_done_here() {

@@ -1,9 +1,10 @@
 //! Types of patched items of which nothing is known.
 //!
-//! Lists of such a type are replaced, or merged by inferred keys. A user may not expect that.
+//! Lists of such a type are replaced, or merged by inferred keys. A user may not expect that. A source without a list replaces none.
 
 use std::collections::BTreeSet;
 
+use krm_merge::resource::Resource;
 use krm_schema::schema::files::is_of_file;
 
 use super::Package;
@@ -11,7 +12,8 @@ use crate::report::Report;
 
 /// A report for each such type.
 pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    let patched = package.subjects.iter().filter(|subject| !subject.sources.is_empty());
+    let has_lists = |source: &&Resource<'_>| source.node.has_lists();
+    let patched = package.subjects.iter().filter(|subject| subject.sources.iter().any(has_lists));
     let identities = patched.filter_map(|subject| subject.sides.dest?.identity);
     let types: BTreeSet<(&str, &str)> = identities.map(|i| (i.api_version, i.kind)).collect();
     // In a file that is no resource, all lists are replaced, and those that lose something are named.
