@@ -42,16 +42,14 @@ main() {
     trap 'exit 1' HUP INT TERM
     get() { curl -fsSL --proto "$protocols" --proto-redir "$protocols" --retry 3 --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"; }
     get checksums.txt
-    for program in kubectl-krm_merge krm-merge; do
-        archive=$program-$os-$cpu.tar.gz
-        get "$archive"
-        want=$(awk -v file="$archive" '$2 == file { print $1 }' "$work/checksums.txt")
-        has=$(sum "$work/$archive" | cut -d ' ' -f 1)
-        [ -n "$want" ] && [ "$want" = "$has" ] || fail "the checksum of $archive must be \"$want\", and is \"$has\": nothing was installed"
-    done
+    archive=krm-merge-$os-$cpu.tar.gz
+    get "$archive"
+    want=$(awk -v file="$archive" '$2 == file { print $1 }' "$work/checksums.txt")
+    has=$(sum "$work/$archive" | cut -d ' ' -f 1)
+    [ -n "$want" ] && [ "$want" = "$has" ] || fail "the checksum of $archive must be \"$want\", and is \"$has\": nothing was installed"
     mkdir -p "$bin"
-    for program in kubectl-krm_merge krm-merge; do
-        tar -xzf "$work/$program-$os-$cpu.tar.gz" -C "$work" "$program"
+    for program in krm-merge kubectl-krm_merge; do
+        tar -xzf "$work/$archive" -C "$work" "$program"
         # A program that runs cannot be written over, but it can be replaced.
         mv "$work/$program" "$bin/.$program.new"
         mv -f "$bin/.$program.new" "$bin/$program"

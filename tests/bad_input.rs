@@ -27,9 +27,7 @@ fn stdin_that_is_no_resource_list() {
     says("a:\n\tb: 1\n", &["not with tabs"]);
     says(
         "items:\n<<<<<<< ours\n- a: 1\n=======\n- a: 2\n>>>>>>> theirs\n",
-        &[
-            "stdin 2:1: conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor",
-        ],
+        &["stdin 2:1: conflicts must be resolved before the next merge, by `resolve` of krm-merge or in an editor"],
     );
     says("hello", &["stdin must hold a ResourceList, not something else"]);
     says("[]", &["not something else"]);
@@ -239,7 +237,7 @@ fn a_new_item_for_a_file_that_must_not_be_written() {
             ".krmignore",
             "must not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
         ),
-        ("a/.krm-merge-1-0.tmp", "must not be the name of a temporary file of `kubectl krm-merge`, which removes it"),
+        ("a/.krm-merge-1-0.tmp", "must not be the name of a temporary file of krm-merge, which removes it"),
     ] {
         let path_told = format!("the path {path:?} of `items[1]`, which is new, {fault}");
         for annotation in ["internal.config.kubernetes.io/path", "config.kubernetes.io/path"] {

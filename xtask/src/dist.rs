@@ -5,6 +5,7 @@
 
 mod build;
 mod files;
+mod front;
 mod notices;
 mod npm;
 mod platform;
@@ -34,31 +35,31 @@ struct Dist {
     platforms: Vec<Built>,
     /// The licences, and whatever else each archive has.
     notices: Vec<Entry>,
-    /// The man pages and the completions of the plugin.
+    /// The man pages and the completions, by both names.
     manual: Vec<Entry>,
+    /// The page by which a registry shows the program.
+    front: String,
 }
 
-/// The program for one platform, by each of its names.
+/// The program for one platform.
 struct Built {
     platform: &'static Platform,
-    programs: Vec<Program>,
-}
-
-/// A program.
-struct Program {
-    /// Its name, without the suffix of Windows.
-    name: &'static str,
     bytes: Vec<u8>,
 }
 
-impl Program {
-    /// The file that it is on a platform, in a folder.
-    fn entry(&self, platform: &Platform, folder: &str) -> Entry {
-        Entry {
-            path: format!("{folder}{}{}", self.name, platform.suffix()),
-            bytes: self.bytes.clone(),
-            mode: Mode::Program,
-        }
+impl Built {
+    /// The program by one of its names, in a folder.
+    fn program(&self, name: &str, folder: &str) -> Entry {
+        let path = format!("{folder}{name}{}", self.platform.suffix());
+        Entry { path, bytes: self.bytes.clone(), mode: Mode::Program }
+    }
+
+    /// The program by its own name, and kubectl's plugin: a link to it, where the platform has links.
+    fn programs(&self, folder: &str) -> [Entry; 2] {
+        let [own, plugin] = NAMES;
+        let link = Entry { path: format!("{folder}{plugin}"), bytes: own.into(), mode: Mode::Link };
+        let is_linked = self.platform.suffix().is_empty();
+        [self.program(own, folder), if is_linked { link } else { self.program(plugin, folder) }]
     }
 }
 
@@ -94,7 +95,8 @@ fn pack(root: PathBuf) -> Result<(), String> {
     };
     let date = date.trim().parse().map_err(|e| format!("the date of the commit: {e}"))?;
     let (platforms, notices) = (built(&root), notices::of(&root)?);
-    let dist = Dist { platforms, manual: Vec::new(), notices, root, out, version, date };
+    let front = front::page(&read(&root.join("README.md"))?, &version);
+    let dist = Dist { platforms, manual: Vec::new(), notices, front, root, out, version, date };
     let dist = Dist { manual: build::manual(&dist)?, ..dist };
     packages(&dist)
 }
@@ -105,8 +107,7 @@ fn built(root: &Path) -> Vec<Built> {
     for platform in &PLATFORMS {
         let folder = build::folder(root, platform);
         if let Ok(bytes) = fs::read(folder.join(format!("{PLUGIN}{}", platform.suffix()))) {
-            let programs = NAMES.map(|name| Program { name, bytes: bytes.clone() }).into();
-            all.push(Built { platform, programs });
+            all.push(Built { platform, bytes });
         }
     }
     all
@@ -121,9 +122,9 @@ fn packages(dist: &Dist) -> Result<(), String> {
         fs::remove_file(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;
     }
     for built in &dist.platforms {
-        for program in &built.programs {
-            let file = format!("{}-{}.tar.gz", program.name, built.platform.name);
-            dist.put(&file, &files::tar_gz(&archived(dist, built, program), dist.date)?)?;
+        for name in NAMES {
+            let file = format!("{name}-{}.tar.gz", built.platform.name);
+            dist.put(&file, &files::tar_gz(&archived(dist, built, name), dist.date)?)?;
         }
         wheel::make(dist, built)?;
         npm::of_platform(dist, built)?;
@@ -138,13 +139,12 @@ fn packages(dist: &Dist) -> Result<(), String> {
     dist.sums()
 }
 
-/// The files of the archive with a name of the program. That of the plugin has all names, the pages and the completions.
-fn archived(dist: &Dist, built: &Built, program: &Program) -> Vec<Entry> {
-    let is_plugin = program.name == PLUGIN;
-    let programs = built.programs.iter().filter(|other| is_plugin || other.name == program.name);
-    let programs = programs.map(|program| program.entry(built.platform, ""));
-    let manual = dist.manual.iter().filter(|_| is_plugin);
-    programs.chain(dist.notices.iter().chain(manual).cloned()).collect()
+/// The files of the archive with a name of the program. That of the plugin is krew's, which takes no links: it has this name alone.
+fn archived(dist: &Dist, built: &Built, name: &str) -> Vec<Entry> {
+    let is_plugin = name == PLUGIN;
+    let programs = if is_plugin { vec![built.program(name, "")] } else { built.programs("").into() };
+    let manual = dist.manual.iter().filter(|page| !is_plugin || page.path.contains("kubectl"));
+    programs.into_iter().chain(dist.notices.iter().chain(manual).cloned()).collect()
 }
 
 impl Dist {

@@ -61,7 +61,7 @@ git commit --quiet --all --message admin",
 ];
 
 /// The scenes of the film on top of README. Each goes on where the one before it ended.
-const FILM: [Scene; 4] = [
+const FILM: [Scene; 5] = [
     Scene {
         name: "get",
         lines: FILM_LINES,
@@ -96,6 +96,13 @@ git config --global url.\"$PWD/\".insteadOf https://example.com/",
         before: "cd film",
         shown: &["kubectl krm-merge resolve gate"],
         until: "o ours",
+    },
+    Scene {
+        name: "done",
+        lines: FILM_LINES,
+        before: "cd film",
+        shown: &["kubectl krm-merge resolve gate --take ours", "git --no-pager diff --color --unified=1 gate/web.yaml"],
+        until: "our patch",
     },
 ];
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use krm_files::command::is_plugin;
 use krm_files::credentials;
 use krm_files::disk::{self, Repaired, Replacement};
 use krm_files::regular;
@@ -22,6 +23,9 @@ use krm_yaml::shown::misleads;
 use crate::args::GitInstall;
 use crate::repository::CACHE;
 use crate::resolve::with_newest;
+
+/// The names of this program: as kubectl's plugin, and its own.
+const NAMES: [&str; 2] = ["kubectl-krm_merge", "krm-merge"];
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
@@ -304,17 +308,21 @@ fn command(driver: &str) -> String {
     steps.join("; ")
 }
 
-/// The command by which git calls this program: its name if `PATH` finds this program by it, otherwise its path.
+/// The command by which git calls this program: the name by which it was called if `PATH` finds this program by it, or its other name, otherwise
+/// its path.
 fn program() -> String {
-    const NAME: &str = "kubectl-krm_merge";
-    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let called = if is_plugin() { NAMES } else { [NAMES[1], NAMES[0]] };
+    let Ok(own) = std::env::current_exe() else { return called[0].to_owned() };
     let own = fs::canonicalize(&own).unwrap_or(own);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
-    if found.and_then(|f| fs::canonicalize(f).ok()).is_some_and(|found| found == own) {
-        return NAME.to_owned();
+    let is_own = |name: &str| {
+        let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
+        found.and_then(|file| fs::canonicalize(file).ok()).is_some_and(|found| found == own)
+    };
+    match called.into_iter().find(|name| is_own(name)) {
+        Some(name) => name.to_owned(),
+        None => format!("'{}'", own.to_string_lossy().replace('\'', "'\\''").replace('%', "%%")),
     }
-    format!("'{}'", own.to_string_lossy().replace('\'', "'\\''").replace('%', "%%"))
 }
 
 /// The attributes file of the repository. git does not follow a symbolic link there, so it must not be one.

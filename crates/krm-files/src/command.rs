@@ -13,10 +13,16 @@ pub fn program() -> String {
     Path::new(&called).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// How the user calls this program: `kubectl krm-merge` or `krm-merge`.
+/// Whether this program was started as kubectl's plugin. Without a name, it was.
+pub fn is_plugin() -> bool {
+    let program = program();
+    program.is_empty() || program.starts_with("kubectl")
+}
+
+/// How the user calls this program: `kubectl krm-merge`, or the name of its file, which is `krm-merge`.
 pub fn called() -> &'static str {
-    static CALLED: LazyLock<&str> =
-        LazyLock::new(|| if program() == "krm-merge" { "krm-merge" } else { "kubectl krm-merge" });
+    static CALLED: LazyLock<String> =
+        LazyLock::new(|| if is_plugin() { "kubectl krm-merge".to_owned() } else { quoted(&program()) });
     &CALLED
 }
 

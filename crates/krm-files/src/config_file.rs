@@ -23,7 +23,7 @@ use crate::walk::{file_there, shown};
 const MOST: u64 = 1 << 26;
 
 /// The text of a new `.krm-merge.yaml` of a package.
-pub const NEW: &str = "# Where this package comes from, and how it merges: see `kubectl krm-merge upgrade --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n  mode: ThreeWay\n";
+pub const NEW: &str = "# Where this package comes from, and how it merges: see `krm-merge upgrade --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: package\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n  mode: ThreeWay\n";
 
 /// A functionConfig in a file.
 #[derive(Debug)]

@@ -366,7 +366,7 @@ mod tests {
             ("upstream:\n  git:\n    ref: v1\n", "x:2:3: there must be the field `git.repo`"),
             ("upstream: {git: {repo: 'ext::sh', ref: v1}}\n", "x:1:11: a repository must be"),
             ("upstream: {git: {repo: a, ref: -x}}\n", "without `-`"),
-            ("upstream: {git: {repo: a, directory: ../b, ref: x}}\n", "without `..`"),
+            ("upstream: {git: {repo: a, directory: ../b, ref: x}}\n", "without `.` and `..`"),
             ("upstream: {run: [sh]}\n", "there must be the field `git.repo`"),
             (
                 "upstream: {git: {repo: a, ref: x}}\nupstreamLock: {git: {ref: x, commit: --help}}\n",

@@ -7,8 +7,8 @@
 //! repeats one.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
+use std::{fmt, fs, io};
 
 use anyhow::{Result, bail};
 use krm_files::credentials;
@@ -72,7 +72,7 @@ impl ReleaseAddress {
         let directory = directory.trim_matches('/');
         let is_name = |name: &str| !name.is_empty() && name != "." && name != "..";
         if directory.contains(char::is_control) || !(directory.is_empty() || directory.split('/').all(is_name)) {
-            bail!("the directory must be a path in the repository, without `..`, not \"{directory}\"");
+            bail!("the directory must be a path in the repository, without `.` and `..`, not \"{directory}\"");
         }
         if let Some(reference) = reference {
             check_reference(reference)?;
@@ -215,11 +215,7 @@ impl Repo {
     /// The current folder is not known.
     pub fn recorded(&self) -> Result<Self> {
         let Self::Remote(text) = self else { return Ok(Self::Here) };
-        let text = if self.is_path() {
-            std::path::absolute(text)?.to_string_lossy().into_owned()
-        } else {
-            text.trim_end_matches('/').to_owned()
-        };
+        let text = if self.is_path() { absolute(text)? } else { text.trim_end_matches('/').to_owned() };
         // On disk, git prefers the folder without `.git`, which may be another repository.
         let is_other = |bare: &&str| self.is_path() && Path::new(bare).exists();
         let bare = text.strip_suffix(".git").filter(|bare| !bare.is_empty() && !bare.ends_with('/') && !is_other(bare));
@@ -239,6 +235,25 @@ impl Repo {
             Self::Remote(text) => !text.contains("://") && !text.split('/').next().unwrap_or_default().contains(':'),
         }
     }
+}
+
+/// The absolute path of a repository on disk. Without `.` and `..`, unless a symbolic link before `..` leads elsewhere.
+///
+/// # Errors
+/// The current folder is not known.
+pub fn absolute(path: &str) -> io::Result<String> {
+    let path = std::path::absolute(path)?;
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = clean.pop(),
+            part => clean.push(part),
+        }
+    }
+    // The repository may have `.git` at its end, which the path lacks.
+    let folder = |path: &Path| path.parent().and_then(|above| fs::canonicalize(above).ok());
+    let is_same = path.file_name().is_some() && folder(&clean) == folder(&path);
+    Ok(if is_same { clean } else { path }.to_string_lossy().into_owned())
 }
 
 impl fmt::Display for Repo {
@@ -333,7 +348,7 @@ mod tests {
             ("git@example.com:b.git/d?private_token=secret@v1", "no password"),
             ("git@example.com:b.git/d@v1#private_token=secret", "no password"),
             ("ftp://example.com/b.git/d@v1", "must begin with"),
-            ("https://example.com/b.git/../x@v1", "without `..`"),
+            ("https://example.com/b.git/../x@v1", "without `.` and `..`"),
             ("https://example.com/b.git/d@--help", "without `-`"),
             ("https://example.com/b.git/d@a\nb", "name of a tag"),
             ("https://example.com/b.git/d@", "name of a tag"),
@@ -356,6 +371,9 @@ mod tests {
         ] {
             assert_eq!(Repo::parse(text).expect(text).recorded().expect(text).to_string(), want);
         }
+        let unclean = concat!(env!("CARGO_MANIFEST_DIR"), "/src/.././/src/../b.git");
+        let want = concat!(env!("CARGO_MANIFEST_DIR"), "/b");
+        assert_eq!(Repo::parse(unclean).expect("a path").recorded().expect("a path").to_string(), want);
         // This folder lies beside it.
         let beside = concat!(env!("CARGO_MANIFEST_DIR"), ".git");
         assert_eq!(Repo::parse(beside).expect("a path").recorded().expect("a path").to_string(), beside);

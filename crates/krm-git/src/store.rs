@@ -18,7 +18,7 @@ use krm_files::disk;
 use krm_files::told;
 use krm_files::walk::shown;
 
-use crate::address::{ReleaseAddress, Repo};
+use crate::address::{ReleaseAddress, Repo, absolute};
 use crate::cache::{self, remove, write};
 use crate::found::AtPath;
 use crate::objects::{GitObject, Objects};
@@ -89,7 +89,7 @@ impl Store {
             return Ok(Self::at(folder.to_owned(), None, None));
         };
         let given = match repo.is_path() {
-            true => std::path::absolute(given)?.to_string_lossy().into_owned(),
+            true => absolute(given)?,
             false => given.clone(),
         };
         let folder = cache::repositories()?.join(name_of(&given));

@@ -32,7 +32,7 @@ pub fn refuse(folder: &Path, leftovers: &[PathBuf]) -> Result<()> {
         }
         if let Some(first) = told.stdout.split(|byte| *byte == 0).find(|path| !path.is_empty()) {
             bail!(
-                "{}: git tracks this file, but it has the name of a temporary file of `kubectl krm-merge`, which removes it: rename it by `git mv`, or remove it by `git rm`",
+                "{}: git tracks this file, but it has the name of a temporary file of krm-merge, which removes it: rename it by `git mv`, or remove it by `git rm`",
                 shown(&folder.join(path_of(first)))
             );
         }

@@ -182,6 +182,14 @@ const CONFIG: &str = "functionConfig";
 
 fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     let mode = input.mode()?;
+    let (side, is_given) = match mode {
+        Mode::ThreeWay => ("updated", input.updated.is_some()),
+        Mode::TwoWay | Mode::Strategic => ("source", input.source.is_some()),
+    };
+    if !is_given {
+        let told = format!("`{side}` must be given; `{{}}` is a side without files");
+        return Err(Box::new(Outcome::new(Severity::Error, told)));
+    }
     let text = input.function_config.clone().unwrap_or_default();
     let unreadable = |error: krm_yaml::Error| Box::new(Outcome::unreadable(CONFIG, &error));
     let document = Document::parse(text).map_err(unreadable)?;
@@ -389,7 +397,7 @@ fn carried<'i>(
 fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
     let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
     let warning = |path: &str| {
-        let told = "changed in updated and not merged, because a document in it has no name: `kubectl krm-merge three-way` merges such files, too";
+        let told = "changed in updated and not merged, because a document in it has no name: `krm-merge three-way` merges such files, too";
         let file = Some(results::File { path: path.to_owned(), index: None });
         Outcome { file, ..Outcome::new(Severity::Warning, told) }
     };
@@ -586,6 +594,11 @@ mod tests {
         let dest = "a: [x, own]\n";
         let output = of("a: [x]\n", "a: [x, up]\n", dest);
         assert_eq!((&output.files[""][..], output.conflicts[0].open), (dest, true));
+        // A side that nobody gave is no empty one, which deletes.
+        let dest = Files::Text("a: 1\n".to_owned());
+        let output = merge(&MergeInput { original: Some(dest.clone()), dest, ..MergeInput::default() });
+        assert_eq!((output.passed, &output.files[""][..]), (false, "a: 1\n"));
+        assert_eq!(output.results[0].message, "`updated` must be given; `{}` is a side without files");
         // Lists are replaced, as by helm, and a null removes a field.
         let text = |text: &str| Some(Files::Text(text.to_owned()));
         let dest = text("env: [{name: a, value: x}, {name: b}]\nc: 1\nkind: d # own\n").unwrap_or_default();

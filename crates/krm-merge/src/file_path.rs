@@ -33,7 +33,7 @@ impl fmt::Display for PathFault {
             Self::NoName => "be names with one `/` between them and no `\\`, as `web/deployment.yaml`",
             Self::Git => "not lead into `.git`, however that is spelled, for git runs what stands there",
             Self::Rules => "not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
-            Self::Temporary => "not be the name of a temporary file of `kubectl krm-merge`, which removes it",
+            Self::Temporary => "not be the name of a temporary file of krm-merge, which removes it",
         })
     }
 }

@@ -5,8 +5,7 @@
 use crate::error::Error;
 
 /// The advice for a text with conflict markers.
-pub const RESOLVE: &str =
-    "conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor";
+pub const RESOLVE: &str = "conflicts must be resolved before the next merge, by `resolve` of krm-merge or in an editor";
 
 /// The fewest characters of a marker. Source: git's `conflict-marker-size`.
 const FEWEST: usize = 7;

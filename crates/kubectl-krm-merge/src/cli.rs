@@ -128,7 +128,7 @@ pub enum Command {
     /// Print what was fetched and is kept: the address, the size and the last use of each repository; `--clear` removes it
     #[command(after_help = manual::of("cache"))]
     Cache(Cache),
-    /// Print a script that completes `kubectl-krm_merge` in a shell, or the program that completes `kubectl krm-merge` in kubectl
+    /// Print a script that completes this program in a shell, or the program that completes `kubectl krm-merge` in kubectl
     Completion {
         /// The shell; for `kubectl`, the output is the program `kubectl_complete-krm_merge`, which kubectl runs to complete
         /// `kubectl krm-merge`

@@ -25,7 +25,7 @@ use anyhow::Result;
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 use krm_driver::{driver, history, install, resolve};
-use krm_files::command::program;
+use krm_files::command::{called, is_plugin, program};
 use krm_files::told::Word;
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 /// Whether the program is the function, and not the commands: without arguments, or with the file of a functionConfig. As kubectl's plugin it
 /// never is.
 fn is_function(args: &[OsString]) -> bool {
-    if is_plugin(&program()) {
+    if is_plugin() {
         return false;
     }
     match args {
@@ -173,18 +173,9 @@ const MEANT: [(&str, &str); 12] = [
     ("update", "'upgrade' merges a new release of upstream into a package"),
 ];
 
-/// Whether a name of the program is one of kubectl's plugin. Without a name, it is.
-fn is_plugin(program: &str) -> bool {
-    program.is_empty() || program.starts_with("kubectl")
-}
-
 /// The command line, with the name by which the user called the program.
 fn command() -> clap::Command {
-    let file = program();
-    let is_plugin = is_plugin(&file);
-    let name = if is_plugin { "kubectl krm-merge".to_owned() } else { shown::line(&file).into_owned() };
-    let own = if is_plugin { "kubectl-krm_merge" } else { "krm-merge" };
-    cli::command().name(own).bin_name(name)
+    cli::command().name(if is_plugin() { "kubectl-krm_merge" } else { "krm-merge" }).bin_name(called())
 }
 
 fn man(name: Option<&str>) -> Result<String> {

@@ -389,25 +389,28 @@ pub fn of(command: &str) -> String {
     let of_cluster =
         |paragraph: &&str| !cfg!(feature = "live") && [" live ", "--live"].iter().any(|word| paragraph.contains(word));
     let known: Vec<&str> = all.split("\n\n").filter(|paragraph| !of_cluster(paragraph)).collect();
-    known.join("\n\n").replace("kubectl krm-merge", called())
+    known.join("\n\n").replace(AS_PLUGIN, called())
 }
 
+/// What the texts here call the program.
+const AS_PLUGIN: &str = "kubectl krm-merge";
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const PROGRAM: &str = "kubectl-krm-merge";
 
 /// The man page of the plugin, or of one of its commands.
 ///
 /// # Errors
 /// There is no command with this name.
 pub fn page(command: &Command, name: Option<&str>) -> Result<String> {
+    let program = called().replace(' ', "-");
     let found = match name {
-        None => command.clone().display_name(PROGRAM),
+        None => command.clone().display_name(program.as_str()),
         Some(name) => match command.find_subcommand(name).filter(|c| !c.is_hide_set()) {
-            Some(found) => found.clone().display_name(format!("{PROGRAM}-{name}")).version(VERSION),
+            Some(found) => found.clone().display_name(format!("{program}-{name}")).version(VERSION),
             None => bail!("there must be a command of that name, not \"{name}\""),
         },
     };
-    let page = Man::new(found).source(format!("{PROGRAM} {VERSION}"));
+    let page = Man::new(found).source(format!("{program} {VERSION}"));
     let mut out = Vec::new();
     page.render_title(&mut out)?;
     page.render_name_section(&mut out)?;
@@ -421,7 +424,7 @@ pub fn page(command: &Command, name: Option<&str>) -> Result<String> {
     for section in sections(name.unwrap_or_default()) {
         text.push_str(&roff(&section));
     }
-    text.push_str(&see_also(command, name));
+    text.push_str(&see_also(command, name, &program));
     Ok(text)
 }
 
@@ -429,7 +432,7 @@ pub fn page(command: &Command, name: Option<&str>) -> Result<String> {
 fn roff(section: &Section) -> String {
     let mut out = format!(".SH {}\n", section.title.to_uppercase());
     let mut is_literal = false;
-    for line in section.text.lines() {
+    for line in section.text.replace(AS_PLUGIN, called()).lines() {
         let is_command = line.starts_with("  ");
         if is_command != is_literal {
             out.push_str(if is_command { ".RS 4\n.nf\n" } else { ".fi\n.RE\n" });
@@ -464,10 +467,10 @@ fn escaped(line: &str) -> String {
 }
 
 /// The section with the names of the other pages.
-fn see_also(command: &Command, name: Option<&str>) -> String {
+fn see_also(command: &Command, name: Option<&str>, program: &str) -> String {
     let commands = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
-    let pages = commands.filter(|other| Some(*other) != name).map(|other| format!("{PROGRAM}-{other}"));
-    let own = name.map(|_| PROGRAM.to_owned());
+    let pages = commands.filter(|other| Some(*other) != name).map(|other| format!("{program}-{other}"));
+    let own = name.map(|_| program.to_owned());
     let all = own.into_iter().chain(pages).chain([
         "kubectl".to_owned(),
         "git-merge-file".to_owned(),

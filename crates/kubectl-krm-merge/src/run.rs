@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
@@ -20,7 +21,7 @@ use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::replacements;
-use krm_git::before;
+use krm_git::before::{self, Runs};
 use krm_git::tracked;
 use krm_git::unmerged::{self, Conflicted};
 use krm_merge::resource::Resource;
@@ -257,8 +258,9 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
     match conflicts {
         Conflicts::Marked => (marked > 0).then(|| {
             format!(
-                "decide the conflicts with `{}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
-                own(&["resolve", &argument(Path::new(&dest.name))])
+                "decide the conflicts with `{}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor{}",
+                own(&["resolve", &argument(Path::new(&dest.name))]),
+                way_back(Path::new(&dest.name))
             )
         }),
         Conflicts::Settled => {
@@ -273,6 +275,15 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
                 "run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
             ))
         }
+    }
+}
+
+/// How to take the run on a package back, for the end of a sentence; empty if git has not what was there before.
+pub fn way_back(dest: &Path) -> String {
+    let is_kept = |place: PathBuf| Runs::around(&place).is_some_and(|runs| runs.dests().contains(&place));
+    match fs::canonicalize(dest).is_ok_and(is_kept) {
+        true => format!(", or take all of it back with `{}`", own(&["upgrade", "--abort", &argument(dest)])),
+        false => String::new(),
     }
 }
 

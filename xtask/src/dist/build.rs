@@ -64,7 +64,7 @@ fn flags(root: &Path, platform: &Platform) -> Result<String, String> {
     })
 }
 
-/// The man pages and completions of the plugin: those of the program for this machine, because it must run to print them.
+/// The man pages and completions of both names: those of the program for this machine, because it must run to print them.
 ///
 /// # Errors
 /// There is no program for this machine, or it fails.
@@ -76,17 +76,22 @@ pub fn manual(dist: &Dist) -> Result<Vec<Entry>, String> {
             here.target
         ));
     };
-    let program = folder(&dist.root, platform).join(format!("{PLUGIN}{}", platform.suffix())).display().to_string();
-    let print = |args: &[&str]| output(&dist.root, &program, args);
-    let mut all = vec![Entry::text("man/kubectl-krm-merge.1", print(&["man"])?)];
-    for command in commands(&print(&["--help"])?) {
-        let page = print(&["man", &command])?;
-        all.push(Entry::text(format!("man/kubectl-krm-merge-{command}.1"), page));
+    let mut all = Vec::new();
+    for name in NAMES {
+        let program = folder(&dist.root, platform).join(format!("{name}{}", platform.suffix())).display().to_string();
+        let print = |args: &[&str]| output(&dist.root, &program, args);
+        let page = name.replace('_', "-");
+        all.push(Entry::text(format!("man/{page}.1"), print(&["man"])?));
+        for command in commands(&print(&["--help"])?) {
+            all.push(Entry::text(format!("man/{page}-{command}.1"), print(&["man", &command])?));
+        }
+        for shell in SHELLS {
+            all.push(Entry::text(format!("completions/{name}.{shell}"), print(&["completion", shell])?));
+        }
+        if name == PLUGIN {
+            all.push(Entry::text("completions/kubectl_complete-krm_merge", print(&["completion", "kubectl"])?));
+        }
     }
-    for shell in SHELLS {
-        all.push(Entry::text(format!("completions/kubectl-krm_merge.{shell}"), print(&["completion", shell])?));
-    }
-    all.push(Entry::text("completions/kubectl_complete-krm_merge", print(&["completion", "kubectl"])?));
     Ok(all)
 }
 

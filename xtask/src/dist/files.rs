@@ -23,6 +23,8 @@ pub enum Mode {
     Program,
     /// Anyone may read it.
     Text,
+    /// It is a symbolic link, and its bytes are the file beside it that it leads to.
+    Link,
 }
 
 impl Mode {
@@ -30,6 +32,7 @@ impl Mode {
         match self {
             Self::Program => 0o755,
             Self::Text => 0o644,
+            Self::Link => 0o777,
         }
     }
 }
@@ -56,6 +59,15 @@ pub fn of_folder(folder: &Path, below: &str) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
+/// A file as `gzip` packs it.
+///
+/// # Errors
+/// It cannot be packed.
+pub fn gz(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut gz = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    gz.write_all(bytes).and_then(|()| gz.finish()).map_err(|e| e.to_string())
+}
+
 /// A `.tar.gz` of files, all of this date.
 ///
 /// # Errors
@@ -68,7 +80,14 @@ pub fn tar_gz(entries: &[Entry], date: u64) -> Result<Vec<u8>, String> {
         header.set_size(bytes.len() as u64);
         header.set_mode(mode.bits());
         header.set_mtime(date);
-        tar.append_data(&mut header, path, bytes.as_slice()).map_err(|e| format!("{path}: {e}"))?;
+        let added = if *mode == Mode::Link {
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.set_size(0);
+            tar.append_link(&mut header, path, String::from_utf8_lossy(bytes).as_ref())
+        } else {
+            tar.append_data(&mut header, path, bytes.as_slice())
+        };
+        added.map_err(|e| format!("{path}: {e}"))?;
     }
     tar.into_inner().and_then(flate2::write::GzEncoder::finish).map_err(|e| e.to_string())
 }

@@ -51,9 +51,8 @@ pub fn of_platform(dist: &Dist, built: &Built) -> Result<(), String> {
         "preferUnplugged": true,
     });
     // What starts it says by which name.
-    let programs = built.programs.iter().filter(|program| program.name == PLUGIN);
-    let programs = programs.map(|program| program.entry(built.platform, "package/"));
-    packed(dist, &format!("krm-merge-{npm_os}-{npm_cpu}-{}.tgz", dist.version), own, programs.collect())
+    let program = built.program(PLUGIN, "package/");
+    packed(dist, &format!("krm-merge-{npm_os}-{npm_cpu}-{}.tgz", dist.version), own, vec![program])
 }
 
 /// Makes the package that users name.
@@ -76,8 +75,9 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
         mode: super::Mode::Program,
         ..Entry::text(format!("package/{file}"), START.replace("PROGRAM", program))
     };
-    let scripts = vec![start("krm-merge.js", "krm-merge"), start("plugin.js", PLUGIN)];
-    packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, scripts)
+    let page = Entry::text("package/README.md", dist.front.as_str());
+    let files = vec![start("krm-merge.js", "krm-merge"), start("plugin.js", PLUGIN), page];
+    packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, files)
 }
 
 /// Makes the package for JavaScript, if it was built.

@@ -106,7 +106,7 @@ mod tests {
         for platform in &PLATFORMS {
             // It knows Windows by the other compiler.
             let target = platform.target.replace("windows-gnu", "windows-msvc");
-            let archive = format!("/kubectl-krm_merge-{}.tar.gz", platform.name);
+            let archive = format!("/krm-merge-{}.tar.gz", platform.name);
             let line = text.lines().find(|line| line.starts_with(&format!("{target} = ")));
             assert!(line.is_some_and(|line| line.contains(&archive)), "{target}");
         }

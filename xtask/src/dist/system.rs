@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::files::{Entry, Mode};
+use super::files::{Entry, Mode, gz};
 use super::platform::Platform;
 use super::{Built, Dist};
 use crate::machine::{read, start};
@@ -52,15 +52,17 @@ fn laid_out(dist: &Dist, built: &Built) -> Result<(std::path::PathBuf, Vec<Entry
     if tree.exists() {
         fs::remove_dir_all(&tree).map_err(|e| format!("{}: {e}", tree.display()))?;
     }
-    let mut files: Vec<Entry> =
-        built.programs.iter().map(|program| program.entry(built.platform, "usr/bin/")).collect();
+    let mut files: Vec<Entry> = built.programs("usr/bin/").into();
     let notice = |notice: &Entry| Entry { path: format!("usr/share/doc/krm-merge/{}", notice.path), ..notice.clone() };
     files.extend(dist.notices.iter().map(notice));
-    files.extend(dist.manual.iter().map(|entry| Entry {
-        path: place_of(&entry.path),
-        mode: mode_of(&entry.path),
-        ..entry.clone()
-    }));
+    files.push(notice(&Entry::text("copyright", read(&dist.root.join("packaging/copyright"))?)));
+    for Entry { path, bytes, .. } in &dist.manual {
+        let (path, mode) = (place_of(path), mode_of(path));
+        files.push(match path.contains("/man/") {
+            true => Entry { path: format!("{path}.gz"), bytes: gz(bytes)?, mode },
+            false => Entry { path, bytes: bytes.clone(), mode },
+        });
+    }
     place(&tree, &files)?;
     Ok((tree, files))
 }
@@ -68,11 +70,11 @@ fn laid_out(dist: &Dist, built: &Built) -> Result<(std::path::PathBuf, Vec<Entry
 /// Where a page or a completion is installed.
 fn place_of(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
-    match path.rsplit('.').next() {
-        Some("1") => format!("usr/share/man/man1/{name}"),
-        Some("bash") => "usr/share/bash-completion/completions/kubectl-krm_merge".to_owned(),
-        Some("fish") => format!("usr/share/fish/vendor_completions.d/{name}"),
-        Some("zsh") => "usr/share/zsh/vendor-completions/_kubectl-krm_merge".to_owned(),
+    match name.rsplit_once('.') {
+        Some((_, "1")) => format!("usr/share/man/man1/{name}"),
+        Some((program, "bash")) => format!("usr/share/bash-completion/completions/{program}"),
+        Some((_, "fish")) => format!("usr/share/fish/vendor_completions.d/{name}"),
+        Some((program, "zsh")) => format!("usr/share/zsh/vendor-completions/_{program}"),
         _ => format!("usr/bin/{name}"),
     }
 }
@@ -86,11 +88,23 @@ fn place(folder: &Path, files: &[Entry]) -> Result<(), String> {
     for Entry { path, bytes, mode } in files {
         let file = folder.join(path);
         let above = file.parent().unwrap_or(folder);
-        let written =
-            fs::create_dir_all(above).and_then(|()| fs::write(&file, bytes)).and_then(|()| set_mode(&file, *mode));
+        let written = fs::create_dir_all(above).and_then(|()| match mode {
+            Mode::Link => link(&file, bytes),
+            Mode::Program | Mode::Text => fs::write(&file, bytes).and_then(|()| set_mode(&file, *mode)),
+        });
         written.map_err(|e| format!("{}: {e}", file.display()))?;
     }
     Ok(())
+}
+
+#[cfg(unix)]
+fn link(file: &Path, target: &[u8]) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(String::from_utf8_lossy(target).as_ref(), file)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &[u8]) -> std::io::Result<()> {
+    Err(std::io::Error::other("a package with links is made on a system that has them"))
 }
 
 #[cfg(unix)]

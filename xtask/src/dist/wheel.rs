@@ -1,10 +1,28 @@
-//! A wheel: `pip install krm-merge` puts the program on PATH, by both names. It has no code of Python.
+//! A wheel: `pip install krm-merge` puts the program on PATH, by both names. A wheel has no links, so an entry point starts the program as
+//! kubectl's plugin.
 //!
 //! Source: the binary distribution format of Python packages. Files below `.data/scripts` go where programs go.
 
 use super::files::{Entry, zip};
 use super::{Built, Dist};
 use crate::digest;
+use crate::release::NAMES;
+
+/// The module whose entry point is kubectl's plugin.
+const PLUGIN_STARTER: &str = r#""""Starts krm-merge, which is in the folder of this program, as kubectl's plugin."""
+
+import os
+import subprocess
+import sys
+
+
+def plugin():
+    folder = os.path.dirname(os.path.realpath(sys.argv[0]))
+    if os.name == "nt":
+        called = dict(os.environ, KRM_MERGE_CALLED="kubectl-krm_merge")
+        sys.exit(subprocess.call([os.path.join(folder, "krm-merge.exe"), *sys.argv[1:]], env=called))
+    os.execv(os.path.join(folder, "krm-merge"), ["kubectl-krm_merge", *sys.argv[1:]])
+"#;
 
 /// Makes the wheel of a platform.
 ///
@@ -14,10 +32,14 @@ pub fn make(dist: &Dist, built: &Built) -> Result<(), String> {
     let Dist { version, .. } = dist;
     let (info, tag) = (format!("krm_merge-{version}.dist-info"), format!("py3-none-{}", built.platform.wheel));
     let scripts = format!("krm_merge-{version}.data/scripts/");
-    let mut entries: Vec<Entry> =
-        built.programs.iter().map(|program| program.entry(built.platform, &scripts)).collect();
+    let [own, plugin] = NAMES;
+    let mut entries = vec![built.program(own, &scripts), Entry::text("krm_merge.py", PLUGIN_STARTER)];
+    entries.push(Entry::text(
+        format!("{info}/entry_points.txt"),
+        format!("[console_scripts]\n{plugin} = krm_merge:plugin\n"),
+    ));
     let tags: String = tags(built.platform.wheel).iter().map(|tag| format!("Tag: {tag}\n")).collect();
-    entries.push(Entry::text(format!("{info}/METADATA"), metadata(version)));
+    entries.push(Entry::text(format!("{info}/METADATA"), metadata(version) + &dist.front));
     entries.push(Entry::text(
         format!("{info}/WHEEL"),
         format!("Wheel-Version: 1.0\nGenerator: krm-merge\nRoot-Is-Purelib: false\n{tags}"),
@@ -48,8 +70,6 @@ License-File: LICENSE
 License-File: THIRD-PARTY-LICENSES.txt
 Description-Content-Type: text/markdown
 
-Installs one program: `krm-merge`, with commands for packages, files, git and a cluster. Without a command it is a function for kpt and kustomize. As
-`kubectl-krm_merge` it is `kubectl krm-merge`.
 "
     )
 }

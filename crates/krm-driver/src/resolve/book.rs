@@ -83,7 +83,7 @@ impl Book {
 /// # Errors
 /// The text is not a functionConfig of a three-way merge.
 fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String> {
-    let head = "# Decisions of `kubectl krm-merge resolve`: the same upgrade with `three-way --config` and this file does not ask for them again.";
+    let head = "# Decisions of `krm-merge resolve`: the same upgrade with `three-way --config` and this file does not ask for them again.";
     let new = format!(
         "{head}\napiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n"
     );
@@ -97,7 +97,7 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
 /// # Errors
 /// The text is not a functionConfig of a three-way merge.
 pub fn with_newest(name: &str, old: Option<String>) -> Result<Option<String>> {
-    const NEW: &str = "# How `git merge` decides conflicts in this repository: see `kubectl krm-merge git-install --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: repository\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n";
+    const NEW: &str = "# How `git merge` decides conflicts in this repository: see `krm-merge git-install --help`.\napiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: repository\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\nspec:\n";
     let old = old.filter(|text| !text.trim().is_empty());
     let text = match &old {
         // A map without a field is no map.
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn rules_stand_in_a_new_config() {
         let text = with_rules("x", None, &[Rule::newest_of_all()]).expect("written");
-        assert!(text.starts_with("# Decisions of `kubectl krm-merge resolve`"), "{text}");
+        assert!(text.starts_with("# Decisions of `krm-merge resolve`"), "{text}");
         let without = with_rules("x", None, &[]).expect("written");
         assert_eq!(text, format!("{without}  rules:\n  - take: Newest\n"));
     }

@@ -15,7 +15,7 @@ use super::aim::Aim;
 use super::committed;
 use super::plan::{Job, Plan};
 use crate::cli::{Common, Upgrade};
-use crate::run::Ended;
+use crate::run::{Ended, way_back};
 
 /// What became of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +141,7 @@ pub fn ended_as(args: &Upgrade, common: &Common, job: Job<'_>, merge: &Merge, en
             &format!(
                 "decide them with `{}`, or between the markers in an editor{}{}. With `--record`, an upgrade to the same values does not ask again",
                 own(&["resolve", &argument(&package.path)]),
-                committed::repository(&package.root).map_or_else(String::new, |_| format!(
-                    ", or take all of it back with `{}`",
-                    own(&["upgrade", "--abort", &argument(&package.path)])
-                )),
+                way_back(&package.path),
                 commit(package).map_or_else(String::new, |next| format!("; then {next}"))
             ),
         );

@@ -132,8 +132,8 @@ fn files(side: &Side, folder: &Path, record: &Record, paths: &[String]) -> Resul
     Ok(files)
 }
 
-/// Writes the files into a folder, which then gets its name.
-fn write(folder: &Path, files: &[New]) -> Result<()> {
+/// Writes the files into a folder, which then gets its name. An empty folder that is there stays the one that it is: somebody may stand in it.
+fn write<'f>(folder: &Path, files: &'f [New]) -> Result<()> {
     let folder = std::path::absolute(folder)?;
     let (parent, name) = folder.parent().zip(folder.file_name()).context("the folder must have a name")?;
     fs::create_dir_all(parent).with_context(|| shown(parent))?;
@@ -142,20 +142,21 @@ fn write(folder: &Path, files: &[New]) -> Result<()> {
     tracked::refuse(parent, &leftovers)?;
     let _ = disk::clean(parent, &leftovers);
     let signals = Signals::hold()?;
-    let other = parent.join(file_path::temporary_folder(std::process::id(), &name.to_string_lossy()));
-    fs::create_dir(&other).with_context(|| shown(&other))?;
-    let replacements: Vec<Replacement<'_>> = files
-        .iter()
-        .map(|file| Replacement {
-            file: other.join(&file.path),
+    let write_into = |folder: &Path| {
+        let new = |file: &'f New| Replacement {
+            file: folder.join(&file.path),
             old: None,
             new: Some(file.bytes.as_slice().into()),
             executable: file.executable,
-        })
-        .collect();
-    let written = disk::write(&other, &replacements, || signals.check()).and_then(|()| {
-        // An empty folder that is there makes way.
-        let _ = fs::remove_dir(&folder);
+        };
+        disk::write(folder, &files.iter().map(new).collect::<Vec<_>>(), || signals.check())
+    };
+    if folder.exists() {
+        return write_into(&folder);
+    }
+    let other = parent.join(file_path::temporary_folder(std::process::id(), &name.to_string_lossy()));
+    fs::create_dir(&other).with_context(|| shown(&other))?;
+    let written = write_into(&other).and_then(|()| {
         check_new(&folder)?;
         fs::rename(&other, &folder).with_context(|| shown(&folder))
     });

@@ -397,7 +397,7 @@ fn a_package_with_markers_is_not_merged_again() {
     let merges = policies.map(|policy| [&three_way[..], &["--on-conflict", policy]].concat());
     for merge in merges.iter().map(Vec::as_slice).chain([&two_way[..]]) {
         let told = folder.run(merge).failed(2);
-        let want = "error: here/c.yaml: conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor; nothing was written";
+        let want = "error: here/c.yaml: conflicts must be resolved before the next merge, by `resolve` of krm-merge or in an editor; nothing was written";
         assert!(told.starts_with(want), "{merge:?}: {told}");
         assert_eq!(folder.read("here/c.yaml"), text, "{merge:?}");
     }
@@ -409,7 +409,7 @@ fn markers_in_a_file_or_a_pipe_are_told_as_such() {
     let folder = upgrade("c.yaml", [&v1, &v2, &here]);
     assert_eq!(mark(&folder, &[]).0, Some(1));
     let marked = folder.read("here/c.yaml");
-    let told = "conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor\n";
+    let told = "conflicts must be resolved before the next merge, by `resolve` of krm-merge or in an editor\n";
     let line = 1 + marked.lines().position(|line| line.starts_with("<<<<<<<")).expect("a marker");
     let merge = ["three-way", "--original", "v1/c.yaml", "--updated", "v2/c.yaml", "--dest"];
     let of_file = folder.run(&[&merge[..], &["here/c.yaml"]].concat()).failed(2);

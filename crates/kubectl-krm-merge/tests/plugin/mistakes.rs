@@ -72,7 +72,7 @@ fn each_mistake_with_flags_and_files_is_told_with_what_to_do() {
         (
             flag(&three, &["marked"]),
             2,
-            vec!["marked/c.yaml: conflicts must be resolved", "by `kubectl krm-merge resolve` or in an editor"],
+            vec!["marked/c.yaml: conflicts must be resolved", "by `resolve` of krm-merge or in an editor"],
         ),
         (flag(&two, &["chart.yaml"]), 2, vec!["chart.yaml:4:", render]),
         (flag(&two, &["if.yaml"]), 2, vec!["if.yaml:2:", render]),
@@ -325,11 +325,7 @@ fn each_mistake_with_git_is_told_with_what_to_do() {
             1,
             vec!["conflict: ", "c.yaml:", "decide them with `kubectl krm-merge resolve package`"],
         ),
-        (
-            vec!["upgrade", "package"],
-            2,
-            vec!["package/c.yaml: conflicts must be resolved", "`kubectl krm-merge resolve`"],
-        ),
+        (vec!["upgrade", "package"], 2, vec!["package/c.yaml: conflicts must be resolved", "`resolve` of krm-merge"]),
     ];
     each_is_told(&folder, &mistakes);
 }

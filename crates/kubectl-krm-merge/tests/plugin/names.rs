@@ -288,3 +288,48 @@ fn a_page_and_a_diff_of_files_with_markers_name_owners_and_fields() {
     let page = run("html").stdout;
     assert!(!page.contains("hidden-u"), "{page}");
 }
+
+/// A shell that stood in the folder would else be in a deleted one.
+#[cfg(unix)]
+#[test]
+fn a_release_comes_into_the_empty_folder_in_which_one_stands() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = Folder::new();
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&[("p/a.yaml".to_owned(), map("a", &[("v", "'1'")]))], "v1");
+    let mine = folder.path("mine");
+    fs::create_dir(&mine).expect("made");
+    let number = || fs::metadata(&mine).expect("there").ino();
+    let before = number();
+    let unclean = format!("{}/x/../up.git/p@v1", folder.0.display());
+    fs::create_dir(folder.path("x")).expect("made");
+    let mut get = folder.command(&["get", &unclean, "."]);
+    Ran::of(get.current_dir(&mine).output().expect("it runs")).passed();
+    assert_eq!((number(), folder.read("mine/a.yaml")), (before, map("a", &[("v", "'1'")])));
+    // The record has the path as one reads it.
+    let record = folder.read("mine/.krm-merge.yaml");
+    assert!(record.contains("/up\n") && !record.contains(".."), "{record}");
+}
+
+#[test]
+fn each_name_is_said_wherever_a_command_is() {
+    let folder = Folder::new();
+    for (side, value) in [("o", "'1'"), ("u", "'2'"), ("d", "'3'"), ("p/d", "'3'")] {
+        folder.write(&format!("{side}/a.yaml"), map("a", &[("v", value)]));
+    }
+    let merge =
+        |dest| ["three-way", "--original", "o", "--updated", "u", "--dest", dest, "-i", "--on-conflict", "mark"];
+    // Where git does not know what was before, there is no way back.
+    let told = krm_merge(&folder, &merge("d"), "").failed(1);
+    assert!(told.contains("`krm-merge resolve d`") && !told.contains("--abort"), "{told}");
+    commit(&folder.path("p"), "mine");
+    let told = krm_merge(&folder, &merge("p/d"), "").failed(1);
+    assert!(told.contains(", or take all of it back with `krm-merge upgrade --abort p/d`"), "{told}");
+    krm_merge(&folder, &["upgrade", "--abort", "p/d"], "").passed();
+    assert_eq!(folder.read("p/d/a.yaml"), map("a", &[("v", "'3'")]));
+    // The pages of the manual.
+    let page = krm_merge(&folder, &["man", "upgrade"], "").passed();
+    assert!(page.contains(".TH krm-merge-upgrade 1") && !page.contains("kubectl krm"), "{page}");
+    let page = folder.run(&["man", "upgrade"]).passed();
+    assert!(page.contains(".TH kubectl-krm-merge-upgrade 1") && page.contains("kubectl krm\\-merge upgrade"), "{page}");
+}
