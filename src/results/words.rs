@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use krm_merge::package::{Majority, NameNote, NewName, Unclear};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
+use krm_merge_core::patch::PATCH;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::{lines_apart, source_lines};
-use krm_merge_core::warning::{Combined, CommentOf, Notice, Warning};
+use krm_merge_core::warning::{Combined, CommentOf, EditLine, Notice, Replaced, Warning};
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::{Refused, Refuser};
 use krm_schema::reference::{NamedResource, Reference};
@@ -538,6 +539,27 @@ fn of_warning(warning: &Warning<'_>, about: About<'_, '_>, side: Role, budget: &
                 "the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}"
             )
         }
+        Notice::Replaced { what, lost, instead } => {
+            let instead = edit_line(instead, is_secret);
+            let counted_as = |one: &str| counted(*lost, one);
+            match what {
+                Replaced::List => format!(
+                    "`{place}` is replaced whole, and dest loses {} that {} does not name: to keep them, use `edits` with `{instead}`; if you mean it, put `- {PATCH}: replace` into the list",
+                    counted_as("element"),
+                    side.name()
+                ),
+                Replaced::Text => format!(
+                    "the text `{place}` is replaced whole, and dest loses {} in it that {} does not name: to keep them, use `edits` with `{instead}`",
+                    counted_as("field"),
+                    side.name()
+                ),
+            }
+        }
+        Notice::Namesake { name, other, instead } => format!(
+            "`{place}` is new in dest and has the name {} of `{other}`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{}`",
+            shown::name(name),
+            edit_line(instead, is_secret)
+        ),
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
         // That a part is ignored, and why.
         other => format!("`{place}`: {other}"),
@@ -677,6 +699,12 @@ fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Op
             "{what}: `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
         ),
     }
+}
+
+/// An edit as a line of `edits`.
+fn edit_line(EditLine { does, place, value }: &EditLine, is_secret: bool) -> String {
+    let value = if is_secret { "…" } else { value };
+    format!("{{{does}: '{}', value: {value}}}", place.replace('\'', "''"))
 }
 
 /// The line of `mergeKeys` by which a list would merge; `None` if no such line can name the list.

@@ -9,7 +9,9 @@ mod edits;
 mod embedded;
 mod replaced;
 
-use krm_schema::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
+use krm_schema::schema::{
+    Basis, Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_basis, list_kind,
+};
 use krm_tree::child::{By, ChildId, ChildIndex, Elements, MergeKey, Value, element_key, key_text};
 use krm_tree::path::{ElementKey, FieldPath, Trail};
 use krm_tree::tree::{Branch, List, Tree, View};
@@ -200,6 +202,7 @@ impl<'a> Lowering<'a> {
         {
             self.nothing(there)
         } else {
+            self.text(patch, there);
             Wants::Value(patch)
         };
         // A directive may delete values from a list that the patch removes, but an order says that the list exists.
@@ -207,6 +210,16 @@ impl<'a> Lowering<'a> {
         match spoken_of.filter(|_| !patch.is_list()) {
             Some(at) => Err(at.error(self.must_be_list())),
             None => Ok(Change::patch(wants, None)),
+        }
+    }
+
+    /// Warns if a text replaces one of dest that holds more than it.
+    fn text(&mut self, patch: NodeRef<'a>, there: Option<View<'_, 'a>>) {
+        let Some(there) = there.filter(|there| self.reading != Reading::Data && !there.is_container()) else { return };
+        let name = self.trail.field().unwrap_or_default();
+        if let Some(notice) = replaced::text_replaced(patch.string(), &there.string(), name, &self.trail.path()) {
+            let (path, dest) = (self.trail.path(), there.like());
+            self.warnings.push(Warning { path, notice, dest, proposed: Some(patch) });
         }
     }
 
@@ -408,14 +421,22 @@ impl<'a> Lowering<'a> {
         Ok(inside.into())
     }
 
-    /// Warns if dest loses elements because no source knows how a list merges, and the patch's list replaces it.
+    /// Warns if dest loses elements because the patch's list replaces its list, and the user may not have meant that.
     fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
         let [of_patch, of_dest] = sides else { return };
-        if !is_unknown(cursor, sides) {
+        let is_unknown = is_unknown(cursor, sides);
+        // The user said so.
+        if list_basis(cursor, sides) == Some(Basis::MergeKeys) {
             return;
         }
         let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
-        if let Some(notice) = replaced::shortened(&of_patch, &of_dest) {
+        let notice = match is_unknown {
+            true => replaced::shortened(&of_patch, &of_dest),
+            false => {
+                replaced::replaced(&of_patch, &of_dest, cursor.names_of(&[&of_patch, &of_dest]), &self.trail.path())
+            }
+        };
+        if let Some(notice) = notice {
             self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: Some(patch) });
         }
     }

@@ -14,13 +14,13 @@ use krm_schema::grounds::{Ground, ground, grounds};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, Members, list_kind};
 use krm_tree::child::{By, ChildId, Value};
-use krm_tree::path::Trail;
+use krm_tree::path::{KeyStep, Step, Trail};
 use krm_tree::tree::{Branch, Tree, View};
 use krm_yaml::hashed::{Empty, HashMap};
 use krm_yaml::{NodeRef, WrittenChild};
 
 use crate::apart::is_set;
-use crate::warning::{Notice, Warning};
+use crate::warning::{EditLine, Notice, Warning};
 
 /// What was found in the merge result for a resource.
 #[derive(Debug, Default)]
@@ -65,6 +65,7 @@ impl<'a> Review<'a> {
         let view = View::Branch(branch);
         if view.is_list() {
             self.found.grounds.extend(ground(branch, cursor, &self.trail));
+            self.namesakes(branch);
         } else {
             self.check(view, cursor, Some(branch.like));
         }
@@ -98,6 +99,39 @@ impl<'a> Review<'a> {
                 }
             }
             self.trail.pop();
+        }
+    }
+
+    /// Warns if a patch adds a port that has the name of another one. A list of ports merges by their numbers, and the API server takes each
+    /// name once. Source: `ServicePort.name`, "All ports within a ServiceSpec must have unique names", and `ContainerPort.name`.
+    fn namesakes(&mut self, branch: &Branch<'a>) {
+        let By::Keys(keys) = &branch.by else { return };
+        let Some(key) = keys.first().map(|key| key.name).filter(|name| ["port", "containerPort"].contains(name)) else {
+            return;
+        };
+        if self.elements == New::Whole {
+            return;
+        }
+        let elements = branch.numbered().filter_map(|(number, entry)| {
+            let view = entry.value.as_ref()?.view()?;
+            Some((entry, view, view.field("name")?.text()?, branch.id_of(number, entry)?.step(&branch.by)))
+        });
+        let (new, old): (Vec<_>, Vec<_>) = elements.partition(|(entry, ..)| entry.was.is_none());
+        for (_, view, name, step) in &new {
+            let Some((.., other)) = old.iter().find(|(_, _, own, _)| own == name) else { continue };
+            let [path, other] = [step, other].map(|step| {
+                let mut path = self.trail.path();
+                path.push(step.clone(), None);
+                path
+            });
+            let named = KeyStep { name: "name".into(), value: name.clone(), default: None };
+            let mut place = self.trail.path();
+            place.push(Step::Element(vec![named]), None);
+            place.push(Step::Field(key.into()), None);
+            let value = view.field(key).and_then(View::text).unwrap_or_default().into_owned();
+            let instead = EditLine { does: "set", place: place.keyed(), value };
+            let notice = Notice::Namesake { name: name.clone().into_owned(), other: other.shown(), instead };
+            self.found.warnings.push(Warning { path, notice, dest: None, proposed: view.like() });
         }
     }
 

@@ -71,6 +71,44 @@ pub enum Notice {
         /// How the list could merge, if its elements allow it.
         by: Option<ListKind<String>>,
     },
+    /// A list that merges by no key, or a text that holds fields, was replaced whole, and dest lost what the patch does not name.
+    Replaced {
+        /// What was replaced.
+        what: Replaced,
+        /// How many elements or fields dest lost.
+        lost: usize,
+        /// The edit that changes no more than the patch names.
+        instead: EditLine,
+    },
+    /// A new element has the name of another one, and the API server takes each name once.
+    Namesake {
+        /// The name.
+        name: String,
+        /// The other element.
+        other: String,
+        /// The edit that changes the other element.
+        instead: EditLine,
+    },
+}
+
+/// What a patch replaced whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// A list.
+    List,
+    /// A text.
+    Text,
+}
+
+/// An edit by path that a user may write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditLine {
+    /// What it does: `set` or `append`.
+    pub does: &'static str,
+    /// The path of the place.
+    pub place: String,
+    /// The value; `…` if it is long.
+    pub value: String,
 }
 
 /// What happened, for a log. The function says it at length, with what to do.
@@ -94,6 +132,8 @@ impl fmt::Display for Notice {
                     "the value of the alias `{alias}` is written out, because the result has not got its anchor before it"
                 )
             }
+            Self::Replaced { lost, .. } => write!(f, "it was replaced whole, and dest lost {lost} of its parts"),
+            Self::Namesake { name, other, .. } => write!(f, "it is new and has the name \"{name}\" of {other}"),
             Self::Shortened { lost, .. } => {
                 write!(f, "the list was replaced whole, and dest lost {lost} of its elements")
             }

@@ -388,9 +388,7 @@ impl<'t> Cursor<'t> {
         let metadata = if schemas().any(Schema::is_embedded_resource) { object_meta() } else { None };
         let atlas = self.atlas.and_then(|place| place.field(name));
         let additive = self.additive.and_then(|place| place.field(name));
-        // Only a three-way merge asks for names.
-        let below_names = self.below.filter(|_| self.mode == Mode::ThreeWay);
-        let named = below_names.and_then(|of| additive::of_built_in(of, name));
+        let named = self.below.and_then(|of| additive::of_built_in(of, name));
         Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, named, ..self }
     }
 

@@ -71,6 +71,16 @@ pub(super) fn edited(text: &str, name: &str, steps: &[PatternStep], edit: &Edit<
     Some(out.concat())
 }
 
+/// The keys of a text, each with its section, and its value as it is written; `None` if it is not of keys and values.
+pub(super) fn fields(text: &str) -> Option<Vec<(Vec<String>, String)>> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let way = |line: &KeyLine<'_>| {
+        [line.section, line.key].iter().filter(|name| !name.is_empty()).map(|name| (*name).to_owned()).collect()
+    };
+    let field = |line: KeyLine<'_>| (way(&line), quoted_json(line.value.trim_matches(['"', '\''])));
+    Some(read(&lines)?.into_iter().flatten().map(field).collect())
+}
+
 fn end_line(line: &mut String) {
     if !line.ends_with('\n') {
         line.push('\n');
