@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use krm_merge::package::Present;
 use krm_merge::resource::Resource;
+use krm_merge_core::patch::Missing;
 
 use crate::name::Name;
 use crate::target::Target;
@@ -19,20 +20,10 @@ pub struct Aim {
     pub exclude: Vec<Target>,
     /// The folder that has the items of their identities.
     pub into: Option<Arc<str>>,
-    /// Whether what is not there is made.
-    pub create: Create,
+    /// What happens to resources, fields and elements that are not there.
+    pub missing: Missing,
     /// Whether an item must be there.
     pub need: Need,
-}
-
-/// Whether an input makes what is not there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Create {
-    /// It does.
-    #[default]
-    Missing,
-    /// It only changes what is there.
-    Nothing,
 }
 
 /// Whether an input must be for an item.
@@ -59,8 +50,8 @@ pub enum Sight {
 impl Aim {
     /// The aim of an input whose resources are for the items of their identities.
     pub fn at_identity(name: Name) -> Self {
-        let (create, need) = (Create::default(), Need::default());
-        Self { name, targets: Vec::new(), exclude: Vec::new(), into: None, create, need }
+        let (missing, need) = (Missing::default(), Need::default());
+        Self { name, targets: Vec::new(), exclude: Vec::new(), into: None, missing, need }
     }
 
     /// The aim at what a target selects.

@@ -13,8 +13,8 @@ mod merge;
 mod written;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use krm_merge::file_path;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
@@ -25,6 +25,7 @@ use krm_yaml::{Error, NodeRef};
 
 use crate::aim::Aim;
 use crate::decision::{Decision, Decisions};
+use crate::glob::Glob;
 use crate::name::Name;
 pub use checked::{Wrong, target};
 pub use definition::definition;
@@ -178,10 +179,10 @@ pub enum From<'a> {
     Yaml(&'a str),
     /// Edits by path.
     Edits(Vec<EditInput<'a>>),
-    /// The items in this file or folder.
+    /// The items in files or folders.
     Path {
-        /// The file or folder, without `./` and without a `/` at the end.
-        path: String,
+        /// The files or folders.
+        path: Glob,
         /// Whether the items stay in the output.
         keep: Keep,
     },
@@ -399,15 +400,18 @@ fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(
     )))
 }
 
-/// A path in the form of annotations: relative to the package, with `/`, without `.` and without `/` at the end.
-fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
+/// A path in the package, which may have wildcards.
+fn path_at(node: NodeRef<'_>, field: &str) -> Result<Glob, Error> {
     let path = node.string();
-    let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
-    if !file_path::is_within(path) {
-        return Err(node.error(format!("`{field}` must be a path within the package, without `..`, not \"{path}\"")));
+    Glob::new(path).map_err(|why| node.error(format!("`{field}` must be a path in the package, not \"{path}\": {why}")))
+}
+
+/// One folder of the package, in the form of annotations.
+fn folder_at(node: NodeRef<'_>, field: &str) -> Result<Arc<str>, Error> {
+    let path = path_at(node, field)?;
+    if path.has_wildcards() {
+        let path = path.as_str();
+        return Err(node.error(format!("`{field}` must be one folder, without `*`, `?`, `[` and `\\`, not \"{path}\"")));
     }
-    if parts.is_empty() {
-        return Err(node.error(format!("`{field}` must name a file or a folder below the package, not \"{path}\"")));
-    }
-    Ok(parts.join("/"))
+    Ok(path.as_str().into())
 }

@@ -58,6 +58,8 @@ pub mod explained;
 pub mod aim;
 pub mod target;
 
+pub mod glob;
+
 pub mod line_end;
 pub mod name;
 

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use krm_merge::package::{self, NameNote};
 use krm_merge::resource::{Identity, Resource};
-use krm_merge_core::patch::Edit;
 use krm_merge_core::warning::Warning;
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::Refused;
@@ -168,12 +167,12 @@ pub enum Report<'r, 'a> {
         /// How many items fit besides that only configure.
         passed_over: usize,
     },
-    /// No item that an input selects has the place of an edit.
+    /// No item that an input is for has a place that the input does not make.
     NoPlace {
         /// The input.
         aim: &'r Aim,
-        /// The edit.
-        edit: &'r Edit<'a>,
+        /// The place.
+        place: String,
     },
     /// A source only deletes, and what it deletes is gone already.
     GoneBefore(&'r Resource<'a>),

@@ -12,8 +12,9 @@ use krm_tree::path::SkeletonEnd;
 use krm_tree::sides::Sides;
 use krm_yaml::{Document, Error, NodeRef};
 
-use crate::aim::{Aim, Create, Need};
+use crate::aim::{Aim, Need};
 use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, Role, are_edits, edits_in};
+use crate::glob::{Glob, Meant};
 use crate::results::{Outcome, Severity};
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
@@ -292,16 +293,12 @@ impl<'a, 'c> Assigning<'a, 'c> {
                 aim.name
             )));
         }
-        let made = match aim.create {
-            Create::Missing => Missing::Made,
-            Create::Nothing => Missing::Left,
-        };
         let edits = edits.into_iter().zip(skeletons).filter_map(|(edit, (_, skeleton))| {
             let EditInput { node, path, action } = edit;
             let (does, missing) = match action {
-                Action::Set(value) => (Does::Set(value), made),
-                Action::Append(value) => (Does::Append(value), made),
-                Action::Add(value) => (Does::Insert(value), made),
+                Action::Set(value) => (Does::Set(value), aim.missing),
+                Action::Append(value) => (Does::Append(value), aim.missing),
+                Action::Add(value) => (Does::Insert(value), aim.missing),
                 Action::Delete => (Does::Delete, Missing::Left),
                 Action::Replace(value) => (Does::Set(value), Missing::Refused),
                 Action::Test(value) => (Does::Test(value), Missing::Refused),
@@ -323,6 +320,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         for source in sources {
             source.input = Some(self.aims.len() as u32);
             source.into.clone_from(&aim.into);
+            source.missing = aim.missing;
         }
         self.aims.push(Rc::clone(aim));
         Ok(())
@@ -333,7 +331,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         &mut self,
         role: Role,
         input: &'c Input<'a>,
-        path: &str,
+        path: &Glob,
         keep: Keep,
     ) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
         let mut members = Vec::new();
@@ -341,7 +339,11 @@ impl<'a, 'c> Assigning<'a, 'c> {
         let own = self.own;
         for (i, slot) in self.items.iter().enumerate() {
             let Some(item) = slot else { continue };
-            let Some(relative) = item.path.and_then(|p| below(p, path)) else { continue };
+            let Some((file, meant)) = item.path.and_then(|file| Some((file, path.meant(file)?))) else { continue };
+            let relative = match meant {
+                Meant::File => file.rsplit('/').next().unwrap_or(file),
+                Meant::Below(relative) => relative,
+            };
             found = true;
             if let Some(other) = self.taken_by[i] {
                 return Err(error(format!(
@@ -352,7 +354,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
             }
             self.taken_by[i] = Some(&input.field);
             self.gone[i] = keep == Keep::Consumed;
-            let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == path);
+            let is_file_itself = meant == Meant::File;
             if role == Role::Source && !is_file_itself && configures(item, own) {
                 continue;
             }
@@ -380,8 +382,9 @@ impl<'a, 'c> Assigning<'a, 'c> {
                 }
             };
             return Err(error(format!(
-                "`{}` must select at least one item, but no item of the package lies in \"{path}\"{of_host}",
-                input.field
+                "`{}` must select at least one item, but no item of the package lies in \"{}\"{of_host}",
+                input.field,
+                path.as_str()
             )));
         }
         Ok(members)
@@ -528,13 +531,4 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
             ))
         }
     }
-}
-
-/// The path of a file relative to a folder; the file's name if `path` is the file itself; `None` if the file is elsewhere.
-fn below<'p>(file: &'p str, path: &str) -> Option<&'p str> {
-    let file = file.strip_prefix("./").unwrap_or(file);
-    if file == path {
-        return Some(file.rsplit('/').next().unwrap_or(file));
-    }
-    file.strip_prefix(path)?.strip_prefix('/')
 }

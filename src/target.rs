@@ -4,7 +4,6 @@
 //! differs. kustomize ignores it; here an empty pattern matches an empty value, such as the group of the core types, and an empty selector is an
 //! error, for it would select everything. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both. kustomize has no `path`.
 
-mod glob;
 mod selector;
 
 use std::fmt;
@@ -15,6 +14,7 @@ use krm_schema::scope::is_cluster_scoped;
 use krm_tree::child::Value as _;
 use krm_tree::tree::View;
 
+use crate::glob::Glob;
 use crate::name::Name;
 use regex_lite::Regex;
 use selector::Selector;
@@ -27,9 +27,7 @@ pub struct Target {
     fields: Vec<(TargetField, Pattern)>,
     labels: Option<Selector>,
     annotations: Option<Selector>,
-    path: Option<Regex>,
-    /// The path as the user wrote it.
-    file: Option<String>,
+    path: Option<Glob>,
 }
 
 /// The part of an item that a pattern must match.
@@ -123,15 +121,7 @@ fn unquoted(pattern: &str) -> String {
 impl Target {
     /// A target that selects everything; `written` is what the user wrote, for messages.
     pub fn new(name: Name, written: impl Into<String>) -> Self {
-        Self {
-            name,
-            written: written.into(),
-            fields: Vec::new(),
-            labels: None,
-            annotations: None,
-            path: None,
-            file: None,
-        }
+        Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None, path: None }
     }
 
     /// Adds a regular expression for a field.
@@ -166,8 +156,7 @@ impl Target {
     /// # Errors
     /// It is no path; the message says why.
     pub fn with_path(mut self, path: &str) -> Result<Self, String> {
-        self.path = Some(Regex::new(&glob::expression(path)?).map_err(|e| e.to_string())?);
-        self.file = Some(path.strip_prefix("./").unwrap_or(path).to_owned());
+        self.path = Some(Glob::new(path)?);
         Ok(self)
     }
 
@@ -183,7 +172,7 @@ impl Target {
 
     /// The path that it names: a file, a folder, or one with wildcards.
     pub fn file(&self) -> Option<&str> {
-        self.file.as_deref()
+        self.path.as_ref().map(Glob::as_str)
     }
 
     /// Whether a pattern of it names a kind, and does not only fit it.
@@ -233,7 +222,7 @@ impl Target {
             let map = view.field("metadata").and_then(|metadata| metadata.field(map));
             selector.fits(|key| map?.field(key)?.text())
         };
-        let is_there = |path: &Regex| resource.file().is_some_and(|file| path.is_match(file));
+        let is_there = |path: &Glob| resource.file().is_some_and(|file| path.fits(file));
         self.fields.iter().all(fits)
             && self.path.as_ref().is_none_or(is_there)
             && selects(&self.labels, "labels")

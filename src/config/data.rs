@@ -8,7 +8,8 @@ use krm_yaml::{Error, NodeRef};
 
 use super::written::SIZE;
 use super::{
-    Config, From, Input, Keep, Mode, Role, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
+    Config, From, Input, Keep, Mode, Role, Settings, Task, check_role, check_three_way, folder_at, limit, one_of,
+    path_at,
 };
 use crate::aim::Aim;
 use crate::name::Name;
@@ -140,9 +141,9 @@ impl<'a> Data<'a> {
         let text = value.string();
         let is_yaml = text.contains('\n') || text.contains(": ") || text.starts_with(['{', '[']);
         let from =
-            if is_yaml { From::Yaml(text) } else { From::Path { path: clean_path(value, &field)?, keep: Keep::Stay } };
+            if is_yaml { From::Yaml(text) } else { From::Path { path: path_at(value, &field)?, keep: Keep::Stay } };
         let into = self.get("into").filter(|_| role == Role::Source);
-        let into = into.map(|at| clean_path(at, "data.into").map(Into::into)).transpose()?;
+        let into = into.map(|at| folder_at(at, "data.into")).transpose()?;
         let aim = Rc::new(Aim { into, ..Aim::at_identity(Name::Field(field.clone())) });
         Ok(Some(vec![Input { field, node: value, from, aim }]))
     }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use krm_merge_core::patch::Missing;
 use krm_tree::path::PathPattern;
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Error, NodeRef};
@@ -11,10 +12,10 @@ use super::deserialize::{from_node, one_of};
 use super::edits::edits_in;
 use super::written::{Element, Merge, OF_SOURCE, WrittenDecision, WrittenInput, WrittenTarget};
 use super::{
-    Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, clean_path,
-    limit,
+    Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, folder_at,
+    limit, path_at,
 };
-use crate::aim::{Aim, Create, Need};
+use crate::aim::{Aim, Need};
 use crate::decision::Decision;
 use crate::name::Name;
 use crate::target::Target;
@@ -124,7 +125,7 @@ fn input<'a>(element: Element, node: NodeRef<'a>, field: String) -> Result<Input
             From::Edits(edits_in(value, &field)?)
         }
         _ => From::Path {
-            path: clean_path(value, &field)?,
+            path: path_at(value, &field)?,
             keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
         },
     };
@@ -159,7 +160,7 @@ fn aim(field: &str, node: NodeRef<'_>, input: &WrittenInput) -> Result<Aim, Erro
         return not_both("into", "with a target, which may have a `path`");
     }
     let into = match node.get("into").filter(|_| input.into.is_some()) {
-        Some(at) => Some(clean_path(at, &format!("{field}.into"))?.into()),
+        Some(at) => Some(folder_at(at, &format!("{field}.into"))?),
         None => None,
     };
     let of_target = ["target", "targets"].into_iter().find(|name| node.get(name).is_some_and(|at| !at.is_null()));
@@ -169,7 +170,7 @@ fn aim(field: &str, node: NodeRef<'_>, input: &WrittenInput) -> Result<Aim, Erro
         targets,
         exclude,
         into,
-        create: if input.create == Some(false) { Create::Nothing } else { Create::Missing },
+        missing: if input.create == Some(false) { Missing::Left } else { Missing::Made },
         need: if input.optional == Some(true) { Need::Optional } else { Need::Hit },
     })
 }

@@ -124,7 +124,7 @@ pub(super) struct WrittenInput {
     /// Without a target: the folder in which the items with the identities of these resources are looked for, and to which new resources go.
     #[schemars(length(min = 1))]
     pub(super) into: Option<String>,
-    /// Whether items that are not there are made. Default `true`.
+    /// Whether items, fields and elements of lists that are not there are made. Default `true`.
     pub(super) create: Option<bool>,
     /// Whether it may be for no item. Default `false`.
     pub(super) optional: Option<bool>,

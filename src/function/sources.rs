@@ -3,10 +3,11 @@
 use krm_merge::package::{Found, Merged, Sourcing};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::rules::{Named, Rules};
-use krm_merge_core::patch::{self, Does};
+use krm_merge_core::patch::{self, Does, Missing};
+use krm_tree::path::FieldPath;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
-use crate::aim::{Aim, Create, Need, Sight};
+use crate::aim::{Aim, Need, Sight};
 use crate::config::{Mode, Role};
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -34,7 +35,8 @@ pub(super) fn merge_sources<'r, 'a>(
                     match sourcing.partner(source).map_err(of_partners)? {
                         Some(number) => {
                             used.extend(field(source, roles));
-                            sourcing.merge(number, source, Named::ByIdentity).map_err(Outcome::fault)?;
+                            let left = sourcing.merge(number, source, Named::ByIdentity).map_err(Outcome::fault)?;
+                            tell_left(aim.map(|aim| &**aim), &left, results)?;
                         }
                         None => alone.extend(without_partner(&mut sourcing, source, aim.map(|aim| &**aim), results)?),
                     }
@@ -86,17 +88,29 @@ fn merge_selected<'r, 'a>(
                 found = if here == Found::Place { here } else { found };
             }
             if found == Found::Nothing && !selected.is_empty() && !matches!(edit.does, Does::Delete) {
-                results.report(&Report::NoPlace { aim, edit })?;
+                results.report(&Report::NoPlace { aim, place: edit.path.to_string() })?;
             }
         }
     } else {
-        for (number, named) in &selected {
-            for source in sources {
-                sourcing.merge(*number, source, *named).map_err(Outcome::fault)?;
+        for source in sources {
+            let mut left: Option<Vec<FieldPath<'a>>> = None;
+            for (number, named) in &selected {
+                let here = sourcing.merge(*number, source, *named).map_err(Outcome::fault)?;
+                left = Some(match left {
+                    None => here,
+                    Some(left) => left.into_iter().filter(|place| here.contains(place)).collect(),
+                });
             }
+            tell_left(Some(aim), &left.unwrap_or_default(), results)?;
         }
     }
     results.report(&Report::Selected { aim, count: selected.len(), passed_over })
+}
+
+/// Reports the places of a source that no item has and that it does not make.
+fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+    let places = aim.into_iter().flat_map(|aim| left.iter().map(move |place| (aim, place)));
+    places.into_iter().try_for_each(|(aim, place)| results.report(&Report::NoPlace { aim, place: place.shown() }))
 }
 
 /// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.
@@ -116,7 +130,7 @@ fn without_partner<'r, 'a>(
         // A patch changes an item. If it matches no item, its name is mostly wrong.
         Mode::Strategic => Ok(Some(source)),
         // An overlay may add resources.
-        Mode::TwoWay | Mode::ThreeWay if aim.is_some_and(|aim| aim.create == Create::Nothing) => {
+        Mode::TwoWay | Mode::ThreeWay if aim.is_some_and(|aim| aim.missing == Missing::Left) => {
             results.report(&Report::NotAdded(source)).map(|()| None)
         }
         Mode::TwoWay | Mode::ThreeWay => {

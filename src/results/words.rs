@@ -118,7 +118,10 @@ impl Outcome {
             .about(source),
             Report::NoneSelected { aim, passed_over } => error(none_selected(aim, *passed_over)),
             Report::Selected { aim, count, passed_over } => done(selected(aim, *count, *passed_over)),
-            Report::NoPlace { aim, edit } => info(format!("no item that {} selected has the place `{}`: look at the path", aim.name, edit.path)),
+            Report::NoPlace { aim, place } => {
+                let is = if aim.targets.is_empty() { "is for" } else { "selected" };
+                info(format!("no item that {} {is} has the place `{place}`: look at the path", aim.name))
+            }
             Report::GoneBefore(source) => {
                 info(format!("nothing is left to delete, for no item is {}", named(source))).about(source)
             }

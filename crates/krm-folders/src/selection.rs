@@ -1,18 +1,16 @@
 //! Which files of upstream a package takes, and which of its own files upgrades leave alone.
 //!
 //! Both are lists of paths in `spec` of the package's `.krm-merge.yaml`, because kpt refuses a Kptfile with fields that it does not know. A path
-//! is one in the package: a file, or a folder with all that is in it. It may have `*`, `?`, `[…]` and `**`, and `!` before it takes it out of
-//! what the paths before it name, as in `.gitignore`.
+//! is one in the package, as every [`Glob`]. `!` before it takes it out of what the paths before it name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::{Result, anyhow};
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_files::held::Held;
 use krm_files::side::Side;
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};
+use krm_merge_function::glob::Glob;
 use krm_yaml::{Document, NodeRef};
 
 /// The field with what a package takes of upstream.
@@ -70,13 +68,11 @@ impl Selection {
     pub fn fitting_nothing(&self, sides: &[&Side]) -> Vec<FitsNothing> {
         let fields = [(PATHS, &self.paths), (KEEP, &self.keep)];
         let all = fields.into_iter().flat_map(|(field, patterns)| {
-            patterns.iter().flat_map(|patterns| &patterns.each).map(move |(path, one)| (field, path, one))
+            patterns.iter().flat_map(|patterns| &patterns.each).map(move |pattern| (field, pattern))
         });
-        let fits = |one: &Gitignore| {
-            let mut files = sides.iter().flat_map(|side| &side.files);
-            files.any(|held| !one.matched_path_or_any_parents(&held.path, false).is_none())
-        };
-        all.filter(|(.., one)| !fits(one)).map(|(field, path, _)| FitsNothing { field, path: path.clone() }).collect()
+        let fits = |one: &Glob| sides.iter().flat_map(|side| &side.files).any(|held| one.fits(&held.path));
+        let idle = all.filter(|(_, pattern)| !fits(&pattern.path));
+        idle.map(|(field, pattern)| FitsNothing { field, path: pattern.written.clone() }).collect()
     }
 
     /// Whether the package says which part of upstream it takes.
@@ -146,39 +142,49 @@ pub struct FitsNothing {
 /// Paths with wildcards, of which the last one that fits a file decides.
 #[derive(Debug)]
 struct Patterns {
-    patterns: Gitignore,
-    /// Each path, as the user wrote it.
-    each: Vec<(String, Gitignore)>,
-    /// Whether they name all that no path names, because the first path takes something out.
-    has_others: bool,
+    each: Vec<Pattern>,
+}
+
+/// A path of a list.
+#[derive(Debug)]
+struct Pattern {
+    /// As the user wrote it.
+    written: String,
+    /// What it does with the files that it fits.
+    does: Does,
+    path: Glob,
+}
+
+/// What a path does with the files that it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// It takes them.
+    Takes,
+    /// It takes them out of what the paths before it name.
+    TakesOut,
 }
 
 impl Patterns {
-    fn of<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> Result<Self> {
-        let mut builder = GitignoreBuilder::new("");
-        let mut each = Vec::new();
-        for path in paths.clone() {
-            let (takes_out, bare) = path.strip_prefix('!').map_or(("", path), |rest| ("!", rest));
-            // A path begins at the package, where a line of `.gitignore` may fit in each folder.
-            let bare = bare.trim_start_matches("./").trim_start_matches('/');
-            if bare.is_empty() || !file_path::is_within(bare.trim_end_matches('/')) {
-                return Err(anyhow!("\"{path}\" must be a path in the package"));
-            }
-            let line = format!("{takes_out}/{bare}");
-            builder.add_line(None, &line)?;
-            let mut one = GitignoreBuilder::new("");
-            one.add_line(None, &line)?;
-            each.push((path.to_owned(), one.build()?));
-        }
-        let has_others = paths.clone().next().is_some_and(|first| first.starts_with('!'));
-        Ok(Self { patterns: builder.build()?, each, has_others })
+    fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Self> {
+        let pattern = |written: &'p str| {
+            let (does, path) = match written.strip_prefix('!') {
+                Some(path) => (Does::TakesOut, path),
+                None => (Does::Takes, written),
+            };
+            // It begins at the package anyway.
+            let path = path.strip_prefix('/').unwrap_or(path);
+            let path = Glob::new(path).map_err(|why| anyhow!("\"{written}\" must be a path in the package: {why}"))?;
+            Ok(Pattern { written: written.to_owned(), does, path })
+        };
+        Ok(Self { each: paths.map(pattern).collect::<Result<_>>()? })
     }
 
+    /// Whether they take a file. If the first path takes something out, everything else is taken.
     fn has(&self, path: &str) -> bool {
-        match self.patterns.matched_path_or_any_parents(path, false) {
-            Match::Ignore(_) => true,
-            Match::Whitelist(_) => false,
-            Match::None => self.has_others,
+        let last = self.each.iter().rev().find(|pattern| pattern.path.fits(path));
+        match last {
+            Some(pattern) => pattern.does == Does::Takes,
+            None => self.each.first().is_some_and(|first| first.does == Does::TakesOut),
         }
     }
 }
@@ -270,8 +276,7 @@ mod tests {
 
     #[test]
     fn a_path_that_fits_no_file_is_known() {
-        let document =
-            Document::parse("spec: {paths: [a, \"!a/x\", \"!a/z\"], keep: [b/c, \"[v-\", a/]}").expect("YAML");
+        let document = Document::parse("spec: {paths: [a, \"!a/x\", \"!a/z\"], keep: [b/c, a/]}").expect("YAML");
         let side = Side::of_release("r".to_owned(), Vec::new(), krm_files::walk::Unread::default(), &[]);
         let mut side = side.expect("a side");
         for path in ["a/x.yaml", "a/x/y"] {
@@ -279,7 +284,7 @@ mod tests {
         }
         let found = Selection::read(&document, "r").expect("valid").fitting_nothing(&[&side]);
         let found: Vec<_> = found.iter().map(|FitsNothing { field, path }| (*field, path.as_str())).collect();
-        assert_eq!(found, [("paths", "!a/z"), ("keep", "b/c"), ("keep", "[v-")]);
+        assert_eq!(found, [("paths", "!a/z"), ("keep", "b/c")]);
     }
 
     #[test]
@@ -294,6 +299,7 @@ mod tests {
         for (spec, want) in [
             ("paths: a", "r:2:10: `spec.paths` must be a list of paths"),
             ("keep: [{a: b}]", "r:2:9: `spec.keep` must be a list of paths"),
+            ("keep: [\"a[\"]", "r:2:9: `spec.keep`: \"a[\" must be a path in the package: a `[` must have its `]`"),
             ("keep: [../a]", "r:2:9: `spec.keep`: \"../a\" must be a path in the package"),
         ] {
             let error = format!("{:#}", read(spec).expect_err(spec));

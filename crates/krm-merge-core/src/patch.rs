@@ -36,25 +36,35 @@ pub struct Lowered<'a> {
     pub change: Change<'a>,
     /// Lists that could not be merged by their keys, and parts of the patch that have no effect.
     pub warnings: Vec<Warning<'a>>,
+    /// The places that dest lacks and that are not made.
+    pub left: Vec<FieldPath<'a>>,
 }
 
 /// Lowers a patch: its values are set, a null removes a field, lists merge by their kind, and directives override this. The change contains
-/// no directives. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
+/// no directives. `missing` says what happens to fields and elements that dest lacks; a value that is replaced whole is one place. Source:
+/// semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
 ///
 /// # Errors
 /// Each with its place: a repeated key in the patch; a `$patch` whose value is not `merge`, `replace` or `delete`, or two that exclude each
 /// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
 /// out or has in another order; in Strategic, an element without the merge key of its list.
-pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
+pub fn lower<'a>(
+    patch: NodeRef<'a>,
+    dest: Option<View<'_, 'a>>,
+    cursor: Cursor<'a>,
+    missing: Missing,
+) -> Result<Lowered<'a>, Error> {
     let mut lowering = Lowering {
         reading: cursor.mode().into(),
+        missing,
+        left: Vec::new(),
         trail: Trail::default(),
         replaced: 0,
         absent: 0,
         warnings: Vec::new(),
     };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
-    Ok(Lowered { change, warnings: lowering.warnings })
+    Ok(Lowered { change, warnings: lowering.warnings, left: lowering.left })
 }
 
 /// The resource that a source adds where dest has none: all that it says is data, nulls and other directives as well. Only `$patch` at its root
@@ -93,6 +103,8 @@ fn check_all_keys(node: NodeRef<'_>) -> Result<(), Error> {
 
 struct Lowering<'a> {
     reading: Reading,
+    missing: Missing,
+    left: Vec<FieldPath<'a>>,
     trail: Trail<'a>,
     /// The number of enclosing lists that replace dest's.
     replaced: usize,
@@ -148,10 +160,13 @@ impl<'t, 'a> InDest<'t, 'a> {
     }
 
     fn get(&self, key: &ElementKey<'a>) -> Option<View<'t, 'a>> {
-        let id = ChildId::Key(key.clone());
+        self.find(&ChildId::Key(key.clone()))
+    }
+
+    fn find(&self, id: &ChildId<'a>) -> Option<View<'t, 'a>> {
         match self {
-            Self::Merged(branch) => branch.first(&id),
-            Self::Read { elements, index } => index.find(&id).next().and_then(|at| elements.get(at).copied()),
+            Self::Merged(branch) => branch.first(id),
+            Self::Read { elements, index } => index.find(id).next().and_then(|at| elements.get(at).copied()),
         }
     }
 
@@ -167,7 +182,8 @@ impl<'t, 'a> InDest<'t, 'a> {
 impl<'a> Lowering<'a> {
     /// The lowering of values that are data.
     fn of_data() -> Self {
-        Self { reading: Reading::Data, trail: Trail::default(), replaced: 0, absent: 0, warnings: Vec::new() }
+        let (missing, left, warnings) = (Missing::default(), Vec::new(), Vec::new());
+        Self { reading: Reading::Data, missing, left, trail: Trail::default(), replaced: 0, absent: 0, warnings }
     }
 
     fn node(
@@ -213,6 +229,16 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Whether a place that dest lacks is not made. To Kubernetes a null is no value.
+    fn leaves(&mut self, there: Option<View<'_, 'a>>, value: NodeRef<'a>) -> bool {
+        let leaves = self.missing == Missing::Left && self.replaced == 0 && there.is_none_or(View::is_null);
+        // What is to go need not be there.
+        if leaves && !value.is_null() && !deletes(value) {
+            self.left.push(self.trail.path());
+        }
+        leaves && !value.is_null()
+    }
+
     /// Warns if a text replaces one of dest that holds more than it.
     fn text(&mut self, patch: NodeRef<'a>, there: Option<View<'_, 'a>>) {
         let Some(there) = there.filter(|there| self.reading != Reading::Data && !there.is_container()) else { return };
@@ -251,7 +277,7 @@ impl<'a> Lowering<'a> {
             let there = of_dest(name);
             let id = ChildId::Field(name);
             self.trail.push(id.step(&By::Field), None);
-            if is_all_protected(&self.trail, value) {
+            if is_all_protected(&self.trail, value) || others == Others::Stay && self.leaves(there, value) {
                 self.trail.pop();
                 continue;
             }
@@ -407,7 +433,7 @@ impl<'a> Lowering<'a> {
                 self.check_none_below(patch, &wants, there)?;
                 return Ok(wants);
             }
-            ListKind::Set => self.set(patch),
+            ListKind::Set => self.set(patch, there),
             ListKind::Map(keys) => self.keyed(patch, there, keys, cursor)?,
         };
         self.delete_from(on_list.deleted, &mut inside)?;
@@ -504,6 +530,10 @@ impl<'a> Lowering<'a> {
                 _ => in_dest.get(&key),
             };
             self.trail.push(id.step(&by), None);
+            if self.leaves(there, *element) {
+                self.trail.pop();
+                continue;
+            }
             let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
             self.trail.pop();
             let earlier = match seen.remove(&key) {
@@ -516,15 +546,20 @@ impl<'a> Lowering<'a> {
         Ok(Inside::of(patch, by, children))
     }
 
-    fn set(&self, patch: NodeRef<'a>) -> Inside<'a> {
+    fn set(&mut self, patch: NodeRef<'a>, there: Option<View<'_, 'a>>) -> Inside<'a> {
         let mut children = Vec::new();
         let mut seen = HashSet::new();
+        let in_dest = (self.missing == Missing::Left).then(|| InDest::of(there, &By::Value, patch.elements().count()));
         for element in patch.elements() {
             let Some(value) = element.scalar() else { continue };
-            if seen.insert(value.clone()) {
+            let id = ChildId::Value(value.clone());
+            self.trail.push(id.step(&By::Value), None);
+            let leaves = in_dest.as_ref().is_some_and(|in_dest| self.leaves(in_dest.find(&id), element));
+            self.trail.pop();
+            if !leaves && seen.insert(value.clone()) {
                 let comment = comment_text(&Place::of_element(patch, element), element);
                 let change = Change::patch(Wants::Value(element), comment);
-                children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
+                children.push(Child { id, node: Some((None, element)), change });
             }
         }
         let others = if self.reading == Reading::Strategic { Others::Once } else { Others::Stay };

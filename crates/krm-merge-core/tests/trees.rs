@@ -3,7 +3,7 @@
 use krm_merge_core::change::{Change, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::merge::{Merging, merge};
-use krm_merge_core::patch::lower;
+use krm_merge_core::patch::{Missing, lower};
 use krm_merge_core::policy::{NewElements, Renames};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
@@ -28,7 +28,9 @@ fn in_turn(dest: &str, sources: &[&str]) -> String {
     let (doc, sources) = (parsed(dest), sources.iter().map(|s| parsed(s)).collect::<Vec<_>>());
     let mut tree = Tree::Node(root(&doc));
     for source in &sources {
-        let change = lower(root(source), tree.view(), types.root("", "", Mode::ThreeWay)).expect("a change").change;
+        let change = lower(root(source), tree.view(), types.root("", "", Mode::ThreeWay), Missing::Made)
+            .expect("a change")
+            .change;
         tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
     }
     let edits = splice::edits(root(&doc), &tree, &Budget::default()).expect("within the limit");
@@ -61,7 +63,8 @@ fn what_is_looked_up_stays_known_where_nothing_changes() {
     let mut merging = Merging::of(Some(Tree::Node(root(&dest))));
     for _ in 0..200 {
         let there = merging.tree().and_then(Tree::view);
-        let change = lower(root(&source), there, types.root("", "", Mode::ThreeWay)).expect("a change").change;
+        let change =
+            lower(root(&source), there, types.root("", "", Mode::ThreeWay), Missing::Made).expect("a change").change;
         merging.apply(FieldPath::default(), &change, NewElements::Append).expect("a tree");
     }
     let list = merging.tree().and_then(Tree::view).and_then(|root| root.field("l")).map(View::list);
@@ -214,7 +217,7 @@ fn a_change_of_a_conflict_is_made_on_both_sides() {
     let [dest, original, updated, more] = ["a: 1\n", "a: 0\n", "a: 2\n", "a: 3\n"].map(parsed);
     let tree = conflict(root(&dest), [root(&original), root(&updated)]);
     let types = Types::new([], Inference::On);
-    let change = lower(root(&more), None, types.root("", "", Mode::ThreeWay)).expect("a change").change;
+    let change = lower(root(&more), None, types.root("", "", Mode::ThreeWay), Missing::Made).expect("a change").change;
     assert!(matches!(change, Change { wants: Wants::Inside(_), .. }));
     let tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
     for pick in [Pick::Dest, Pick::Updated] {

@@ -202,7 +202,7 @@ where {
         let mut sourcing = Sourcing::of(&self.sides.dest.resources, rules);
         for source in &self.sides.updated.resources {
             match sourcing.partner(source).map_err(Error::Partner)? {
-                Some(number) => sourcing.merge(number, source, Named::ByIdentity)?,
+                Some(number) => drop(sourcing.merge(number, source, Named::ByIdentity)?),
                 None if self.mode != Mode::Strategic => sourcing.add(source)?,
                 // What is gone already need not go again.
                 None if patch::deletes(source.node()) => {}

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, known_to_kpt};
+use krm_merge_core::patch::Missing;
 pub use krm_schema::schema::files::is_kustomization;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::sides::{Side, Sides};
@@ -147,6 +148,8 @@ pub struct Resource<'a> {
     pub input: Option<u32>,
     /// The folder of dest in which its partner is, or into which it is added.
     pub into: Option<Arc<str>>,
+    /// What happens where a resource lacks a place that it has, if it is a source.
+    pub missing: Missing,
 }
 
 /// The end of a message that a node must be a resource. It has a hint for a JSON patch, which users of kustomize may write instead of one.
@@ -234,6 +237,7 @@ impl<'a> Resource<'a> {
             located: if path.is_some() { Located::ByAnnotation } else { Located::Nowhere },
             input: None,
             into: None,
+            missing: Missing::default(),
         }
     }
 

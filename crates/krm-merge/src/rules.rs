@@ -36,6 +36,15 @@ pub struct Rules<'a> {
     pub budget: &'a Budget,
 }
 
+/// What a user should know of a source that was merged into a resource.
+#[derive(Debug, Default)]
+pub struct Patched<'a> {
+    /// What may be wrong.
+    pub warnings: Vec<Warning<'a>>,
+    /// The places that the resource lacks and that the source does not make.
+    pub left: Vec<FieldPath<'a>>,
+}
+
 /// Who says which resource a source is merged into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
@@ -71,22 +80,23 @@ impl<'a> Rules<'a> {
         resource: &mut Merging<'a>,
         source: &Resource<'a>,
         named: Named,
-    ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
+    ) -> Result<Patched<'a>, Box<Unmergeable<'a>>> {
         if self.mode != Mode::Strategic && is_added(source, resource.tree()) {
-            return Ok(Vec::new());
+            return Ok(Patched::default());
         }
         let dest = resource.tree().and_then(Tree::view);
-        let lowered = lower(source.node(), dest, self.cursor(about));
-        let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
+        let lowered = lower(source.node(), dest, self.cursor(about), source.missing);
+        let Lowered { mut change, mut warnings, mut left } = lowered.map_err(|e| unmergeable(source, e))?;
         if named == Named::ByOthers {
             change.keep_fields(&IDENTITY);
+            left.retain(|place| !IDENTITY.iter().any(|field| place.is_fields(field)));
         }
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_type(&mut change, about, source);
         }
         let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
         warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
-        Ok(warnings)
+        Ok(Patched { warnings, left })
     }
 
     /// Makes an edit in a resource, which `about` names, and returns what the user should know; `None` if the resource lacks the place.
@@ -105,7 +115,7 @@ impl<'a> Rules<'a> {
         // What a list is, its type says in every mode.
         let cursor = self.types.root(type_of.api_version, type_of.kind, Mode::ThreeWay);
         let lowered = lower_edit(edit, dest, cursor, self.budget).map_err(|e| unmergeable(source, e))?;
-        let Some(Lowered { change, mut warnings }) = lowered else { return Ok(None) };
+        let Some(Lowered { change, mut warnings, .. }) = lowered else { return Ok(None) };
         let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
         warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
         Ok(Some(warnings))

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::merge;
 use crate::change::Change;
 use crate::diff::diff;
-use crate::patch::lower;
+use crate::patch::{Missing, lower};
 use crate::policy::{NewElements, Renames};
 
 /// A resource as a block of YAML with this value in it.
@@ -259,7 +259,8 @@ fn a_two_way_merge_is_rfc_7396_where_every_list_is_atomic_and_again_changes_noth
         let [dest, source] = [dest, source].map(parsed);
         let (dest, source) = (root(&dest), root(&source));
         let there = Tree::Node(dest);
-        let lowered = lower(source, there.view(), types.root("", "", Mode::ThreeWay)).expect("no directive");
+        let lowered =
+            lower(source, there.view(), types.root("", "", Mode::ThreeWay), Missing::Made).expect("no directive");
         applied(dest, Some(&lowered.change), Pick::Updated).0
     };
     for (dest, of_dest) in universe.iter().zip(&documents) {

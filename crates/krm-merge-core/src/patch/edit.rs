@@ -34,9 +34,10 @@ pub enum Does<'a> {
 }
 
 /// What happens where a place is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// It is made.
+    #[default]
     Made,
     /// It stays missing.
     Left,

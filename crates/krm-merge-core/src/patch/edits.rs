@@ -35,8 +35,8 @@ pub fn lower_edit<'a>(
     if change.is_none() && edit.missing == Missing::Refused {
         return Err(edit.at.error(format!("`{}` must be there, and it is not", edit.path)));
     }
-    let warnings = editing.lowering.warnings;
-    Ok(change.map(|change| Lowered { change, warnings }))
+    let Lowering { warnings, left, .. } = editing.lowering;
+    Ok(change.map(|change| Lowered { change, warnings, left }))
 }
 
 struct Editing<'e, 'a> {

@@ -157,7 +157,9 @@ const SHOWN: usize = 300;
 
 /// A value as it can be written in a line; `…` if it is long, or has a null, which a patch may mean otherwise than an edit.
 fn shown(value: NodeRef<'_>) -> String {
-    let json = (!value.has_nulls() && value.expanded_len() <= SHOWN).then(|| to_json(value, &Budget::default()).ok()).flatten();
+    let json = (!value.has_nulls() && value.expanded_len() <= SHOWN)
+        .then(|| to_json(value, &Budget::default()).ok())
+        .flatten();
     json.filter(|json| json.len() <= SHOWN).unwrap_or_else(|| "…".to_owned())
 }
 

@@ -6,6 +6,7 @@ use krm_merge_core::merge::{Merging, Walked};
 use krm_merge_core::patch::{self, Edit};
 use krm_schema::mode::Mode;
 use krm_tree::child::Value as _;
+use krm_tree::path::FieldPath;
 use krm_tree::sides::Sides;
 use krm_tree::tree::{Tree, View};
 use krm_yaml::hashed::{Empty, HashMap};
@@ -15,7 +16,7 @@ use super::merged::{Merged, MergedResource, Note};
 use super::{Becomes, Member, Move};
 use crate::layout::Upstream;
 use crate::resource::{Identity, Resource, all_whereabouts};
-use crate::rules::{Named, Rules};
+use crate::rules::{Named, Patched, Rules};
 
 /// The merge of sources, in progress.
 #[derive(Debug)]
@@ -153,12 +154,17 @@ impl<'r, 'a> Sourcing<'r, 'a> {
         ))
     }
 
-    /// Merges a source into the resource with this number.
+    /// Merges a source into the resource with this number. Returns the places that the resource lacks and that the source does not make.
     ///
     /// # Errors
     /// The source asks for something impossible.
-    pub fn merge(&mut self, number: usize, source: &'r Resource<'a>, named: Named) -> Result<(), Box<Fault<'a>>> {
-        let Some(slot) = self.slots.get_mut(number) else { return Ok(()) };
+    pub fn merge(
+        &mut self,
+        number: usize,
+        source: &'r Resource<'a>,
+        named: Named,
+    ) -> Result<Vec<FieldPath<'a>>, Box<Fault<'a>>> {
+        let Some(slot) = self.slots.get_mut(number) else { return Ok(Vec::new()) };
         if slot.merging.tree().is_none() {
             match slot.origin {
                 SlotOrigin::Source => slot.merging = Merging::of(self.rules.added(source)?),
@@ -166,16 +172,16 @@ impl<'r, 'a> Sourcing<'r, 'a> {
                 SlotOrigin::Dest if patch::deletes(source.node()) => {}
                 SlotOrigin::Dest => slot.notes.push(Note::DeletedBefore(slot.about)),
             }
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let warnings = self.rules.patched(slot.about, &mut slot.merging, source, named)?;
+        let Patched { warnings, left } = self.rules.patched(slot.about, &mut slot.merging, source, named)?;
         let (about, secret) = (slot.about, slot.about.secret.max(source.secret));
         slot.notes.extend(warnings.into_iter().map(|warning| Note::Warning { about, secret, warning }));
         slot.sources.push(source);
         if slot.merging.tree().is_none() {
             slot.notes.push(Note::Deleted { dest: slot.about, source });
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Makes an edit in the resource with this number, and says whether the resource has a place for it. `source` has the edit.

@@ -10,7 +10,7 @@ use krm_yaml::{Document, NodeRef};
 use super::{SideOrders, in_one};
 use crate::diff::diff;
 use crate::merge::merge;
-use crate::patch::lower;
+use crate::patch::{Missing, lower};
 use crate::policy::{NewElements, Renames};
 
 /// How a list or a map of single letters is written.
@@ -200,7 +200,8 @@ fn elements_of_a_patch_stand_behind_dest_s_or_first() {
             let [dest, patch] = [dest, patch].map(|letters| Kind::Keyed.document(letters));
             let types = Types::new([], Inference::On);
             let (tree, patch) = (Tree::Node(root(&dest)), root(&patch));
-            let change = lower(patch, tree.view(), types.root("", "", Mode::ThreeWay)).expect("a change").change;
+            let change =
+                lower(patch, tree.view(), types.root("", "", Mode::ThreeWay), Missing::Made).expect("a change").change;
             let tree = merge(Some(tree), &change, new).expect("a tree").tree.expect("a resource");
             assert_eq!(Kind::Keyed.letters(&written(root(&dest), &tree)), want, "{}", patch.document().source());
         }
