@@ -5,6 +5,7 @@
 //! that it does not know is an error. The error names the field, quotes what was written and says what is allowed.
 
 mod checked;
+mod checks;
 mod data;
 mod definition;
 mod deserialize;

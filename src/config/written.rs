@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::deserialize::OR_RESOURCE;
-use super::{API_VERSION, KIND};
+use super::{API_VERSION, KIND, checks};
 use crate::decision;
 use schemars::JsonSchema;
 
@@ -133,7 +133,7 @@ pub(super) struct WrittenInput {
 /// An edit: exactly one of `set`, `append` and `delete`, each with a path, or an operation of a JSON patch (RFC 6902).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[schemars(rename = "Edit", transform = one_edit)]
+#[schemars(rename = "Edit")]
 pub(super) struct WrittenEdit {
     /// The place that gets the value: `spec.replicas`, `spec.template.spec.containers[name=app].image`, `data["app.yaml"].server.port`. `*`
     /// stands for one field, `[*]` for all elements, and `[--port]` for a flag of a command.
@@ -372,12 +372,6 @@ fn without_target(inputs: &mut schemars::Schema) {
     }
 }
 
-/// Says in the schema of an edit that it is of exactly one kind.
-fn one_edit(edit: &mut schemars::Schema) {
-    let kinds = ["set", "append", "delete", "op"].map(|kind| serde_json::json!({"required": [kind]}));
-    edit.insert("oneOf".to_owned(), kinds.to_vec().into());
-}
-
 /// Adds to the schema of inputs that each may be a resource itself.
 fn or_resources(inputs: &mut schemars::Schema) {
     let text = serde_json::json!({"type": "string"});
@@ -412,7 +406,9 @@ pub fn json_schema() -> schemars::Schema {
             schema.remove(word);
         }
     }));
-    settings.into_generator().into_root_schema_for::<Merge>()
+    let mut schema = settings.into_generator().into_root_schema_for::<Merge>();
+    checks::say(&mut schema);
+    schema
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
@@ -420,5 +416,7 @@ pub fn openapi_schema() -> schemars::Schema {
     let mut settings = schemars::generate::SchemaSettings::openapi3();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    settings.into_generator().into_root_schema_for::<Merge>()
+    let mut schema = settings.into_generator().into_root_schema_for::<Merge>();
+    checks::say(&mut schema);
+    schema
 }
