@@ -18,6 +18,7 @@ use krm_yaml::secret::Secret;
 use crate::aim::Aim;
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Ruling};
+use crate::target::Target;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -167,6 +168,8 @@ pub enum Report<'r, 'a> {
         /// How many items fit besides that only configure.
         passed_over: usize,
     },
+    /// A target that is to be left out selects no item that would be meant otherwise.
+    IdleExclude(&'r Target),
     /// No item that an input is for has a place that the input does not make.
     NoPlace {
         /// The input.

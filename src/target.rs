@@ -175,6 +175,11 @@ impl Target {
         self.path.as_ref().map(Glob::as_str)
     }
 
+    /// Whether it asks for labels or annotations.
+    pub fn has_selector(&self) -> bool {
+        self.labels.is_some() || self.annotations.is_some()
+    }
+
     /// Whether a pattern of it names a kind, and does not only fit it.
     pub fn names_kind(&self, kind: &str) -> bool {
         let names = |pattern: &Pattern| match pattern {

@@ -12,6 +12,7 @@ use crate::config::{Mode, Role};
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
+use crate::target::Target;
 
 /// Merges the sources into dest, one after the other, and reports what each of them is for.
 pub(super) fn merge_sources<'r, 'a>(
@@ -79,6 +80,7 @@ fn merge_selected<'r, 'a>(
     if selected.is_empty() && must_hit {
         return results.report(&Report::NoneSelected { aim, passed_over });
     }
+    tell_idle_excludes(sourcing, aim, results)?;
     let edits = sources.first().and_then(|source| Some((source, roles.edits.get(&source.input?)?)));
     if let Some((source, edits)) = edits {
         for edit in edits {
@@ -105,6 +107,20 @@ fn merge_selected<'r, 'a>(
         }
     }
     results.report(&Report::Selected { aim, count: selected.len(), passed_over })
+}
+
+/// Reports what is to be left out and leaves out nothing: mostly a name in it is wrong, and the item that was meant is changed. A selector asks
+/// what an item has by now, which may be nothing yet.
+fn tell_idle_excludes(
+    sourcing: &Sourcing<'_, '_>,
+    aim: &Aim,
+    results: &mut Results<'_>,
+) -> Result<(), Box<Outcome>> {
+    let is_idle = |exclude: &&Target| {
+        !sourcing.present().any(|(_, item)| exclude.fits(item) && aim.targets.iter().any(|target| target.fits(item)))
+    };
+    let by_name = aim.exclude.iter().filter(|exclude| !exclude.has_selector());
+    by_name.filter(is_idle).try_for_each(|target| results.report(&Report::IdleExclude(target)))
 }
 
 /// Reports the places of a source that no item has and that it does not make.

@@ -118,6 +118,10 @@ impl Outcome {
             .about(source),
             Report::NoneSelected { aim, passed_over } => error(none_selected(aim, *passed_over)),
             Report::Selected { aim, count, passed_over } => done(selected(aim, *count, *passed_over)),
+            Report::IdleExclude(target) => info(format!(
+                "{} leaves out no item, for none that is selected fits {target}: look whether a name in it is wrong",
+                target.name()
+            )),
             Report::NoPlace { aim, place } => {
                 let is = if aim.targets.is_empty() { "is for" } else { "selected" };
                 info(format!("no item that {} {is} has the place `{place}`: look at the path", aim.name))
