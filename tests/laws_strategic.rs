@@ -289,3 +289,49 @@ fn most_strewn_patches_are_taken() {
     }
     assert!(taken > 150 && directives > 600, "{taken} taken, {directives} directives");
 }
+
+/// A toleration that shares no value with another one, as lines of a block; `comments` has a bit for each of its comments.
+fn toleration(id: usize, changed: bool, comments: u8) -> String {
+    let effect = if changed { "changed" } else { "effect" };
+    let above = if comments & 1 == 0 { String::new() } else { format!("  # above {id};\n") };
+    let behind = if comments & 2 == 0 { String::new() } else { format!(" # behind {id};") };
+    format!("{above}  - key: key-{id};{behind}\n    value: value-{id}\n    effect: {effect}-{id}\n")
+}
+
+fn pod_with(tolerations: &[String]) -> String {
+    let none = if tolerations.is_empty() { " []" } else { "" };
+    format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  tolerations:{none}\n{}", tolerations.concat())
+}
+
+proptest! {
+    #![proptest_config(support::tries(500))]
+
+    /// A list without keys is replaced. What stays of dest's elements keeps its comments, in another order and if a part of it changed, too.
+    #[test]
+    fn comments_stay_at_the_elements_that_a_replaced_list_keeps(
+        of_dest in prop::collection::vec(0_u8..4, 0..7),
+        of_patch in prop::collection::vec((0_usize..9, any::<bool>()), 0..7),
+    ) {
+        let dest: Vec<String> = of_dest.iter().enumerate().map(|(id, comments)| toleration(id, false, *comments)).collect();
+        let mut seen = std::collections::HashSet::new();
+        let kept: Vec<(usize, bool)> = of_patch.into_iter().filter(|(id, _)| seen.insert(*id)).collect();
+        let patch: Vec<String> = kept.iter().map(|(id, changed)| toleration(*id, *changed, 0)).collect();
+        for mode in ["TwoWay", "Strategic"] {
+            let spec = format!("mode: {mode}\n{}", side("source", &pod_with(&patch)));
+            let output = passes(&resource_list(&items(&pod_with(&dest)), &spec));
+            let merged = items_of(&output.stdout);
+            let lines: Vec<&str> = merged.lines().collect();
+            for (number, line) in lines.iter().enumerate().filter(|(_, line)| line.contains('#')) {
+                let id = line.rsplit(' ').next().expect("an id");
+                let element = lines[number..].iter().find(|line| line.contains("- key: "));
+                prop_assert!(element.is_some_and(|own| own.contains(&format!("key-{id}"))), "{line}\n{merged}");
+            }
+            for (id, _) in kept.iter().filter(|(id, _)| *id < of_dest.len()) {
+                for (bit, place) in [(1, "above"), (2, "behind")] {
+                    let is_there = merged.contains(&format!("# {place} {id};"));
+                    prop_assert_eq!(is_there, of_dest[*id] & bit != 0, "{} {}\n{}", place, id, merged);
+                }
+            }
+        }
+    }
+}

@@ -111,11 +111,7 @@ fn merge_selected<'r, 'a>(
 
 /// Reports what is to be left out and leaves out nothing: mostly a name in it is wrong, and the item that was meant is changed. A selector asks
 /// what an item has by now, which may be nothing yet.
-fn tell_idle_excludes(
-    sourcing: &Sourcing<'_, '_>,
-    aim: &Aim,
-    results: &mut Results<'_>,
-) -> Result<(), Box<Outcome>> {
+fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let is_idle = |exclude: &&Target| {
         !sourcing.present().any(|(_, item)| exclude.fits(item) && aim.targets.iter().any(|target| target.fits(item)))
     };
