@@ -101,7 +101,7 @@ git config --global url.\"$PWD/\".insteadOf https://example.com/",
         name: "done",
         lines: FILM_LINES,
         before: "cd film",
-        shown: &["kubectl krm-merge resolve gate --take ours", "git --no-pager diff --color --unified=1 gate/web.yaml"],
+        shown: &["kubectl krm-merge resolve gate --take ours", "cat gate/web.yaml"],
         until: "our patch",
     },
 ];
