@@ -156,6 +156,8 @@ pub enum Report<'r, 'a> {
     NoneSelected {
         /// The input.
         aim: &'r Aim,
+        /// How many items there are.
+        items: usize,
         /// How many items fit that only configure.
         passed_over: usize,
     },

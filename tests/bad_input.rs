@@ -78,7 +78,7 @@ fn errors_of_the_spec() {
         &two_way("source: [{path: nowhere}]\n"),
         &["`spec.source[0].path` must select at least one item", "\"nowhere\": no item names its file"],
     );
-    says(&two_way("source: [{path: ../x}]\n"), &["must be a path within the package", "not \"../x\""]);
+    says(&two_way("source: [{path: ../x}]\n"), &["must be a path in the package", "not \"../x\""]);
     says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);
     says(&two_way("source: [{}]\n"), &["must have exactly one of `resources`, `yaml`, `edits` and `path`, not none"]);
     says(&two_way("source: [{path: a, yaml: b}]\n"), &["not `yaml` and `path`"]);
@@ -571,7 +571,7 @@ fn errors_of_a_target() {
     says(&of("target: {kind: Pod}, exclude: [{name: web}]"), &["none fits `kind: Pod` and is not excluded"]);
     says(&of("exclude: [{kind: Pod}]"), &["`spec.source[0].exclude` must not be given without `target` or `targets`"]);
     says(&of("target: {kind: Pod}, into: a"), &["`spec.source[0].into` must not be given with a target"]);
-    says(&of("into: ../a"), &["`spec.source[0].into` must be a path within the package"]);
+    says(&of("into: ../a"), &["`spec.source[0].into` must be a path in the package"]);
     let three_way = "mode: ThreeWay\noriginal: [{yaml: 'a: 1', target: {kind: Pod}}]\nupdated: [{yaml: 'a: 1'}]\n";
     says(
         &resource_list(&items(POD), three_way),

@@ -78,7 +78,7 @@ fn merge_selected<'r, 'a>(
     // What is gone already need not go again.
     let must_hit = aim.need == Need::Hit && !sources.iter().all(|source| patch::deletes(source.node()));
     if selected.is_empty() && must_hit {
-        return results.report(&Report::NoneSelected { aim, passed_over });
+        return results.report(&Report::NoneSelected { aim, items: sourcing.present().count(), passed_over });
     }
     tell_idle_excludes(sourcing, aim, results)?;
     let edits = sources.first().and_then(|source| Some((source, roles.edits.get(&source.input?)?)));

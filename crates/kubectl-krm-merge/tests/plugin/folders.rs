@@ -898,6 +898,9 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
         assert!(err.starts_with(&format!("error: {want}")) && err.lines().count() == 1, "{want}\n{err}");
         assert!(!err.contains("spec.") || err.contains("as `spec.steps`"), "{err}");
     }
+    folder.write("empty/README.md", "no YAML\n");
+    let err = folder.run(&["two-way", "-s", "d.yaml", "-d", "empty", "--target", "kind=Job"]).failed(2);
+    assert_eq!(err, "error: `--target` \"kind=Job\" must select at least one item, and dest has no resources\n");
     folder.write("e.yaml", folder.read("d.yaml"));
     let idle = ["two-way", "-s", "e.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
     let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
