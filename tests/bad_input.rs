@@ -79,7 +79,7 @@ fn errors_of_the_spec() {
         &["`spec.source[0].path` must select at least one item", "\"nowhere\": no item names its file"],
     );
     says(&two_way("source: [{path: ../x}]\n"), &["must be a path in the package", "not \"../x\""]);
-    says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);
+    says(&two_way("source: [{path: ./}]\n"), &["it names a file or a folder in the package"]);
     says(&two_way("source: [{}]\n"), &["must have exactly one of `resources`, `yaml`, `edits` and `path`, not none"]);
     says(&two_way("source: [{path: a, yaml: b}]\n"), &["not `yaml` and `path`"]);
     says(
@@ -611,7 +611,7 @@ fn an_item_that_one_source_deletes_takes_no_other() {
     says(&run("  ", &by_target("$patch: delete"), &by_name("spec: {hostname: x}\n")), &[refused]);
     for indent in ["", "  "] {
         // What a target selects is what is there.
-        let none_left = "error: `spec.source[1].target` must select at least one item, and none fits `kind: Pod`";
+        let none_left = "error: `spec.source[1].target` must select at least one item, and no resource is there";
         says(&run(indent, &by_target("$patch: delete"), &by_target("aé: 1")), &[none_left]);
         let output = passes(&run(indent, &by_target("$patch: delete"), &by_target("$patch: delete")));
         assert_eq!(support::items_of(&output.stdout), "[]\n");

@@ -116,7 +116,7 @@ impl Outcome {
                 named(source)
             ))
             .about(source),
-            Report::NoneSelected { aim, items: 0, .. } => error(format!("{} must select at least one item, and dest has no resources", aim.name)),
+            Report::NoneSelected { aim, items: 0, .. } => error(format!("{} must select at least one item, and no resource is there", aim.name)),
             Report::NoneSelected { aim, passed_over, .. } => error(none_selected(aim, *passed_over)),
             Report::Selected { aim, count, passed_over } => done(selected(aim, *count, *passed_over)),
             Report::IdleExclude(target) => info(format!(

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use krm_schema::schema::{ASSOCIATIVE_KEYS, ListKind, Named, Names, is_key};
 use krm_tree::child::{Value, element_key};
-use krm_tree::limit::Budget;
+use krm_tree::limit::{Asked, Budget, Limit};
 use krm_tree::path::{ElementKey, FieldPath, Step};
 use krm_tree::splice::to_json;
 use krm_tree::tree::View;
@@ -157,10 +157,16 @@ const SHOWN: usize = 300;
 
 /// A value as it can be written in a line; `…` if it is long, or has a null, which a patch may mean otherwise than an edit.
 fn shown(value: NodeRef<'_>) -> String {
-    let json = (!value.has_nulls() && value.expanded_len() <= SHOWN)
-        .then(|| to_json(value, &Budget::default()).ok())
-        .flatten();
-    json.filter(|json| json.len() <= SHOWN).unwrap_or_else(|| "…".to_owned())
+    // Aliases may make a short text long.
+    let budget = Budget::new(Limit::new(0, Some(Asked::bytes(4 * SHOWN as u64)), "maxOutput"));
+    let json = to_json(value, &budget).ok().filter(|json| json.len() <= SHOWN && !has_null(View::Node(value)));
+    json.unwrap_or_else(|| "…".to_owned())
+}
+
+fn has_null(value: View<'_, '_>) -> bool {
+    value.is_null()
+        || value.elements().into_iter().any(has_null)
+        || value.fields().into_iter().any(|(_, value)| has_null(value))
 }
 
 /// The field that identifies the elements of both lists: the first associative key that does, or otherwise the first other field that does.

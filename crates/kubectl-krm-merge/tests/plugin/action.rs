@@ -95,11 +95,11 @@ fn the_action_installs_a_release_whose_checksums_are_right() {
     let workspace = Folder::new();
     fs::create_dir(workspace.path("release")).expect("made");
     let platform = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-amd64" };
-    for program in ["krm-merge", "kubectl-krm_merge"] {
-        workspace.write(program, "#!/bin/sh\necho released\n");
-        let tar = format!("chmod +x {program} && tar -czf release/{program}-{platform}.tar.gz {program}");
-        assert!(Command::new("sh").args(["-c", &tar]).current_dir(&workspace.0).status().expect("sh").success());
-    }
+    workspace.write("krm-merge", "#!/bin/sh\necho released\n");
+    let tar = format!(
+        "chmod +x krm-merge && ln -s krm-merge kubectl-krm_merge && tar -czf release/krm-merge-{platform}.tar.gz krm-merge kubectl-krm_merge"
+    );
+    assert!(Command::new("sh").args(["-c", &tar]).current_dir(&workspace.0).status().expect("sh").success());
     let sum = "cd release && sha256sum -- *.tar.gz >checksums.txt";
     assert!(Command::new("sh").args(["-c", sum]).current_dir(&workspace.0).status().expect("sh").success());
     step("Install the plugin", &workspace, &[]).passed();

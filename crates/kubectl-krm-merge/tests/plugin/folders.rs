@@ -900,7 +900,7 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
     }
     folder.write("empty/README.md", "no YAML\n");
     let err = folder.run(&["two-way", "-s", "d.yaml", "-d", "empty", "--target", "kind=Job"]).failed(2);
-    assert_eq!(err, "error: `--target` \"kind=Job\" must select at least one item, and dest has no resources\n");
+    assert_eq!(err, "error: `--target` \"kind=Job\" must select at least one item, and no resource is there\n");
     folder.write("e.yaml", folder.read("d.yaml"));
     let idle = ["two-way", "-s", "e.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
     let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
