@@ -243,7 +243,7 @@ impl<'a> Lowering<'a> {
     fn text(&mut self, patch: NodeRef<'a>, there: Option<View<'_, 'a>>) {
         let Some(there) = there.filter(|there| self.reading != Reading::Data && !there.is_container()) else { return };
         let name = self.trail.field().unwrap_or_default();
-        if let Some(notice) = replaced::text_replaced(patch.string(), &there.string(), name, &self.trail.path()) {
+        if let Some(notice) = replaced::text_replaced(patch.string(), &there.string(), name, &self.trail) {
             let (path, dest) = (self.trail.path(), there.like());
             self.warnings.push(Warning { path, notice, dest, proposed: Some(patch) });
         }
@@ -458,9 +458,7 @@ impl<'a> Lowering<'a> {
         let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
         let notice = match is_unknown {
             true => replaced::shortened(&of_patch, &of_dest),
-            false => {
-                replaced::replaced(&of_patch, &of_dest, cursor.names_of(&[&of_patch, &of_dest]), &self.trail.path())
-            }
+            false => replaced::replaced(&of_patch, &of_dest, cursor.names_of(&[&of_patch, &of_dest]), &self.trail),
         };
         if let Some(notice) = notice {
             self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: Some(patch) });

@@ -297,8 +297,8 @@ pub struct Cursor<'t> {
     additive: Option<&'static additive::AdditivePlace>,
     /// The fields of which the type of the resource allows one.
     alternatives: &'static [alternatives::Row],
-    /// How the elements of the list here are named, in a built-in type.
-    named: Option<Names>,
+    /// The list here, if its elements may be named, in a built-in type.
+    named: Option<additive::NamedField>,
     inference: Inference,
     mode: Mode,
     mode_of_openapi: Mode,
@@ -388,14 +388,15 @@ impl<'t> Cursor<'t> {
         let metadata = if schemas().any(Schema::is_embedded_resource) { object_meta() } else { None };
         let atlas = self.atlas.and_then(|place| place.field(name));
         let additive = self.additive.and_then(|place| place.field(name));
-        let named = self.below.and_then(|of| additive::of_built_in(of, name));
+        let named = self.below.and_then(|of| additive::NamedField::of(of, name));
         Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, named, ..self }
     }
 
     /// How the elements of the list here are named, although no merge key identifies them. A rule of the user for the list speaks first.
     pub fn names(self) -> Option<Names> {
         let is_said = self.rules.is_some_and(|rules| rules.list.is_some());
-        if is_said { None } else { self.additive.and_then(additive::AdditivePlace::list).or(self.named) }
+        let of_built_in = || self.named.and_then(additive::NamedField::names);
+        if is_said { None } else { self.additive.and_then(additive::AdditivePlace::list).or_else(of_built_in) }
     }
 
     /// The same, for a list with these elements on the sides. They may show what names them.

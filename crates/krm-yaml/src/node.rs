@@ -495,8 +495,9 @@ impl<'a> NodeRef<'a> {
 
     /// The tag of a map or list that says more than its kind, as in `!If [a, b]`.
     pub fn container_tag(self) -> Option<&'a str> {
-        let is_kind = |tag: &str| matches!(tag.strip_prefix(CORE), Some("map" | "seq"));
-        self.tag().filter(|tag| self.is_container() && !is_kind(tag))
+        let tag = self.tag()?;
+        let is_kind = matches!(tag.strip_prefix(CORE), Some("map" | "seq"));
+        (self.is_container() && !is_kind).then_some(tag)
     }
 
     /// Whether two values are of one kind: two maps of one tag, two lists of one tag, or two scalars. An alias counts as its value.

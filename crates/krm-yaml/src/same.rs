@@ -13,11 +13,14 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         // One side wrote the link out.
         _ => return same(a.target(), b.target()),
     }
-    if !a.is_kind_of(b) {
+    if a.kind() != b.kind() {
         return false;
     }
     if are_written_alike(a, b) {
         return true;
+    }
+    if a.container_tag() != b.container_tag() {
+        return false;
     }
     match a.kind() {
         Kind::Scalar => a.scalar() == b.scalar(),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use krm_schema::schema::{ASSOCIATIVE_KEYS, ListKind, Named, Names, is_key};
 use krm_tree::child::{Value, element_key};
 use krm_tree::limit::{Asked, Budget, Limit};
-use krm_tree::path::{ElementKey, FieldPath, Step};
+use krm_tree::path::{ElementKey, Step, Trail};
 use krm_tree::splice::to_json;
 use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -51,7 +51,7 @@ fn lost<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>], key: Option<&'a
     }
 }
 
-/// The notice for a list that merges by no key and replaces dest's at `path`, if the user may have meant to add to it; `names` tells its
+/// The notice for a list that merges by no key and replaces dest's at `trail`, if the user may have meant to add to it; `names` tells its
 /// elements apart.
 ///
 /// A patch that repeats an element of dest was written by somebody who knows that the list is replaced. So was one that names nothing new.
@@ -60,7 +60,7 @@ pub(super) fn replaced<'a>(
     of_patch: &[View<'_, 'a>],
     of_dest: &[View<'_, 'a>],
     names: Option<Names>,
-    path: &FieldPath<'a>,
+    trail: &Trail<'a>,
 ) -> Option<Notice> {
     let [new, old] = [of_patch, of_dest].map(|elements| known(elements, names));
     let (new, old) = (new?, old?);
@@ -77,11 +77,11 @@ pub(super) fn replaced<'a>(
     }
     let added = new.iter().find(|(_, name)| !in_old.contains(&**name));
     let (does, at, path) = match added {
-        Some((at, _)) => ("append", *at, path.clone()),
+        Some((at, _)) => ("append", *at, trail.path()),
         None => {
             let (at, name) = new.first()?;
             let (place, _) = old.iter().find(|(_, own)| own == name)?;
-            let mut path = path.clone();
+            let mut path = trail.path();
             path.push(Step::Index(*place), None);
             ("set", *at, path)
         }
@@ -108,8 +108,8 @@ fn known<'a>(elements: &[View<'_, 'a>], names: Option<Names>) -> Option<Vec<(usi
     (!known.is_empty()).then_some(known)
 }
 
-/// The notice for a text that replaces dest's at `path`, if both hold fields and dest loses some of them. `name` is that of its field.
-pub(super) fn text_replaced<'a>(new: &str, old: &str, name: &str, path: &FieldPath<'a>) -> Option<Notice> {
+/// The notice for a text that replaces dest's at `trail`, if both hold fields and dest loses some of them. `name` is that of its field.
+pub(super) fn text_replaced(new: &str, old: &str, name: &str, trail: &Trail<'_>) -> Option<Notice> {
     let holds_more = |text: &str| text.trim_end().contains('\n') || text.starts_with(['{', '[']);
     if !holds_more(old) || new == old {
         return None;
@@ -122,7 +122,7 @@ pub(super) fn text_replaced<'a>(new: &str, old: &str, name: &str, path: &FieldPa
     let stays = |way: &[String]| (1..=way.len()).any(|len| in_new.contains(&way[..len]));
     let lost = old.iter().filter(|(way, _)| !stays(way)).count();
     let (way, value) = new.iter().find(|(way, value)| in_old.get(&**way) != Some(&&**value)).filter(|_| lost > 0)?;
-    let mut path = path.clone();
+    let mut path = trail.path();
     way.iter().for_each(|step| path.push(Step::Field(step.clone().into()), None));
     let instead = EditLine { does: "set", place: path.keyed(), value: value.clone() };
     Some(Notice::Replaced { what: Replaced::Text, lost, instead })
@@ -190,6 +190,7 @@ fn covers<'a>(new: View<'_, 'a>, old: View<'_, 'a>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use krm_tree::path::FieldPath;
     use krm_yaml::Document;
 
     /// How many elements a list loses to another one, and how the two would merge.
@@ -244,7 +245,7 @@ mod tests {
             let docs = [dest, patch].map(|text| Document::parse(text).expect("valid"));
             let [of_dest, of_patch] =
                 docs.each_ref().map(|doc| View::Node(doc.roots().next().expect("a root")).elements());
-            let told = replaced(&of_patch, &of_dest, names, &Step::Field("l".into()).into());
+            let told = replaced(&of_patch, &of_dest, names, &FieldPath::from(Step::Field("l".into())).into());
             assert_eq!(line(told), want, "{dest} {patch}");
         }
     }
@@ -277,7 +278,7 @@ mod tests {
             ("a.sh", "#!/bin/sh\necho a\n", "echo b\n", "-"),
             ("note", "a: 1", "b: 2", "-"),
         ] {
-            let told = text_replaced(patch, dest, name, &Step::Field("d".into()).into());
+            let told = text_replaced(patch, dest, name, &FieldPath::from(Step::Field("d".into())).into());
             assert_eq!(line(told), want, "{dest} {patch}");
         }
     }

@@ -235,20 +235,47 @@ const METRIC: Names = Names::All(&[
     "object.describedObject.name",
 ]);
 
-/// What names the elements of a list of a built-in type.
-pub fn of_built_in(of: TypeRef, field: &str) -> Option<Names> {
-    static ROWS: LazyLock<Vec<(TypeRef, &str, Names)>> = LazyLock::new(|| {
-        let types = |row: &'static Row| {
-            let end = |(api_version, kind): &(&str, &str)| {
-                row.way.iter().try_fold(builtin::root(api_version, kind)?, |of, name| of.field(name)?.ty())
+/// A field of a built-in type that may be a list with names. A merge goes down many fields, and asks for the names of few.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedField {
+    of: TypeRef,
+    field: &'static str,
+}
+
+/// The lengths that the fields of the rows have, a bit for each, by their first letters.
+const LENGTHS: [u64; 26] = {
+    let mut lengths = [0; 26];
+    let mut at = 0;
+    while at < BUILT_IN.len() {
+        let field = BUILT_IN[at].field.as_bytes();
+        lengths[(field[0] - b'a') as usize] |= 1 << field.len();
+        at += 1;
+    }
+    lengths
+};
+
+impl NamedField {
+    /// A field of a type; `None` if no list with names is called so.
+    pub fn of(of: TypeRef, field: &str) -> Option<Self> {
+        let first = usize::from(field.as_bytes().first()?.wrapping_sub(b'a'));
+        let lengths = LENGTHS.get(first)?.checked_shr(u32::try_from(field.len()).ok()?)?;
+        let row = BUILT_IN.iter().filter(|_| lengths & 1 == 1).find(|row| row.field == field)?;
+        Some(Self { of, field: row.field })
+    }
+
+    /// What names its elements.
+    pub fn names(self) -> Option<Names> {
+        static ROWS: LazyLock<Vec<(TypeRef, &str, Names)>> = LazyLock::new(|| {
+            let types = |row: &'static Row| {
+                let end = |(api_version, kind): &(&str, &str)| {
+                    row.way.iter().try_fold(builtin::root(api_version, kind)?, |of, name| of.field(name)?.ty())
+                };
+                row.of.iter().filter_map(end).map(|of| (of, row.field, row.names))
             };
-            row.of.iter().filter_map(end).map(|of| (of, row.field, row.names))
-        };
-        BUILT_IN.iter().flat_map(types).collect()
-    });
-    // Most fields have another name.
-    BUILT_IN.iter().any(|row| row.field == field).then_some(())?;
-    ROWS.iter().find(|row| row.0 == of && row.1 == field).map(|row| row.2)
+            BUILT_IN.iter().flat_map(types).collect()
+        });
+        ROWS.iter().find(|row| row.0 == self.of && row.1 == self.field).map(|row| row.2)
+    }
 }
 
 /// What names the elements of a list of an unknown type, if the elements of all sides show it: rules of Prometheus.
@@ -549,7 +576,10 @@ mod tests {
         row.of.iter().all(|(api_version, kind)| {
             let end = builtin::root(api_version, kind)
                 .and_then(|root| row.way.iter().try_fold(root, |of, name| of.field(name)?.ty()));
-            end.is_some_and(|of| of.field(row.field).is_some() && of_built_in(of, row.field) == Some(row.names))
+            end.is_some_and(|of| {
+                of.field(row.field).is_some()
+                    && NamedField::of(of, row.field).and_then(NamedField::names) == Some(row.names)
+            })
         })
     }
 
