@@ -243,7 +243,7 @@ pub enum Holds {
 
 /// A list or map of a patch that does more, or needs more, than the patch shows.
 #[derive(Clone, Debug)]
-pub struct Held<'a> {
+pub struct HeldPlace<'a> {
     /// Its place.
     pub path: FieldPath<'a>,
     /// The line of dest that it is from.
@@ -253,7 +253,7 @@ pub struct Held<'a> {
 }
 
 /// What a patch for original holds as a whole, or by keys.
-pub fn held<'a>(patch: &Tree<'a>, original: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<Held<'a>> {
+pub fn held_places<'a>(patch: &Tree<'a>, original: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<HeldPlace<'a>> {
     let mut found = Vec::new();
     hold(patch, original, cursor, &mut FieldPath::default(), &mut found);
     found
@@ -264,13 +264,13 @@ fn hold<'a>(
     old: NodeRef<'a>,
     cursor: Cursor<'a>,
     path: &mut FieldPath<'a>,
-    found: &mut Vec<Held<'a>>,
+    found: &mut Vec<HeldPlace<'a>>,
 ) {
     let (Some(view), old) = (patch.view(), old.resolve()) else { return };
     if view.kind() != old.kind() || old.written().next().is_none() {
         return;
     }
-    let mut hold_below = |id: ChildId<'a>, by: &By<'a>, (value, old): (&Tree<'a>, NodeRef<'a>), cursor| {
+    let mut hold_below = |id: ChildId<'a>, by: &By<'a>, value: &Tree<'a>, old: NodeRef<'a>, cursor: Cursor<'a>| {
         path.push(id.step(by), None);
         hold(value, old, cursor, path, found);
         path.pop();
@@ -280,7 +280,7 @@ fn hold<'a>(
             for (key, value) in branch.children() {
                 let Some((name, old)) = key.and_then(|key| Some((key.name(), old.get(key.name())?))) else { continue };
                 let values = std::iter::once(View::Node(old)).chain(value.view());
-                hold_below(ChildId::Field(name), &By::Field, (value, old), cursor.child(name, values));
+                hold_below(ChildId::Field(name), &By::Field, value, old, cursor.child(name, values));
             }
             return;
         }
@@ -292,7 +292,7 @@ fn hold<'a>(
             for (_, element) in branch.children() {
                 let Some(id) = element.view().and_then(|element| by.id_of(element)) else { continue };
                 if let Some(old) = known.get(&id) {
-                    hold_below(id, &by, (element, *old), cursor);
+                    hold_below(id, &by, element, *old, cursor);
                 }
             }
             Holds::ByKeys
@@ -301,7 +301,7 @@ fn hold<'a>(
         _ => return,
     };
     let at = patch.like().unwrap_or(old);
-    found.push(Held { path: path.clone(), at, holds });
+    found.push(HeldPlace { path: path.clone(), at, holds });
 }
 
 /// Whether an element of a patch says that its list replaces the list that is there.

@@ -192,7 +192,7 @@ impl Left {
     }
 
     /// What a user of the patch should know about a list or map of it. Kubernetes' own clients know the keys of its own types.
-    pub fn of_held(held: &extract::Held<'_>, dest: &Resource<'_>) -> Option<Self> {
+    pub fn of_held(held: &extract::HeldPlace<'_>, dest: &Resource<'_>) -> Option<Self> {
         let is_built_in = dest.identity.is_some_and(|own| builtin::root(own.api_version, own.kind).is_some());
         let why = match held.holds {
             Holds::Whole => WhyLeft::Whole,

@@ -74,7 +74,7 @@ impl Patch {
                     let cursor = types.root(identity.api_version, identity.kind, mode);
                     let tree = extraction.patch(old, new, cursor);
                     let tree = tree.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
-                    let of_tree = tree.as_ref().map(|tree| extract::held(tree, old.node(), cursor));
+                    let of_tree = tree.as_ref().map(|tree| extract::held_places(tree, old.node(), cursor));
                     held.extend(of_tree.into_iter().flatten().filter_map(|one| Left::of_held(&one, new)));
                     tree.map(|tree| placed(tree, path_of(old, &shared)))
                 }
