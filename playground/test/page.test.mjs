@@ -278,16 +278,14 @@ test("folders are opened, and files are dropped", async () => {
   await context.close();
 });
 
-test("a text without resources is not merged in silence", async () => {
+test("a text without resources is merged as the document that it is", async () => {
   const { page, context, wrong } = await host.open(host.http);
   await merged(page);
   await startEmpty(page);
   await paste(page, "original", "a: 1\nb: 1\n");
   await paste(page, "updated", "a: 2\nb: 1\n");
-  await paste(page, "dest", "a: 1\nb: 2\n");
-  await page.locator("#notes .warning", { hasText: "dest has no resource" }).waitFor();
-  await paste(page, "dest", '{"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}\n');
-  await page.waitForFunction(() => !document.querySelector("#notes")?.textContent?.includes("no resource"));
+  await paste(page, "dest", "a: 1\nb: 2 # ours\n");
+  await page.waitForFunction(() => /a: 2[^]*b: 2 # ours/.test(document.querySelector("#result")?.textContent ?? ""));
   assert.deepEqual(wrong, []);
   await context.close();
 });
