@@ -99,6 +99,28 @@ fn one_patch_for_many_items() {
 
 /// Below some hundred elements, the search for what both sides have is quadratic on purpose: it finds the shortest difference.
 #[test]
+fn places_that_a_source_does_not_make() {
+    check(500, |n| {
+        let two = each(2, |i| format!("{}\n---\n", thing("a: b").replace("name: x", &format!("name: x{i}"))));
+        let patch = format!("spec:\n{}", each(n, |i| format!("  f{i}: 1\n")));
+        let source = format!("- target: {{kind: Thing}}\n  create: false\n  yaml: |\n{}", indent(&patch, 4));
+        resource_list(&items(&two), &format!("mode: Strategic\nsource:\n{source}"))
+    });
+}
+
+#[test]
+fn new_ports_beside_others() {
+    let service = |ports: String| {
+        format!("apiVersion: v1\nkind: Service\nmetadata:\n  name: s\nspec:\n  ports:\n{}", indent(&ports, 2))
+    };
+    let ports = |n: usize, first: usize| each(n, |i| format!("- name: p{}\n  port: {}\n", first + i, first + i));
+    check(200, |n| {
+        let source = side("source", &service(ports(n, 30_000)));
+        resource_list(&items(&service(ports(n, 1))), &format!("mode: Strategic\n{source}"))
+    });
+}
+
+#[test]
 fn elements_and_lines_without_keys_that_both_sides_changed() {
     let part = |before: &str, n: usize, value: char| {
         each(n, |i| if i % 8 == 0 { format!("{before}{value}{i}\n") } else { format!("{before}v{i}\n") })

@@ -98,10 +98,13 @@ fn merge_selected<'r, 'a>(
             let mut left: Option<Vec<FieldPath<'a>>> = None;
             for (number, named) in &selected {
                 let here = sourcing.merge(*number, source, *named).map_err(Outcome::fault)?;
-                left = Some(match left {
-                    None => here,
-                    Some(left) => left.into_iter().filter(|place| here.contains(place)).collect(),
-                });
+                match &mut left {
+                    None => left = Some(here),
+                    Some(left) => {
+                        let here: HashSet<FieldPath<'a>> = here.into_iter().collect();
+                        left.retain(|place| here.contains(place));
+                    }
+                }
             }
             tell_left(Some(aim), &left.unwrap_or_default(), results)?;
         }
@@ -121,8 +124,8 @@ fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Resu
 
 /// Reports the places of a source that no item has and that it does not make.
 fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
-    let places = aim.into_iter().flat_map(|aim| left.iter().map(move |place| (aim, place)));
-    places.into_iter().try_for_each(|(aim, place)| results.report(&Report::NoPlace { aim, place: place.shown() }))
+    let Some(aim) = aim else { return Ok(()) };
+    left.iter().try_for_each(|place| results.report(&Report::NoPlace { aim, place: place.shown() }))
 }
 
 /// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.

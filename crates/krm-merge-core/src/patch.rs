@@ -450,13 +450,12 @@ impl<'a> Lowering<'a> {
     /// Warns if dest loses elements because the patch's list replaces its list, and the user may not have meant that.
     fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
         let [of_patch, of_dest] = sides else { return };
-        let is_unknown = is_unknown(cursor, sides);
         // The user said so.
         if list_basis(cursor, sides) == Some(Basis::MergeKeys) {
             return;
         }
         let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
-        let notice = match is_unknown {
+        let notice = match is_unknown(cursor, sides) {
             true => replaced::shortened(&of_patch, &of_dest),
             false => replaced::replaced(&of_patch, &of_dest, cursor.names_of(&[&of_patch, &of_dest]), &self.trail),
         };

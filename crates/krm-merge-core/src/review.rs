@@ -117,8 +117,10 @@ impl<'a> Review<'a> {
             Some((entry, view, view.field("name")?.text()?, branch.id_of(number, entry)?.step(&branch.by)))
         });
         let (new, old): (Vec<_>, Vec<_>) = elements.partition(|(entry, ..)| entry.was.is_none());
+        // Of several elements of one name, the first one counts.
+        let old: HashMap<_, _> = old.into_iter().rev().map(|(_, _, name, step)| (name, step)).collect();
         for (_, view, name, step) in &new {
-            let Some((.., other)) = old.iter().find(|(_, _, own, _)| own == name) else { continue };
+            let Some(other) = old.get(name) else { continue };
             let [path, other] = [step, other].map(|step| {
                 let mut path = self.trail.path();
                 path.push(step.clone(), None);

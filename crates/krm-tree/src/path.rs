@@ -47,7 +47,7 @@ impl fmt::Display for ElementKey<'_> {
 }
 
 /// A merge key that an element has, explicitly or by its default.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyStep<'a> {
     /// The name of the key.
     pub name: Cow<'a, str>,
@@ -64,7 +64,7 @@ impl fmt::Display for KeyStep<'_> {
 }
 
 /// One step down from a map or list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step<'a> {
     /// The field of a map.
     Field(Cow<'a, str>),
@@ -84,7 +84,7 @@ impl Step<'_> {
 }
 
 /// A step, with the index of the element in dest if there is one, and the steps before it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Stride<'a> {
     step: Step<'a>,
     index: Option<usize>,
@@ -93,7 +93,7 @@ struct Stride<'a> {
 
 /// A path from the root of a resource. Paths share their common steps, so that a copy is one word: thousands of conflicts may be below one
 /// deep place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FieldPath<'a>(Option<Arc<Stride<'a>>>);
 
 /// The longest path that a message shows. The paths of the deepest built-in types, with the longest names that Kubernetes takes, are
