@@ -98,7 +98,7 @@ fn resolved(args: &Resolve) -> Result<End> {
     let found = whole_files(&named)?;
     let book = record.as_deref().map(Book::open).transpose()?;
     let mut held = held(&found)?;
-    let twins = twins(&named)?;
+    let twins = twins(&named, &found)?;
     let merges_by_field = match args.take {
         // The answers are for the conflicts between the markers that are there.
         _ if args.answers.is_some() => false,

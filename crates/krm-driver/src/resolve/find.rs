@@ -170,24 +170,23 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     Ok(NamedFiles { files, why, unmarked: unmarked.collect() })
 }
 
-/// The files beside which a merge left the other side's version: among the named ones; without names, below the current folder.
+/// The files beside which a merge left the other side's version: among the named ones; without names, below the current folder. `found` are the
+/// files that are searched.
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn twins(named: &[PathBuf]) -> Result<Vec<Twin>> {
-    let here = [PathBuf::from(".")];
-    let mut others = Vec::new();
-    for name in if named.is_empty() { &here } else { named } {
-        match name.is_dir() {
-            true => others.extend(below(name)?.into_iter().map(|file| file.name).filter(|name| own_of(name).is_some())),
-            false if own_of(name).is_some() => others.push(name.clone()),
-            false => {
-                let mut other = name.clone().into_os_string();
-                other.push(BESIDE);
-                others.push(other.into());
-            }
-        }
-    }
+pub fn twins(named: &[PathBuf], found: &NamedFiles) -> Result<Vec<Twin>> {
+    let beside = |name: &PathBuf| {
+        let mut other = name.clone().into_os_string();
+        other.push(BESIDE);
+        PathBuf::from(other)
+    };
+    // git lists no file as unmerged for the sake of another one beside it.
+    let is_walked = !named.is_empty() || found.why == WhySearched::There;
+    let mut others = if is_walked { Vec::new() } else { names_below(Path::new("."))? };
+    others.extend(found.files.iter().map(|file| file.name.clone()));
+    others.retain(|name| own_of(name).is_some());
+    others.extend(named.iter().map(beside));
     others.sort();
     others.dedup();
     let is_no_text = |name: &Path| fs::read(name).is_ok_and(|bytes| held::text(&bytes).is_none());
@@ -229,6 +228,11 @@ fn is_no_text(name: &Path) -> bool {
 
 /// The files below a folder that git does not ignore, including hidden ones.
 fn below(folder: &Path) -> Result<Vec<File>> {
+    names_below(folder)?.iter().map(|name| file(name)).collect()
+}
+
+/// Their names.
+fn names_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_read = |name: &std::ffi::OsStr| {
         name.to_str().is_none_or(|name| !file_path::is_git(name) && !file_path::is_of_a_run(name))
     };
@@ -237,15 +241,14 @@ fn below(folder: &Path) -> Result<Vec<File>> {
         .ignore(false)
         .filter_entry(move |entry| entry.depth() == 0 || is_read(entry.file_name()))
         .build();
-    let mut files = Vec::new();
+    let mut names = Vec::new();
     for entry in walk {
         let entry = entry.map_err(|e| anyhow!(shown_error(&e)))?;
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            let name = entry.path().strip_prefix("./").unwrap_or(entry.path());
-            files.push(file(name)?);
+            names.push(entry.path().strip_prefix("./").unwrap_or(entry.path()).to_owned());
         }
     }
-    Ok(files)
+    Ok(names)
 }
 
 fn shown_error(error: &ignore::Error) -> String {
