@@ -164,6 +164,7 @@ impl CarriedFile<'_> {
             }
         };
         let change = |old, new, executable| Some(CarriedChange { old, new, executable });
+        let made_by = lock::made_by(path);
         if has[2] == Has::Resources && is_left {
             return change(here, new, executable);
         }
@@ -176,7 +177,7 @@ impl CarriedFile<'_> {
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
-            && lock::made_by(path).is_none()
+            && made_by.is_none()
             && let Some(merged) = combiner.combined(path, form.name(path, why, [old, new, here]), [old, new, here])
             && !(is_own && merged.text.is_in_conflict())
         {
@@ -201,7 +202,7 @@ impl CarriedFile<'_> {
         let is_conflict = here != old;
         let treatment = if is_own { sparing(treatment) } else { treatment };
         if is_conflict {
-            let why = match lock::made_by(path) {
+            let why = match made_by {
                 _ if is_own => "it has next to nothing in common with upstream's".to_owned(),
                 Some(command) => format!("a lock file is right only as a whole: make it again with `{command}`"),
                 None => String::new(),

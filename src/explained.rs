@@ -10,15 +10,32 @@ use krm_tree::path::{PathPattern, PatternStep};
 /// An apiVersion and a kind.
 type Type = (String, String);
 
-/// How surely a user who names only a kind means a type of this apiVersion: the type is built in, of another project of Kubernetes, such as the
-/// Gateway API, or a stranger's. kubectl takes the built-in type, too.
-fn distance((api_version, kind): &Type) -> u8 {
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    match builtin::root(api_version, kind) {
-        Some(_) => 0,
-        None if group.ends_with(".k8s.io") => 1,
-        None => 2,
+/// Whose type it is. A user who names only a kind means the first of these, as with kubectl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    /// It is built in.
+    Kubernetes,
+    /// It is of another project of Kubernetes, such as the Gateway API.
+    Project,
+    Stranger,
+    /// It is built in, and no Kubernetes of today serves its group.
+    NobodyAnyMore,
+}
+
+impl Whose {
+    fn of((api_version, kind): &Type) -> Self {
+        match group_of(api_version) {
+            group if !builtin::is_served(group) => Self::NobodyAnyMore,
+            _ if builtin::root(api_version, kind).is_some() => Self::Kubernetes,
+            group if group.ends_with(".k8s.io") => Self::Project,
+            _ => Self::Stranger,
+        }
     }
+}
+
+/// The group of an apiVersion; empty for the core group.
+fn group_of(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
 /// The newest version of the type that the user asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP. `known` are the types of this kind that someone
@@ -38,13 +55,9 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
         kind.eq_ignore_ascii_case(name) && is_of_group
     };
     let mut found: BTreeSet<Type> = known.filter(fits).collect();
-    let group = |(version, _): &Type| version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
-    if found.iter().any(|one| builtin::is_served(&group(one))) {
-        found.retain(|one| builtin::is_served(&group(one)));
-    }
-    let nearest = found.iter().map(distance).min();
-    found.retain(|one| Some(distance(one)) == nearest);
-    let groups: BTreeSet<String> = found.iter().map(group).collect();
+    let first = found.iter().map(Whose::of).min();
+    found.retain(|one| Some(Whose::of(one)) == first);
+    let groups: BTreeSet<&str> = found.iter().map(|(api_version, _)| group_of(api_version)).collect();
     if groups.len() > 1 {
         let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
         bail!("\"{asked}\" must name one type, and there are {}", all.join(", "));
