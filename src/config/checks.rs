@@ -137,7 +137,7 @@ fn named() -> Value {
     json!({"anyOf": [given("items"), {"allOf": [of(&["apiVersion", "kind"]), metadata]}]})
 }
 
-/// A map of schemas of which one says of which resource it is.
+/// A map of schemas. One of them names the type of a resource.
 fn types() -> Value {
     json!({"type": "object", "not": {"additionalProperties": {"not": {"required": ["x-kubernetes-group-version-kind"]}}}})
 }

@@ -419,8 +419,8 @@ fn values_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
     Some(Sides { original: conflict.original?, updated: conflict.updated?, dest: *dest })
 }
 
-/// The lists of a conflict. `None` for other values, for lists of several tags, or if a win of updated does not take its whole list. If original lacks the list, dest's
-/// stands in its place, and none of its elements are original's.
+/// The lists of a conflict. `None` for other values, for lists of several tags, or if a win of updated does not take its whole list. If
+/// original lacks the list, dest's stands in its place, and none of its elements are original's.
 fn lists_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
     let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
     let lists = Sides { original: conflict.original.unwrap_or(*dest), updated: conflict.updated?, dest: *dest };

@@ -585,7 +585,7 @@ mod tests {
         assert_eq!((conflict.open, &conflict.path[..]), (true, "a"));
         assert_eq!(values, [Some("1\n"), Some("2\n"), Some("3\n")]);
         assert_eq!((conflict.place.line, conflict.place.file.as_deref()), (Some(1), Some("dest")));
-        // A list is one, too, and several documents are.
+        // A list has no resources. Several documents may have none.
         let output = of("- a\n- b\n", "- a\n- c\n", "- own\n- a\n- b\n");
         assert_eq!(output.files[""], "- own\n- a\n- c\n");
         let output = of("a: 1\n---\nb: 1\n", "a: 2\n---\nb: 1\n", "a: 1\n---\nb: 2\n");

@@ -278,7 +278,8 @@ const EXTRACT: Section = Section {
 The patch holds what differs, the path that leads there, and the fields that identify a resource or an element. It holds a field that does not \
 differ only if a new field would not find its place without that neighbour. New resources are whole documents; if original is a folder, each \
 has its path. Deleted resources have `$patch: delete`. kustomize's `patches` takes the documents of resources of Kubernetes' own types that original \
-has, but puts new elements of lists before the others; of a custom resource, it replaces each list. `--mode strategic` gives the order of lists by `$setElementOrder`; `two-way` gives the whole list.
+has, but puts new elements of lists before the others; of a custom resource, it replaces each list. `--mode strategic` gives the order of lists \
+by `$setElementOrder`; `two-way` gives the whole list.
 
 Before the patch is printed, it is merged into original, and the result is compared with dest. What no patch can express is named with its \
 line: comments above fields, the order of fields, nulls, blank lines, indentation and quotes, and the places of documents.",

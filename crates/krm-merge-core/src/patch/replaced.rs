@@ -55,7 +55,7 @@ fn lost<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>], key: Option<&'a
 /// elements apart.
 ///
 /// A patch that repeats an element of dest was written by somebody who knows that the list is replaced. So was one that names nothing new.
-/// Without names, an element in the place of another one may be the same one, changed: only a list that becomes shorter is told.
+/// Without names, an element in the place of another one may be that element, changed. So only a shorter list is told.
 pub(super) fn replaced<'a>(
     of_patch: &[View<'_, 'a>],
     of_dest: &[View<'_, 'a>],
@@ -236,7 +236,7 @@ mod tests {
             (flags, "[nginx, -g, off]", "[run.sh]", "-"),
             (flags, "[run.sh]", "[--a]", "-"),
             (flags, "[a, b]", "[c]", "-"),
-            // Without names, only a list that becomes shorter.
+            // Without names, only a shorter list is told.
             (None, "[a]", "[b]", "-"),
             (None, "[a, b]", "[c]", "2: append l \"c\""),
             (None, "[{name: a, v: 1}, {name: b, v: 1}]", "[{name: a, v: 2}]", "1: append l {\"name\":\"a\",\"v\":2}"),

@@ -191,8 +191,8 @@ impl<'v, 'a> ThreeNamed<'v, 'a> {
         }
     }
 
-    /// The elements that a side renamed, and that the other side deleted, or has under the old name, or renamed, too. Each is the only one that is like
-    /// it, in its place. After a first run, both sides have the new name. An element whose renames are not followed, or that has no name, is
+    /// The elements that a side renamed, and that the other side deleted, has under the old name, or renamed as well. Each is the only element
+    /// that is like it, in its place. After a first run, both sides have the new name. An element whose renames are not followed, or that has no name, is
     /// the one that updated wrote anew if dest left it alone. So dest's comments stay, and its layout.
     fn renamed_on_a_side(&self, renames: Renames) -> Vec<RenamedElement> {
         let added = Sides::of(|side| self.added(side));

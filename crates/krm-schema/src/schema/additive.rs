@@ -1,8 +1,8 @@
 //! What names the elements of a list that has no merge key, so that both sides may add to it.
 //!
 //! Two files that two sides append to `resources` do not exclude each other, and two alerts do not either. The names are no merge keys: the
-//! API server knows nothing of them, and the elements may have none. So no merge is by them but a three-way merge of a list that both sides
-//! changed; an edit finds an element by its name, and a patch that replaces a list is told which ones are lost. Two elements of one name are one
+//! API server knows nothing of them, and the elements may have none. So only a three-way merge of a list that both sides changed merges by
+//! them. An edit finds an element by its name, and a warning counts by names what a patch takes from a list. Two elements of one name are one
 //! element.
 //!
 //! Each row says where it is from. A name that is not surely one is none: where it repeats on a side, the list has no names.
