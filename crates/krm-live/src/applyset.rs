@@ -97,6 +97,11 @@ impl ApplySet {
         Ok(Self { parent, id, was, tooling, will_be: Extent::default(), dropped: Vec::new() })
     }
 
+    /// The address of its parent.
+    pub fn parent(&self) -> &Address {
+        &self.parent
+    }
+
     /// The label of its members.
     pub fn id(&self) -> &str {
         &self.id
@@ -171,10 +176,11 @@ impl ApplySet {
     }
 
     /// Has the server check the deletions, and then writes a parent that names old and new members. So a run that is interrupted loses none.
+    /// Returns the parent as it is then; `None` if it is as it was read.
     ///
     /// # Errors
     /// The server refuses.
-    pub async fn begin(&mut self, cluster: &Cluster) -> Result<()> {
+    pub async fn begin(&mut self, cluster: &Cluster) -> Result<Option<Value>> {
         let checks = self.dropped.iter().map(async |member| {
             let checked = member.delete(cluster, &self.id, Run::Dry).await;
             checked.with_context(|| format!("{}: it cannot be pruned, and nothing was sent", member.address))
@@ -208,13 +214,13 @@ impl ApplySet {
         }
         told.into_iter().collect::<Result<()>>()?;
         let extent = self.will_be.clone();
-        self.write(cluster, extent).await.context("apply and prune succeeded, but ApplySet update failed")
+        self.write(cluster, extent).await.context("apply and prune succeeded, but ApplySet update failed").map(drop)
     }
 
     /// Writes the parent, unless it says this already. As under kubectl, fields that others set in it are taken over.
-    async fn write(&mut self, cluster: &Cluster, extent: Extent) -> Result<()> {
+    async fn write(&mut self, cluster: &Cluster, extent: Extent) -> Result<Option<Value>> {
         if self.was.as_ref() == Some(&extent) {
-            return Ok(());
+            return Ok(None);
         }
         let joined = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(",");
         let annotations =
@@ -224,9 +230,9 @@ impl ApplySet {
             "metadata": {"name": self.parent.name, "annotations": annotations, "labels": {ID: self.id}},
         });
         object::place(&mut parent, &self.parent);
-        cluster.send(&self.parent, &Send::Apply(parent, Takes::Differing), Run::Real, MANAGER).await?;
+        let parent = cluster.send(&self.parent, &Send::Apply(parent, Takes::Differing), Run::Real, MANAGER).await?;
         self.was = Some(extent);
-        Ok(())
+        Ok(Some(serde_json::from_str(&parent)?))
     }
 }
 

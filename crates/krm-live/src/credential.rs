@@ -1,7 +1,7 @@
 //! The credentials for a cluster: turns the user of a kubeconfig into credentials that fit into a request. No error shows any part of them.
 //!
 //! As with kubectl, white space around a token does not belong to it, because most token files end with a line break. The command of `exec`
-//! is run here: once, and again after the cluster refuses what it gave. Its stderr may be secret, too, so it is shown only to a person who can answer it.
+//! is run here: once, and again when what it gave ends or is refused. Its stderr may be secret, too, so it is shown only to a person who can answer it.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use http::HeaderValue;
 use k8s_openapi::ByteString;
+use k8s_openapi::jiff::Timestamp;
 use krm_files::walk;
 use krm_show::screen;
 use krm_yaml::shown;
@@ -26,11 +27,23 @@ const LONGEST: u64 = 1 << 20;
 /// How often to check whether a command that prints nothing more has ended.
 const POLL: Duration = Duration::from_millis(10);
 
+/// How long a file's token counts before the file is read again. Source: `cachingFileTokenSource` of client-go/transport.
+const FILE_LASTS: Duration = Duration::from_secs(60);
+
+/// How long the credentials of a user count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// The kubeconfig has them.
+    Always,
+    /// A file or a command gives them, and may give others: after this time, if there is one, or if the cluster refuses them.
+    Until(Option<Timestamp>),
+}
+
 /// Turns every kind of credential into a token or a certificate, which need no further steps. A user name with a password stays.
 ///
 /// # Errors
 /// A credential does not fit into a request, or is not available in time.
-pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
+pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<Lasts> {
     let provider = user.auth_provider.take();
     let inline = user.token.take().filter(|token| !token.expose_secret().trim().is_empty());
     let (file, exec) = (user.token_file.take(), user.exec.take());
@@ -44,10 +57,11 @@ pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
         let name = walk::shown(file.as_ref());
         let text = text_of(file.into(), timeout).with_context(|| format!("`tokenFile` must be readable: {name}"))?;
         user.token = Some(token_of(&text, &format!("`tokenFile` {name}"))?);
+        return Ok(Lasts::Until(Timestamp::now().checked_add(FILE_LASTS).ok()));
     } else if let Some(exec) = exec {
-        of_command(&exec, user, timeout)?;
+        return of_command(&exec, user, timeout).map(Lasts::Until);
     }
-    Ok(())
+    Ok(Lasts::Always)
 }
 
 /// A token that fits into a header. Source: client-go's `cachingFileTokenSource`, which also trims the token.
@@ -67,8 +81,9 @@ fn id_token(provider: &AuthProviderConfig) -> Result<String> {
     provider.config.get("id-token").cloned().context("the user's `auth-provider` must have an `id-token`")
 }
 
-/// Takes the credentials that the command of `exec` prints. Source: ExecCredential of client.authentication.k8s.io/v1.
-fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Result<()> {
+/// Takes the credentials that the command of `exec` prints, and returns their end, if they have one. Source: ExecCredential of
+/// client.authentication.k8s.io/v1.
+fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Result<Option<Timestamp>> {
     let program = exec.command.as_deref().context("the user's `exec` must have a `command`")?;
     let what = format!("the command of the user's `exec`, {},", shown::name(program));
     let ended = run(exec, program, Instant::now() + timeout);
@@ -80,17 +95,18 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Resu
     }
     let credential: Value = serde_yaml::from_slice(&stdout).unwrap_or_default();
     let text = |field: &str| credential["status"][field].as_str();
+    let end = text("expirationTimestamp").and_then(|end| end.parse().ok());
     if let (Some(certificate), Some(key)) = (text("clientCertificateData"), text("clientKeyData")) {
         let base64 = |text: &str| json!(ByteString(text.as_bytes().to_vec())).as_str().map(str::to_owned);
         user.client_certificate_data = base64(certificate);
         user.client_key_data = base64(key).map(SecretString::from);
-        return Ok(());
+        return Ok(end);
     }
     match text("token") {
         Some(token) => user.token = Some(token_of(token, "the `status.token` that `exec` prints")?),
         None => bail!("{what} must print an ExecCredential with a `token`, or with a certificate and a key"),
     }
-    Ok(())
+    Ok(end)
 }
 
 /// The text of a file. The time is limited, because the file may be a pipe to which nobody writes.

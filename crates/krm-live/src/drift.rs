@@ -19,7 +19,7 @@ use krm_tree::sides::Sides;
 use krm_yaml::Document;
 use serde_json::Value;
 
-use crate::object::{Object, value};
+use crate::object::{Object, covers, value};
 use crate::owners::Owners;
 
 /// A field that changed in the cluster.
@@ -143,23 +143,6 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
         out.push(Drift { place: path.keyed(), original, live, by: Vec::new() });
     }
     Ok(())
-}
-
-/// Whether a live value contains everything that was applied. Additional fields in a map are defaults of the server.
-fn covers(live: &Value, applied: &Value) -> bool {
-    match (live, applied) {
-        (Value::Object(live), Value::Object(applied)) => {
-            applied.iter().all(|(name, value)| covers(live.get(name).unwrap_or(&Value::Null), value))
-        }
-        // Nulls remove fields, so nothing is left to be there.
-        (Value::Null, Value::Object(applied)) => {
-            !applied.is_empty() && applied.values().all(|value| covers(live, value))
-        }
-        (Value::Array(live), Value::Array(applied)) => {
-            live.len() == applied.len() && live.iter().zip(applied).all(|(live, applied)| covers(live, applied))
-        }
-        _ => live == applied,
-    }
 }
 
 /// Whether a conflict is only about defaults that the server added to what was applied.

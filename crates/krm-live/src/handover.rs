@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::object::{self, LAST_APPLIED};
+use crate::object::{self, LAST_APPLIED, covers};
 
 /// The managers of client-side apply whose note another one may have replaced since: kubectl's, the fields that were there before the server
 /// noted managers, and this program's. Source: `apply.go` of k8s.io/kubectl, and `buildmanagerinfo.go` of k8s.io/apimachinery.
@@ -16,29 +16,30 @@ const CLIENTS: [&str; 3] = ["before-first-apply", "krm-merge", "kubectl-client-s
 /// The `managedFields` of a live object after its handover to a manager of server-side apply, which will apply a resource; `None` if there is
 /// nothing to hand over. The note goes, too: the server removes it with the next apply, because it would be out of date then.
 pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value> {
-    let mut noted: Value = serde_json::from_str(object::last_applied(live)?).ok()?;
-    noted["metadata"]["annotations"][LAST_APPLIED] = Value::Null;
+    let note = object::last_applied(live)?;
+    let mut noted: Value = serde_json::from_str(note).ok()?;
+    noted["metadata"]["annotations"][LAST_APPLIED] = note.into();
     let entries = live["metadata"]["managedFields"].as_array()?;
     let is_of_object = |entry: &Value| entry["subresource"].as_str().is_none_or(str::is_empty);
     let is_its = |entry: &Value| {
         let of = (&entry["manager"], &entry["operation"], &entry["apiVersion"]);
         is_of_object(entry) && of == (&json!(manager), &json!("Apply"), &live["apiVersion"])
     };
-    let is_client = |name: &str| name == manager || CLIENTS.contains(&name);
-    let goes_over = |entry: &Value| {
+    let is_client = |entry: &Value| {
         let notes = entry["fieldsV1"]["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
-        is_of_object(entry)
-            && entry["operation"] == "Update"
-            && (notes || is_client(entry["manager"].as_str().unwrap_or_default()))
+        let name = entry["manager"].as_str().unwrap_or_default();
+        notes || name == manager || CLIENTS.contains(&name)
     };
+    let is_update = |entry: &Value| is_of_object(entry) && entry["operation"] == "Update";
     let (mut moved, mut kept) = (Map::new(), Vec::new());
     let mut first = None;
     for entry in entries {
-        let Some(fields) = entry["fieldsV1"].as_object().filter(|_| goes_over(entry)) else {
+        let Some(fields) = entry["fieldsV1"].as_object().filter(|_| is_update(entry)) else {
             kept.push(entry.clone());
             continue;
         };
-        let (goes, stays) = split(fields, &[&noted, written]);
+        let whose = if is_client(entry) { Whose::AClient } else { Whose::Another { live } };
+        let (goes, stays) = split(fields, Named { noted: &noted, written, whose });
         if !goes.is_empty() {
             first = first.or(Some(entry));
             join(&mut moved, goes);
@@ -67,26 +68,64 @@ fn is_note(fields: &Map<String, Value>) -> bool {
     alone.into_iter().any(|annotations| json!(fields) == json!({"f:metadata": {"f:annotations": annotations}}))
 }
 
-/// The fields that one of some values has, and the others. A map or list that has both is in both.
-fn split(fields: &Map<String, Value>, values: &[&Value]) -> (Map<String, Value>, Map<String, Value>) {
-    let (mut goes, mut stays) = (Map::new(), Map::new());
-    for (name, below) in fields.iter().filter(|(name, _)| *name != ".") {
-        let found: Vec<&Value> = values.iter().filter_map(|value| named(value, name)).collect();
-        match below.as_object().filter(|below| !below.is_empty()) {
-            _ if found.is_empty() => drop(stays.insert(name.clone(), below.clone())),
-            Some(below) => {
-                let (inner, outer) = split(below, &found);
-                for (all, part) in
-                    [(&mut goes, inner), (&mut stays, outer)].into_iter().filter(|(_, part)| !part.is_empty())
-                {
-                    all.insert(name.clone(), part.into());
-                }
-            }
-            None => drop(goes.insert(name.clone(), below.clone())),
+/// A place in the note and in the files. A field that is not there is null.
+#[derive(Clone, Copy)]
+struct Named<'v> {
+    noted: &'v Value,
+    written: &'v Value,
+    whose: Whose<'v>,
+}
+
+/// Whose fields are split.
+#[derive(Clone, Copy)]
+enum Whose<'v> {
+    AClient,
+    /// Another manager's, at the same place of the live object.
+    Another {
+        live: &'v Value,
+    },
+}
+
+impl Named<'_> {
+    fn below(self, name: &str) -> Self {
+        let below = |value| named(value, name).unwrap_or(&Value::Null);
+        let whose = match self.whose {
+            Whose::AClient => Whose::AClient,
+            Whose::Another { live } => Whose::Another { live: below(live) },
+        };
+        Self { noted: below(self.noted), written: below(self.written), whose }
+    }
+
+    /// Whether the field here goes over, if it is named at all.
+    fn goes(self) -> bool {
+        match self.whose {
+            Whose::AClient => !(self.noted.is_null() && self.written.is_null()),
+            Whose::Another { live } => !self.noted.is_null() && covers(live, self.noted),
         }
     }
+}
+
+/// The fields that go over, and the others. A map or list that has both is in both. Defaults go with the map or element that the files drop.
+fn split(fields: &Map<String, Value>, at: Named<'_>) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut goes, mut stays) = (Map::new(), Map::new());
+    for (name, below) in fields.iter().filter(|(name, _)| *name != ".") {
+        let at = at.below(name);
+        let some = |part: Map<String, Value>| (!part.is_empty()).then_some(Value::Object(part));
+        let inside = below.as_object().filter(|below| !below.is_empty()).map(|below| split(below, at));
+        let (part, rest) = match inside {
+            Some((part, _)) if at.written.is_null() && at.goes() && !part.is_empty() => (Some(below.clone()), None),
+            Some((part, rest)) => (some(part), some(rest)),
+            None if at.goes() => (Some(below.clone()), None),
+            None => (None, Some(below.clone())),
+        };
+        goes.extend(part.map(|part| (name.clone(), part)));
+        stays.extend(rest.map(|rest| (name.clone(), rest)));
+    }
     if let Some(itself) = fields.get(".") {
-        goes.insert(".".to_owned(), itself.clone());
+        // A map or element with fields of another manager stays that manager's.
+        let is_ours = matches!(at.whose, Whose::AClient) && at.goes() || stays.is_empty();
+        let holder = if is_ours { &mut goes } else { &mut stays };
+        holder.insert(".".to_owned(), itself.clone());
     }
     (goes, stays)
 }
@@ -154,6 +193,39 @@ mod tests {
         assert_eq!(handed_over(&json!({"metadata": {"managedFields": []}}), &written, "me"), None);
     }
 
+    /// The server sets defaults in a probe, and what owns them would hold the probe.
+    #[test]
+    fn what_the_files_drop_goes_over_with_its_defaults() {
+        let probe = |port: u8, delay: Value| json!({"port": port, "delay": delay});
+        let note = json!({"kind": "K", "metadata": {"name": "n"}, "spec": {"probe": {"port": 1}, "list": [{"name": "a"}, {"name": "b"}], "kept": {"x": 1}}});
+        let fields = json!({"f:spec": {
+            "f:kept": {"f:x": {}, "f:default": {}}, "f:probe": {".": {}, "f:port": {}, "f:delay": {}},
+            "f:list": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}, "f:mode": {}}, "k:{\"name\":\"b\"}": {".": {}, "f:name": {}, "f:mode": {}}},
+        }});
+        let written = json!({"spec": {"kept": {"x": 1}, "list": [{"name": "b"}]}});
+        for (manager, port, probe_stays) in [("krm-merge", 1, false), ("ci", 1, false), ("ci", 2, true)] {
+            let live = json!({
+                "apiVersion": "v1", "kind": "K", "metadata": {"annotations": {LAST_APPLIED: note.to_string()}, "managedFields": [
+                    {"manager": manager, "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": fields},
+                ]},
+                "spec": {"probe": probe(port, json!(5)), "list": [{"name": "a", "mode": 1}, {"name": "b", "mode": 1}], "kept": {"x": 1, "default": 2}},
+            });
+            let found = handed_over(&live, &written, "me").expect("some");
+            let mut left = json!({"f:kept": {"f:default": {}}, "f:list": {"k:{\"name\":\"b\"}": {"f:mode": {}}}});
+            if manager == "ci" {
+                left["f:list"]["k:{\"name\":\"b\"}"]["."] = json!({});
+            }
+            if probe_stays {
+                left["f:probe"] = fields["f:spec"]["f:probe"].clone();
+            }
+            assert_eq!(found[0]["fieldsV1"]["f:spec"], left, "{manager} {port}");
+            let goes = &found[1]["fieldsV1"]["f:spec"];
+            let whole = "k:{\"name\":\"a\"}";
+            assert_eq!(goes["f:list"][whole], fields["f:spec"]["f:list"][whole], "{manager} {port}");
+            assert_eq!(goes.get("f:probe").is_none(), probe_stays, "{manager} {port}");
+        }
+    }
+
     #[test]
     fn what_kubectl_applied_goes_over_whichever_manager_applies() {
         let note = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "data": {"a": "1", "gone": "1"}});
@@ -174,7 +246,17 @@ mod tests {
             let found = handed_over(&live(json!([noting, owning])), &written, "me").expect("some");
             assert_eq!((found.as_array().map(Vec::len), &found[0]), (Some(1), &applier), "{client}");
         }
-        // Another manager's fields are its own, and the note alone is nothing to hand over.
+        // Of any other manager, those that are as the note says.
+        let mut data = entry(data);
+        data["manager"] = json!("ci");
+        data["fieldsV1"]["f:data"]["f:own"] = json!({});
+        let mut found = live(json!([noting, data]));
+        found["data"] = json!({"a": "1", "gone": "2", "own": "3"});
+        let left = json!({"f:data": {".": {}, "f:gone": {}, "f:own": {}}});
+        let found = handed_over(&found, &written, "me").expect("some");
+        assert_eq!((&found[0]["manager"], &found[0]["fieldsV1"]), (&json!("ci"), &left));
+        assert_eq!(found[1]["fieldsV1"], json!({"f:metadata": annotations, "f:data": {"f:a": {}}}));
+        // The note alone is nothing to hand over.
         let note_alone = entry(json!({"f:metadata": annotations}));
         assert_eq!(handed_over(&live(json!([note_alone])), &written, "me"), None);
         let mut edit = entry(json!({"f:data": {"f:a": {}}}));

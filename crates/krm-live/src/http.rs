@@ -19,6 +19,7 @@ use kube::client::Body;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use crate::credential::Lasts;
 use crate::kubeconfig::{Reached, without_users};
 
 /// How often to try a request if the cluster is too busy to answer.
@@ -35,10 +36,12 @@ const BROKEN: Duration = Duration::from_millis(200);
 /// A connection.
 pub struct Http {
     client: RefCell<Client>,
-    /// How to get credentials again that the cluster does not accept any more; `None` if they cannot change.
-    renewal: Option<Renewal>,
+    /// How to get credentials again.
+    renewal: Renewal,
     /// How often that was done.
     renewals: Cell<u32>,
+    /// How long the credentials count.
+    lasts: Cell<Lasts>,
     /// The name of the cluster in errors: its context and its address.
     name: String,
     /// How long an answer may take.
@@ -71,9 +74,9 @@ impl Http {
         let proxy = reached.config.proxy_url.as_ref().map(|proxy| without_users(anyhow!("{proxy}")));
         let proxy = proxy.map(|proxy| format!(" (through the proxy {proxy})")).unwrap_or_default();
         let name = format!("the cluster{} at {address}{proxy}", of_context.unwrap_or_default());
-        let renewal = reached.may_change.then_some(renewal);
+        let lasts = Cell::new(reached.lasts);
         let client = RefCell::new(client(reached, timeout)?);
-        Ok(Self { client, renewal, renewals: Cell::new(0), name, timeout, warnings: RefCell::default() })
+        Ok(Self { client, renewal, renewals: Cell::new(0), lasts, name, timeout, warnings: RefCell::default() })
     }
 
     /// What the server has warned of since this was asked before. Such warnings are of deprecated versions, of Pod Security, and of admission
@@ -93,6 +96,9 @@ impl Http {
         let is_in_time = |wait: Duration| Instant::now().checked_add(wait).is_some_and(|then| then < deadline);
         let mut tries = 0;
         let mut is_renewed = false;
+        if matches!(self.lasts.get(), Lasts::Until(Some(end)) if end <= Timestamp::now()) {
+            self.renew(self.renewals.get())?;
+        }
         loop {
             let renewals = self.renewals.get();
             let answer = timeout_at(deadline, self.answer(request.clone())).await;
@@ -128,11 +134,16 @@ impl Http {
 
     /// Gets the credentials again, unless another request did so since; whether they may be others now.
     fn renew(&self, before: u32) -> Result<bool> {
-        let Some(renewal) = &self.renewal else { return Ok(false) };
-        if self.renewals.get() == before {
-            *self.client.borrow_mut() = client(renewal()?, self.timeout)?;
-            self.renewals.set(before + 1);
+        if self.renewals.get() != before {
+            return Ok(true);
         }
+        if self.lasts.get() == Lasts::Always {
+            return Ok(false);
+        }
+        let reached = (self.renewal)()?;
+        self.lasts.set(reached.lasts);
+        *self.client.borrow_mut() = client(reached, self.timeout)?;
+        self.renewals.set(before + 1);
         Ok(true)
     }
 

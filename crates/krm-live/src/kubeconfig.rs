@@ -12,7 +12,7 @@ use kube::Config;
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, Kubeconfig, KubeconfigError};
 
 use crate::args::Connection;
-use crate::credential;
+use crate::credential::{self, Lasts};
 use crate::proxy::proxy;
 
 /// A cluster, and how to reach it.
@@ -21,8 +21,8 @@ pub struct Reached {
     pub config: Config,
     /// The context that names the cluster; `None` if this runs inside of the cluster.
     pub context: Option<String>,
-    /// Whether the user's credentials may be others when they are read again: they come from a command or a file.
-    pub may_change: bool,
+    /// How long the user's credentials count.
+    pub lasts: Lasts,
 }
 
 /// The cluster that the flags and the environment name.
@@ -44,7 +44,7 @@ pub fn reached(args: &Connection) -> Result<Reached> {
             let context = context(&kubeconfig);
             chosen(&kubeconfig, args).and_then(|chosen| {
                 own_proxy = chosen.cluster.proxy_url.clone();
-                Ok(Reached { config: chosen.config()?, context, may_change: false })
+                Ok(Reached { config: chosen.config()?, context, lasts: Lasts::Always })
             })
         }
         Err(error) => Err(error),
@@ -53,13 +53,11 @@ pub fn reached(args: &Connection) -> Result<Reached> {
         Ok(reached) => reached,
         Err(error) if is_named => return Err(error).context(name),
         Err(error) => match Config::incluster() {
-            Ok(config) => Reached { config, context: None, may_change: false },
+            Ok(config) => Reached { config, context: None, lasts: Lasts::Always },
             Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
-    let user = &reached.config.auth_info;
-    reached.may_change = user.exec.is_some() || user.token_file.is_some();
-    credential::settle(&mut reached.config.auth_info, args.answers_within()).context(name.clone())?;
+    reached.lasts = credential::settle(&mut reached.config.auth_info, args.answers_within()).context(name.clone())?;
     asked_for(&mut reached.config, args)?;
     let variable = |name: &str| std::env::var(name).ok();
     reached.config.proxy_url = proxy(&reached.config.cluster_url, own_proxy.as_deref(), variable).context(name)?;

@@ -135,8 +135,10 @@ pub fn live(args: &Live) -> Result<End> {
         let addresses = sending.addresses();
         let sent = runtime.block_on(async {
             sending.check(&sender).await?;
-            if let Some(set) = &mut set {
-                set.begin(&cluster).await?;
+            if let Some(set) = &mut set
+                && let Some(parent) = set.begin(&cluster).await?
+            {
+                sending.after(set.parent(), &parent);
             }
             sending.send(&sender).await?;
             if let Some(set) = &mut set {

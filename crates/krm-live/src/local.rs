@@ -254,15 +254,15 @@ struct Owned<'l> {
 /// Whether someone used server-side apply for an object, and kubectl's note does not say more.
 fn is_applied(files: &Value, live: &Value, manager: &str) -> bool {
     let owners = Owners::of(live, None, manager);
-    match object::last_applied(live).and_then(|json| serde_json::from_str(json).ok()) {
-        None => owners.applier(files, live, manager).is_some(),
-        Some(noted) => owners.applier_after(&noted, live, manager).is_some(),
+    match object::last_applied(live).and_then(|json| Object::parse(json).ok()) {
+        None => owners.applier(files, manager).is_some(),
+        Some(noted) => owners.applier_after(&noted.into_json(), manager).is_some(),
     }
 }
 
-/// The last applied state of a live object. For client-side apply, it is the newer one of kubectl's note and the fields that a manager of
-/// server-side apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop
-/// them.
+/// The last applied state of a live object. For client-side apply, it is kubectl's note, or what a manager of server-side apply owns if there
+/// is no note; if the manager is newer, both. For server-side apply, it is the fields that this manager owns. The server removes only those
+/// when the files drop them.
 fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let Owned { live, mut owners, schema } = owned;
@@ -278,21 +278,25 @@ fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) ->
     if let Some(noted) = &mut noted {
         noted.settle(address);
     }
-    let is_older = |noted: &Object| {
-        live.is_some_and(|live| owners.applier_after(&noted.clone().into_json(), live, manager).is_some())
+    let newer = |noted: &Object| owners.applier_after(&noted.clone().into_json(), manager).map(|o| o.manager.clone());
+    let applier = match noted.as_ref().map(newer) {
+        Some(newer) => newer,
+        None if args.server_side => owners.applied_under(manager).map(|o| o.manager.clone()),
+        None => owners.applier(&applied.clone().into_json(), manager).map(|o| o.manager.clone()),
     };
-    noted = noted.filter(|noted| !is_older(noted));
     let mut original = noted.as_ref().map(Object::stored);
-    let applier = live.and_then(|live| match args.server_side {
-        true => owners.applied_under(manager),
-        false => owners.applier(&applied.clone().into_json(), live, manager),
-    });
-    if let (Some(live), None, Some(applier)) = (live, &noted, applier) {
-        let mut part = Object::live(applier.part_of(live, schema));
-        part.identify(applied);
-        original = Some(part);
-        let applier = applier.manager.clone();
+    if let Some((live, applier)) = live.zip(applier) {
+        // What the note names and nobody took since was applied, too.
+        if noted.take().is_some() {
+            let all = handed_over(live, &applied.clone().into_json(), &applier);
+            owners = Owners::of(live, all.as_ref(), manager);
+        }
         owners = owners.with_ours(&applier);
+        original = owners.applied_under(&applier).map(|applier| {
+            let mut part = Object::live(applier.part_of(live, schema));
+            part.identify(applied);
+            part
+        });
     }
     Before { owners, noted, original }
 }

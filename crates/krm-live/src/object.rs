@@ -237,6 +237,23 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
+/// Whether a live value contains everything that was applied. Additional fields in a map are defaults of the server.
+pub fn covers(live: &Value, applied: &Value) -> bool {
+    match (live, applied) {
+        (Value::Object(live), Value::Object(applied)) => {
+            applied.iter().all(|(name, value)| covers(live.get(name).unwrap_or(&Value::Null), value))
+        }
+        // Nulls remove fields, so nothing is left to be there.
+        (Value::Null, Value::Object(applied)) => {
+            !applied.is_empty() && applied.values().all(|value| covers(live, value))
+        }
+        (Value::Array(live), Value::Array(applied)) => {
+            live.len() == applied.len() && live.iter().zip(applied).all(|(live, applied)| covers(live, applied))
+        }
+        _ => live == applied,
+    }
+}
+
 /// A value without the fields that are null.
 fn without_nulls(value: Value) -> Value {
     match value {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::iter::Sum;
 
 use krm_tree::path::PathPattern;
 use krm_yaml::{NodeRef, shown};
@@ -94,20 +95,20 @@ impl Owners {
         self.0.iter().find(|owner| owner.applies && owner.manager == manager)
     }
 
-    /// The manager that used server-side apply for a resource: the one with which this program sends, or else the only one. Another manager
-    /// counts only if it owns at least half of the fields that the resource names, because controllers apply single fields.
-    pub fn applier(&self, resource: &Value, live: &Value, manager: &str) -> Option<&Owner> {
-        let mut all = self.0.iter().filter(|owner| owner.applies);
-        let own = all.clone().find(|owner| owner.manager == manager);
-        let only = || all.next().filter(|_| all.next().is_none()).filter(|only| only.owns_half(resource, live));
-        own.or_else(only)
+    /// The manager that used server-side apply for a resource: the one with which this program sends, or else the only one that owns at least
+    /// half of the fields that the resource names. Others do not count, because controllers apply single fields.
+    pub fn applier(&self, resource: &Value, manager: &str) -> Option<&Owner> {
+        let named = object::ownable(resource.clone());
+        let mut of_half = self.0.iter().filter(|owner| owner.applies && owner.fields.covers_half(&named));
+        let own = self.applied_under(manager);
+        own.or_else(|| of_half.next().filter(|_| of_half.next().is_none()))
     }
 
     /// The manager that used server-side apply after kubectl's note was written; `None` also if nobody knows which of them is newer.
-    pub fn applier_after(&self, noted: &Value, live: &Value, manager: &str) -> Option<&Owner> {
+    pub fn applier_after(&self, noted: &Value, manager: &str) -> Option<&Owner> {
         let written = self.noted()?;
         let is_after = |applier: &&Owner| applier.time.as_deref().is_some_and(|time| time > written);
-        self.applier(noted, live, manager).filter(is_after)
+        self.applier(noted, manager).filter(is_after)
     }
 
     /// The owners, with this manager counted as ours, too.
@@ -135,12 +136,6 @@ impl Owner {
         OF_THE_CLUSTER.contains(&self.manager.as_str()) || self.manager.starts_with("kube-")
     }
 
-    /// Whether the manager owns at least half of the fields that a resource names.
-    fn owns_half(&self, resource: &Value, live: &Value) -> bool {
-        let named = object::ownable(resource.clone());
-        2 * common(&named, &self.part_of(live, None)) >= common(&named, &named)
-    }
-
     /// The part of an object that the manager set. Elements of lists keep their keys.
     pub fn part_of(&self, object: &Value, schema: Option<Schema<'_>>) -> Value {
         self.fields.part_of(object, schema)
@@ -148,7 +143,8 @@ impl Owner {
 
     /// Whether the manager owns everything that is applied, also what the server does not keep.
     pub fn owns(&self, applied: &Value, schema: Option<Schema<'_>>) -> bool {
-        self.fields.cover(applied, schema)
+        let covered = Fields::covered(Some(&self.fields), applied, schema);
+        covered.owned == covered.all
     }
 }
 
@@ -201,12 +197,21 @@ impl Fields {
         all
     }
 
-    /// The fields that are set in an element of a list, and the names of the keys that identify the element.
+    /// The fields that are set in an element of a list, and the names of the keys that identify the element. A key that it lacks has its
+    /// default.
     fn element(&self, element: &Value) -> Option<(&[String], &Self)> {
         let by_keys = self.elements.iter().find_map(|(names, all)| {
-            let values: Option<Vec<String>> =
+            let of_element: Vec<Option<String>> =
                 names.iter().map(|name| element.get(name).map(Value::to_string)).collect();
-            Some((&names[..], all.get(&values?)?))
+            if let Some(values) = of_element.iter().cloned().collect::<Option<Vec<String>>>() {
+                return Some((&names[..], all.get(&values)?));
+            }
+            let fits = |values: &[String]| {
+                of_element.iter().any(Option::is_some)
+                    && of_element.iter().zip(values).all(|(own, value)| own.as_ref().is_none_or(|own| own == value))
+            };
+            let found = all.iter().filter(|(values, _)| fits(values)).min_by_key(|(values, _)| *values);
+            found.map(|(_, fields)| (&names[..], fields))
         });
         by_keys.or_else(|| Some((&[][..], self.values.get(&element.to_string())?)))
     }
@@ -241,31 +246,55 @@ impl Fields {
         }
     }
 
-    /// Whether these fields cover an applied value. A null need not be covered, because the server keeps no field for it.
-    fn cover(&self, applied: &Value, schema: Option<Schema<'_>>) -> bool {
-        match applied {
-            _ if self.is_whole => is_empty(applied) || !schema.is_some_and(Schema::has_entries),
-            Value::Object(map) => map.iter().all(|(name, value)| {
-                let field = || schema.and_then(|schema| schema.field(name));
-                value.is_null() || self.fields.get(name).is_some_and(|fields| fields.cover(value, field()))
-            }),
-            Value::Array(list) => list.iter().all(|element| {
-                let items = schema.and_then(Schema::items);
-                let known = schema.map_or_else(|| element.clone(), |schema| schema.with_keys(element));
-                self.element(&known).is_some_and(|(_, fields)| fields.cover(element, items))
-            }),
-            _ => true,
+    fn covers_half(&self, resource: &Value) -> bool {
+        let covered = Self::covered(Some(self), resource, None);
+        2 * covered.owned >= covered.all
+    }
+
+    /// How much of an applied value some fields cover. A list of which they cover nothing is one value. A null need not be covered, because
+    /// the server keeps no field for it.
+    fn covered(fields: Option<&Self>, applied: &Value, schema: Option<Schema<'_>>) -> Covered {
+        let inside: Covered = match applied {
+            Value::Null => return Covered::default(),
+            applied if fields.is_some_and(|fields| fields.is_whole) => {
+                let is_owned = is_empty(applied) || !schema.is_some_and(Schema::has_entries);
+                let all = Self::covered(None, applied, None).all;
+                return Covered { owned: if is_owned { all } else { 0 }, all };
+            }
+            Value::Object(map) => {
+                let of_field = |(name, value): (&String, &Value)| {
+                    let below = fields.and_then(|fields| fields.fields.get(name));
+                    Self::covered(below, value, schema.and_then(|schema| schema.field(name)))
+                };
+                map.iter().map(of_field).sum()
+            }
+            Value::Array(list) => {
+                let of_element = |fields: &Self, element: &Value| {
+                    let known = schema.map_or_else(|| element.clone(), |schema| schema.with_keys(element));
+                    let below = fields.element(&known).map(|(_, below)| below);
+                    Self::covered(below, element, schema.and_then(Schema::items))
+                };
+                fields.into_iter().flat_map(|fields| list.iter().map(|element| of_element(fields, element))).sum()
+            }
+            _ => Covered::default(),
+        };
+        match inside.all {
+            0 => Covered { owned: usize::from(fields.is_some()), all: 1 },
+            _ => inside,
         }
     }
 }
 
-/// How many values two maps have in common, by the names of their fields. A list is one value.
-fn common(a: &Value, b: &Value) -> usize {
-    match (a, b) {
-        (Value::Object(a), Value::Object(b)) => {
-            a.iter().filter_map(|(name, a)| b.get(name).map(|b| common(a, b))).sum()
-        }
-        _ => 1,
+/// How many values there are, and how many of them a manager owns.
+#[derive(Default)]
+struct Covered {
+    owned: usize,
+    all: usize,
+}
+
+impl Sum for Covered {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |a, b| Self { owned: a.owned + b.owned, all: a.all + b.all })
     }
 }
 
@@ -375,7 +404,7 @@ mod tests {
     #[test]
     fn the_newer_one_of_a_note_and_an_applier_counts() {
         let entry = |manager: &str, operation: &str, day: u8, fields: Value| json!({"manager": manager, "operation": operation, "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": fields});
-        let noted = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "data": {"a": 1, "b": 2}});
+        let noted = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n"}, "data": {"a": 1, "b": 2}});
         let note = json!({"f:metadata": {"f:annotations": {format!("f:{LAST_APPLIED}"): {}}}, "f:data": {"f:a": {}, "f:b": {}}});
         let [all, one] = [json!({"f:data": {"f:a": {}, "f:c": {}}}), json!({"f:data": {"f:c": {}}})];
         for (entries, want) in [
@@ -401,8 +430,38 @@ mod tests {
         ] {
             let live = json!({"metadata": {"name": "n", "managedFields": entries}, "data": {"a": 1, "b": 2, "c": 3}});
             let owners = Owners::of(&live, None, "me");
-            let found = owners.applier_after(&noted, &live, "me").map(|owner| owner.manager.as_str());
+            let found = owners.applier_after(&noted, "me").map(|owner| owner.manager.as_str());
             assert_eq!(found, want, "{live}");
+        }
+    }
+
+    #[test]
+    fn only_one_manager_that_applied_half_of_it_is_the_applier() {
+        let file = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n"}, "hooks": [{"name": "a", "port": 1, "rules": [1, 2], "to": {"service": "s"}}], "ports": [{"port": 80, "x": 1}]});
+        let applied =
+            |manager: &str, fields: Value| json!({"manager": manager, "operation": "Apply", "fieldsV1": fields});
+        let bundle = applied(
+            "injector",
+            json!({"f:hooks": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}, "f:to": {"f:bundle": {}}}}}),
+        );
+        // The server names the key that the files leave out.
+        let flux = applied(
+            "flux",
+            json!({
+                "f:hooks": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}, "f:port": {}}},
+                "f:ports": {"k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}, "f:x": {}}},
+            }),
+        );
+        let whole = applied("whole", json!({"f:hooks": {}, "f:ports": {}}));
+        for (entries, want) in [
+            (json!([bundle]), None),
+            (json!([bundle, flux]), Some("flux")),
+            (json!([whole, bundle]), Some("whole")),
+            (json!([flux, whole]), None),
+            (json!([flux, whole, applied("me", json!({"f:x": {}}))]), Some("me")),
+        ] {
+            let owners = Owners::of(&json!({"metadata": {"managedFields": entries}}), None, "me");
+            assert_eq!(owners.applier(&file, "me").map(|owner| owner.manager.as_str()), want, "{entries}");
         }
     }
 
@@ -423,6 +482,6 @@ mod tests {
             "metadata": {"labels": {"a": "1"}},
             "spec": {"selector": {"c": "d"}, "parts": [{"size": 1, "port": 80}], "tags": ["x"]},
         });
-        assert_eq!(owners.applier(&want, &live, "krm-merge").expect("one").part_of(&live, None), want);
+        assert_eq!(owners.applier(&want, "krm-merge").expect("one").part_of(&live, None), want);
     }
 }

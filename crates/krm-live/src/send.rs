@@ -191,6 +191,17 @@ impl Sending<'_> {
         all(left).await.map(drop)
     }
 
+    /// Takes note that this run wrote the object at an address, which may be among those that are sent.
+    pub fn after(&mut self, address: &Address, now: &Value) {
+        for (_, send) in self.all.iter_mut().filter(|(local, _)| local.address == *address) {
+            let (Send::Create(object) | Send::Patch(object) | Send::Apply(object, _)) = &mut *send;
+            object["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+            if let Send::Create(object) = send {
+                *send = Send::Patch(object.take());
+            }
+        }
+    }
+
     /// Sends everything. Prints a line for each object as soon as the server took it, because the run may be interrupted.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod answered;
+mod appliers;
 mod kept;
 mod laws;
 mod nulls;
@@ -166,7 +167,7 @@ fn serve(
                 "content-length" => length = value.trim().parse().ok()?,
                 "content-type" => kind = value.trim().to_owned(),
                 "impersonate-user" | "impersonate-group" => acts_as.push(value.trim().to_owned()),
-                "authorization" => user = value.trim().to_owned(),
+                "authorization" | "proxy-authorization" => user = value.trim().to_owned(),
                 _ => {}
             }
         }

@@ -289,6 +289,11 @@ fn a_kubeconfig_s_users_are_asked_for_and_not_shown() {
     let err = with(json!({}), proxy).failed(2);
     assert!(err.contains("tunnel"), "{err}");
     assert!(server.asked().iter().any(|a| a.line == "CONNECT 192.0.2.1:6443"), "{:?}", server.asked());
+    // As for kubectl, a password may have a bare `@`.
+    let proxy = format!("http://me:p@ss%3A@127.0.0.1:{}", server.port);
+    let err = with(json!({}), json!({"proxy-url": proxy, "server": "https://192.0.2.1:6443"})).failed(2);
+    assert!(err.contains(&format!("(through the proxy http://127.0.0.1:{}/)", server.port)), "{err}");
+    assert_eq!(server.asked().pop().expect("asked").user, "Basic bWU6cEBzczo=");
     // Its password is told to the proxy, and to nobody else.
     for (proxy, want) in [
         ("socks5://user:PASSWORD@127.0.0.1:1", "SOCKS error"),

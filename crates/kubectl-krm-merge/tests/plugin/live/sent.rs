@@ -457,7 +457,7 @@ fn a_read_whose_connection_broke_is_sent_again() {
     assert_eq!(server.sent().len(), 1);
 }
 
-/// The command of `exec` is run again when the cluster does not accept its token any more, and only then.
+/// The command of `exec` is run again when its token has ended, or when the cluster does not accept it any more, and only then.
 #[cfg(unix)]
 #[test]
 fn a_token_that_is_over_is_asked_for_again() {
@@ -472,15 +472,21 @@ fn a_token_that_is_over_is_asked_for_again() {
     });
     let folder = folder(&server, &[("web.yaml", &super::deployment(3, "web:1").to_string())]);
     let login = folder.path("login.sh");
-    folder.write("login.sh", format!("echo run >>{0}.runs\nruns=0\nwhile read -r _; do runs=$((runs + 1)); done <{0}.runs\nprintf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{{\"token\":\"t%s\"}}}}' $runs\n", login.display()));
+    folder.write("login.sh", format!("echo run >>{0}.runs\nruns=0\nwhile read -r _; do runs=$((runs + 1)); done <{0}.runs\nprintf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{{\"token\":\"t%s\",\"expirationTimestamp\":\"%s-01-01T00:00:00Z\"}}}}' $runs $(cat {0}.ends)\n", login.display()));
     let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": [login], "interactiveMode": "Never"});
     let mut kubeconfig: Value = serde_json::from_str(&folder.read("kubeconfig")).expect("JSON");
     kubeconfig["users"][0]["user"] = json!({"exec": exec});
     folder.write("kubeconfig", kubeconfig.to_string());
-    assert_eq!(run(&folder, &["-f", "web.yaml"]).passed(), "");
-    let users: Vec<String> = server.asked().into_iter().map(|asked| asked.user).collect();
-    assert_eq!(users, ["Bearer t1", "Bearer t1", "Bearer t2"]);
-    assert_eq!(folder.read("login.sh.runs").lines().count(), 2);
+    for (year, want) in [("2999", ["Bearer t1", "Bearer t1", "Bearer t2"]), ("2001", ["Bearer t2", "Bearer t3", ""])] {
+        folder.write("login.sh.ends", year);
+        folder.write("login.sh.runs", "");
+        let before = server.asked().len();
+        assert_eq!(run(&folder, &["-f", "web.yaml"]).passed(), "");
+        let users: Vec<String> = server.asked().split_off(before).into_iter().map(|asked| asked.user).collect();
+        let want: Vec<&str> = want.into_iter().filter(|user| !user.is_empty()).collect();
+        assert_eq!(users, want);
+        assert_eq!(folder.read("login.sh.runs").lines().count(), if year == "2999" { 2 } else { 3 });
+    }
 }
 
 /// Of a new object, too, the server says what it does not take before anything is sent.

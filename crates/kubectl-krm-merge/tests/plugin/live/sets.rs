@@ -4,6 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::kept::LAST_APPLIED;
 use super::stand_in::{Refused, StandIn};
 use super::{folder, run};
 use crate::support::{Folder, Ran, has};
@@ -229,6 +230,48 @@ fn a_custom_resource_may_be_a_parent() {
         }
     }
     assert_eq!(annotations()["applyset.kubernetes.io/contains-group-kinds"], "ConfigMap");
+}
+
+/// The set is written before its members, so the parent changes between the merge and its own turn.
+#[test]
+fn a_parent_may_be_among_the_files() {
+    let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"}});
+    let parent = |value: &str| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "web", "namespace": "prod", "labels": {"own": value}}});
+    for way in [&[][..], &["--server-side"]] {
+        let mut ends = Vec::new();
+        for by_kubectl in [false, true] {
+            if by_kubectl && !has("kubectl") {
+                continue;
+            }
+            let server = StandIn::new(&[]);
+            let folder = folder(&server.server, &[]);
+            for (objects, members) in [
+                (vec![parent("1"), map("a", "1")], vec!["a"]),
+                (vec![parent("2"), map("a", "1"), role.clone()], vec!["a"]),
+                (vec![parent("3"), map("b", "1")], vec!["b"]),
+            ] {
+                folder.write("all.yaml", files(&objects));
+                let ran = match by_kubectl {
+                    true => kubectl(&folder, &[&SET, way, &["--field-manager", "krm-merge"]].concat()),
+                    false => live(&folder, &[&["--apply"], way].concat()),
+                };
+                assert_eq!(ran.code, Some(0), "{way:?} {by_kubectl} {objects:?} {ran:?}");
+                assert_eq!(server.names("ConfigMap"), members, "{way:?} {by_kubectl} {ran:?}");
+                let mut found = server.object("Secret", "web").expect("it");
+                assert_eq!(found["metadata"]["labels"]["own"], objects[0]["metadata"]["labels"]["own"]);
+                let tooling = found["metadata"]["annotations"]["applyset.kubernetes.io/tooling"].take();
+                assert!(tooling.is_string(), "{way:?} {by_kubectl} {found}");
+                found["metadata"]["annotations"].as_object_mut().expect("a map").remove(LAST_APPLIED);
+                ends.push(json!([found["metadata"]["annotations"], found["metadata"]["labels"]]));
+                if !by_kubectl {
+                    let again = live(&folder, &[&["--apply", "--exit-code"], way].concat());
+                    assert_eq!((again.code, again.stdout.as_str()), (Some(0), ""), "{way:?} {again:?}");
+                }
+            }
+        }
+        let (ours, theirs) = ends.split_at(3);
+        assert!(theirs.is_empty() || ours == theirs, "{way:?}\n{ours:#?}\n{theirs:#?}");
+    }
 }
 
 /// A run that cannot prune sends nothing, and one that is interrupted forgets no member.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 
+use super::kept::LAST_APPLIED;
 use super::replay::patched;
 use super::{Answer, Asked, Server, status};
 
@@ -23,6 +24,9 @@ const TYPES: [(&str, &str, &str, bool); 8] = [
     ("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false),
 ];
 
+/// Where an object has kubectl's note.
+const NOTE: &str = "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration";
+
 /// The path of a field, as FieldsV1 names its steps.
 type Path = Vec<String>;
 
@@ -32,8 +36,9 @@ pub struct StandIn {
     state: Arc<Mutex<State>>,
 }
 
-#[derive(Default)]
-struct State {
+/// What the server keeps.
+#[derive(Clone, Default)]
+pub struct State {
     /// By path.
     objects: BTreeMap<String, Value>,
     /// How much was written so far.
@@ -85,6 +90,21 @@ impl StandIn {
             state.apply(&path(object), object, &Query { manager: manager.to_owned(), is_forced: true, is_dry: false });
     }
 
+    /// Creates an object as a manager of updates.
+    pub fn create(&self, object: &Value, manager: &str) {
+        self.state.lock().expect("no panic").keep(&path(object), Value::Null, &mut object.clone(), manager);
+    }
+
+    /// What it keeps now.
+    pub fn state(&self) -> State {
+        self.state.lock().expect("no panic").clone()
+    }
+
+    /// Goes back to what it kept.
+    pub fn go_back(&self, state: &State) {
+        *self.state.lock().expect("no panic") = state.clone();
+    }
+
     /// Refuses some deletions from now on.
     pub fn refuse(&self, refused: Option<Refused>) {
         self.state.lock().expect("no panic").refused = refused;
@@ -123,6 +143,9 @@ impl State {
             ("GET", _) => self.get(path, &asked.line),
             ("POST", _) => {
                 let path = format!("{path}/{}", body["metadata"]["name"].as_str()?);
+                if self.objects.contains_key(&path) {
+                    return Some(Answer::Json(409, status(409, "it already exists")));
+                }
                 self.write(&path, Value::Null, body, &query)
             }
             ("PATCH", "application/apply-patch+yaml") => Some(self.apply(path, &body, &query)),
@@ -131,6 +154,7 @@ impl State {
                 let mut new = old.clone();
                 match kind {
                     "application/json-patch+json" => replaced(&mut new, &body)?,
+                    "application/strategic-merge-patch+json" => strategic(&mut new, &body),
                     _ => patched(&mut new, &body),
                 }
                 if stale(&old, &new["metadata"]["resourceVersion"]) {
@@ -210,22 +234,33 @@ impl State {
         let says_owners = !new["metadata"]["managedFields"].is_null();
         let mut owners = Owners::of(if says_owners { new } else { &old });
         owners.0.values_mut().for_each(|own| own.retain(|leaf| leaves.contains(leaf) && !changed.contains(leaf)));
-        owners.0.entry((manager.to_owned(), "Update")).or_default().extend(changed);
-        self.settle(path, &old, new, owners);
+        let own = (manager.to_owned(), "Update");
+        if !changed.is_empty() {
+            owners.0.entry(own.clone()).or_default().extend(changed);
+        }
+        let times = if says_owners { new.clone() } else { old.clone() };
+        self.settle(path, &old, new, owners, (&own, &times));
     }
 
-    fn settle(&mut self, path: &str, old: &Value, new: &mut Value, mut owners: Owners) {
+    /// Keeps an object. Only the manager that wrote it gets a new time; the others have those that an object says.
+    fn settle(
+        &mut self,
+        path: &str,
+        old: &Value,
+        new: &mut Value,
+        mut owners: Owners,
+        (own, times): (&(String, &str), &Value),
+    ) {
         owners.0.retain(|_, leaves| !leaves.is_empty());
         let is_same = Owners::of(old) == owners && bare(old) == bare(new);
         if !is_same {
             self.writes += 1;
             let time = format!("2026-01-01T00:{:02}:{:02}Z", self.writes / 60, self.writes % 60);
-            let before = old["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
-            let entry = |((manager, operation), leaves): (&(String, &str), &BTreeSet<Path>)| {
-                let fields = nested(leaves);
+            let before = times["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+            let entry = |(of @ (manager, operation), leaves): (&(String, &str), &BTreeSet<Path>)| {
                 let was = before.iter().find(|e| e["manager"] == **manager && e["operation"] == *operation);
-                let time = was.filter(|e| e["fieldsV1"] == fields).map_or_else(|| json!(time), |e| e["time"].clone());
-                json!({"manager": manager, "operation": operation, "apiVersion": new["apiVersion"], "time": time, "fieldsType": "FieldsV1", "fieldsV1": fields})
+                let time = was.filter(|_| of != own).map_or_else(|| json!(time), |e| e["time"].clone());
+                json!({"manager": manager, "operation": operation, "apiVersion": new["apiVersion"], "time": time, "fieldsType": "FieldsV1", "fieldsV1": nested(leaves)})
             };
             let entries: Vec<Value> = owners.0.iter().map(entry).collect();
             new["metadata"]["managedFields"] = entries.into();
@@ -266,14 +301,27 @@ impl State {
             return Answer::Json(409, refusal);
         }
         let mut new = if old.is_null() { json!({}) } else { old.clone() };
-        let is_held = |leaf: &Path| owners.0.values().any(|held| held.contains(leaf));
-        for leaf in before.iter().rev().filter(|leaf| !leaves.contains(*leaf) && !is_held(leaf)) {
-            remove(&mut new, leaf);
-        }
+        // An element stays while someone owns a part of it.
+        let is_held = |leaf: &Path| {
+            let whole = leaf.strip_suffix(&[".".to_owned()]).unwrap_or(leaf);
+            owners.0.values().flatten().any(|held| held.starts_with(whole))
+        };
+        let mut gone: Vec<&Path> = before.iter().filter(|leaf| !leaves.contains(*leaf) && !is_held(leaf)).collect();
+        gone.sort_by_key(|leaf| leaf.last().is_none_or(|step| step != "."));
+        gone.into_iter().for_each(|leaf| remove(&mut new, leaf));
         merge(&mut new, patch);
-        owners.0.insert(own, leaves);
+        // Source: `lastappliedupdater.go` of k8s.io/apimachinery/pkg/util/managedfields.
+        if let Some(note) = new.pointer_mut(NOTE).filter(|_| query.manager == "kubectl") {
+            let mut noted = patch.clone();
+            noted["metadata"].as_object_mut().expect("a map").shift_remove("managedFields");
+            if let Some(annotations) = noted["metadata"]["annotations"].as_object_mut() {
+                annotations.shift_remove(LAST_APPLIED);
+            }
+            *note = json!(format!("{noted}\n"));
+        }
+        owners.0.insert(own.clone(), leaves);
         let kept = (self.objects.clone(), self.writes);
-        self.settle(path, &old, &mut new, owners);
+        self.settle(path, &old, &mut new, owners, (&own, &old));
         if query.is_dry {
             (self.objects, self.writes) = kept;
         }
@@ -287,6 +335,32 @@ fn replaced(object: &mut Value, patch: &Value) -> Option<()> {
         *object.pointer_mut(operation["path"].as_str()?)? = operation["value"].clone();
     }
     Some(())
+}
+
+/// A strategic merge patch of lists with keys. It keeps the order of elements.
+fn strategic(value: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else { return *value = patch.clone() };
+    if !value.is_object() {
+        *value = json!({});
+    }
+    let map = value.as_object_mut().expect("a map");
+    for (name, patch) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
+        match (map.get_mut(name), patch) {
+            (_, Value::Null) => drop(map.shift_remove(name)),
+            (Some(Value::Array(list)), Value::Array(patch)) if has_keys(list) && has_keys(patch) => {
+                for patch in patch {
+                    let found = list.iter().position(|element| key(element) == key(patch));
+                    match found {
+                        Some(at) if patch["$patch"] == "delete" => drop(list.remove(at)),
+                        Some(at) => strategic(&mut list[at], patch),
+                        None => list.push(patch.clone()),
+                    }
+                }
+            }
+            (Some(value), patch) => strategic(value, patch),
+            (None, patch) => drop(map.insert(name.clone(), patch.clone())),
+        }
+    }
 }
 
 /// Whether a version is not that of an object.
