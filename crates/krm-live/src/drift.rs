@@ -92,6 +92,9 @@ impl Places<'_> {
 /// # Errors
 /// The object cannot be read.
 pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> {
+    if drifts.is_empty() {
+        return Ok(());
+    }
     let document = Document::parse(live.yaml())?;
     let Some(root) = document.roots().next() else { return Ok(()) };
     drifts.iter_mut().filter(|drift| drift.live.is_some()).for_each(|drift| drift.by = owners.at(&drift.place, root));
@@ -107,6 +110,10 @@ pub fn sign_conflicts<'o>(
     live: &Object,
     owners: &Owners,
 ) -> Result<()> {
+    let mut conflicts = conflicts.peekable();
+    if conflicts.peek().is_none() {
+        return Ok(());
+    }
     let document = Document::parse(live.yaml())?;
     let Some(root) = document.roots().next() else { return Ok(()) };
     for conflict in conflicts {

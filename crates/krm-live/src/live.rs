@@ -248,6 +248,9 @@ fn drifts<'l>(locals: &'l [Local], types: &Types) -> Result<Vec<(&'l Address, Ve
     let mut drifts = Vec::new();
     for local in locals {
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
+        if original == live {
+            continue;
+        }
         let mut found = drift::drifts(original, live, types)?;
         drift::leave_out_agreed(&mut found, &local.updated, live, types)?;
         drift::sign(&mut found, live, &local.owners)?;
@@ -260,7 +263,9 @@ fn drifts<'l>(locals: &'l [Local], types: &Types) -> Result<Vec<(&'l Address, Ve
 /// Merges all resources, with objects that lack the fields that the server populates. An object that was not applied by `kubectl apply` has
 /// no original. The values of the files are set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
-    let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
+    // An object that is as it was applied, and as the files say, takes no part.
+    let is_same = |l: &Local| l.dest.is_some() && l.original == l.dest && l.original.as_ref() == Some(&l.updated);
+    let is_upgrade = |l: &&Local| !is_same(l) && (l.live.is_none() || l.original.is_some());
     let original = |l: &Local| l.original.clone();
     let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
         let files = locals.iter().filter(|l| of(l)).filter_map(|l| {
@@ -289,7 +294,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let mut merged = drawn(&side(&dest, &is_upgrade)?, &given, upgrade, |open| {
         open.decide(|conflict| is_silent(args, conflict).then_some(Pick::Updated)).draw_once()
     })?;
-    let others = |l: &&Local| !is_upgrade(l);
+    let others = |l: &&Local| !is_same(l) && !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;

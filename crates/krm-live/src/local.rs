@@ -23,7 +23,7 @@ use crate::kubectl;
 use crate::marks;
 use crate::object::{self, Object};
 use crate::openapi::{self, Schema};
-use crate::owners::Owners;
+use crate::owners::{Owner, Owners};
 use crate::text;
 use crate::unset::{OfType, settled};
 
@@ -101,10 +101,14 @@ pub async fn read(
     let answers = all(answers).await?;
     let states: Vec<_> = given.into_iter().zip(answers).collect();
     // Only the types say what a manager owns.
-    let by_owners =
-        |files: &Value, live: &Value| args.server_side || args.adopt || is_applied(files, live, &args.field_manager);
-    let owned =
-        states.iter().filter(|((given, _), live)| live.as_ref().is_some_and(|live| by_owners(&given.written, live)));
+    let by_owners = |given: &Given, address: &Address, live: &Value| {
+        let owners = Owners::of(live, None, &args.field_manager);
+        let noted = noted(live, &given.applied, address);
+        args.server_side || args.adopt || applier(&owners, noted.as_ref(), &given.applied, args).is_some()
+    };
+    let owned = states
+        .iter()
+        .filter(|((given, address), live)| live.as_ref().is_some_and(|live| by_owners(given, address, live)));
     cluster.learn(owned.map(|((_, address), _)| address.api_version()).collect()).await?;
     let mut locals: Vec<Local> = Vec::new();
     for ((given, address), live) in states {
@@ -251,12 +255,26 @@ struct Owned<'l> {
     schema: Option<Schema<'l>>,
 }
 
-/// Whether someone used server-side apply for an object, and kubectl's note does not say more.
-fn is_applied(files: &Value, live: &Value, manager: &str) -> bool {
-    let owners = Owners::of(live, None, manager);
-    match object::last_applied(live).and_then(|json| Object::parse(json).ok()) {
-        None => owners.applier(files, manager).is_some(),
-        Some(noted) => owners.applier_after(&noted.into_json(), manager).is_some(),
+/// kubectl's note on a live object. Someone may have copied the annotation together with another object. Such a note does not count. Neither
+/// does one of another version of a custom resource, which may name other fields.
+fn noted(live: &Value, applied: &Object, address: &Address) -> Option<Object> {
+    let mut noted = Object::parse(object::last_applied(live)?).ok()?;
+    let is_of_version =
+        noted.api_version() == address.api_version() || builtin::root(&address.api_version(), applied.kind()).is_some();
+    if !is_of_version || (noted.kind(), noted.name()) != (applied.kind(), applied.name()) {
+        return None;
+    }
+    noted.settle(address);
+    Some(noted)
+}
+
+/// The manager that says what was applied last, more than the note does.
+fn applier<'o>(owners: &'o Owners, noted: Option<&Object>, applied: &Object, args: &Live) -> Option<&'o Owner> {
+    let manager = args.field_manager.as_str();
+    match noted {
+        _ if args.server_side => owners.applied_under(manager),
+        Some(noted) => owners.applier_after(noted, manager),
+        None => owners.applier(applied, manager),
     }
 }
 
@@ -264,41 +282,24 @@ fn is_applied(files: &Value, live: &Value, manager: &str) -> bool {
 /// is no note; if the manager is newer, both. For server-side apply, it is the fields that this manager owns. The server removes only those
 /// when the files drop them.
 fn before(owned: Owned<'_>, applied: &Object, address: &Address, args: &Live) -> Before {
-    let manager = args.field_manager.as_str();
     let Owned { live, mut owners, schema } = owned;
-    let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
-    // Someone may have copied the annotation together with another object. Such a note does not count. Neither does one of another version of
-    // a custom resource, which may name other fields.
-    let is_its = |noted: &Object| {
-        let is_of_version = noted.api_version() == address.api_version()
-            || builtin::root(&address.api_version(), applied.kind()).is_some();
-        is_of_version && (noted.kind(), noted.name()) == (applied.kind(), applied.name())
+    let Some(live) = live else { return Before { owners, noted: None, original: None } };
+    let noted = noted(live, applied, address).filter(|_| !args.server_side);
+    let Some(applier) = applier(&owners, noted.as_ref(), applied, args).map(|applier| applier.manager.clone()) else {
+        return Before { owners, original: noted.as_ref().map(Object::stored), noted };
     };
-    let mut noted = text.and_then(|json| Object::parse(json).ok()).filter(is_its);
-    if let Some(noted) = &mut noted {
-        noted.settle(address);
+    // What the note names and nobody took since was applied, too.
+    if noted.is_some() {
+        let all = handed_over(live, &applied.clone().into_json(), &applier);
+        owners = Owners::of(live, all.as_ref(), &args.field_manager);
     }
-    let newer = |noted: &Object| owners.applier_after(&noted.clone().into_json(), manager).map(|o| o.manager.clone());
-    let applier = match noted.as_ref().map(newer) {
-        Some(newer) => newer,
-        None if args.server_side => owners.applied_under(manager).map(|o| o.manager.clone()),
-        None => owners.applier(&applied.clone().into_json(), manager).map(|o| o.manager.clone()),
-    };
-    let mut original = noted.as_ref().map(Object::stored);
-    if let Some((live, applier)) = live.zip(applier) {
-        // What the note names and nobody took since was applied, too.
-        if noted.take().is_some() {
-            let all = handed_over(live, &applied.clone().into_json(), &applier);
-            owners = Owners::of(live, all.as_ref(), manager);
-        }
-        owners = owners.with_ours(&applier);
-        original = owners.applied_under(&applier).map(|applier| {
-            let mut part = Object::live(applier.part_of(live, schema));
-            part.identify(applied);
-            part
-        });
-    }
-    Before { owners, noted, original }
+    owners = owners.with_ours(&applier);
+    let original = owners.applied_under(&applier).map(|applier| {
+        let mut part = Object::live(applier.part_of(live, schema));
+        part.identify(applied);
+        part
+    });
+    Before { owners, noted: None, original }
 }
 
 /// The group and kind of the resources that define a type.

@@ -12,7 +12,7 @@ use krm_tree::path::PathPattern;
 use krm_yaml::{NodeRef, shown};
 use serde_json::{Value, json};
 
-use crate::object::{self, LAST_APPLIED, is_empty};
+use crate::object::{self, LAST_APPLIED, Object, is_empty};
 use crate::openapi::Schema;
 
 /// The name of the manager with which kubectl applies.
@@ -49,7 +49,10 @@ impl Owners {
     pub fn of(live: &Value, handover: Option<&Value>, manager: &str) -> Self {
         let entries = handover.unwrap_or(&live["metadata"]["managedFields"]).as_array().into_iter().flatten();
         let read = |entry: &Value| {
-            let fields = entry.get("fieldsV1").filter(|fields| fields.is_object())?;
+            // The status is no part of what is compared.
+            let is_of_object =
+                |fields: &&Value| fields.as_object().is_some_and(|all| all.keys().any(|name| name != "f:status"));
+            let fields = entry.get("fieldsV1").filter(is_of_object)?;
             let text = |name: &str| entry[name].as_str().map(str::to_owned);
             let name = text("manager").unwrap_or_default();
             let notes = fields["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
@@ -97,15 +100,15 @@ impl Owners {
 
     /// The manager that used server-side apply for a resource: the one with which this program sends, or else the only one that owns at least
     /// half of the fields that the resource names. Others do not count, because controllers apply single fields.
-    pub fn applier(&self, resource: &Value, manager: &str) -> Option<&Owner> {
-        let named = object::ownable(resource.clone());
+    pub fn applier(&self, resource: &Object, manager: &str) -> Option<&Owner> {
+        let named = object::ownable(resource.clone().into_json());
         let mut of_half = self.0.iter().filter(|owner| owner.applies && owner.fields.covers_half(&named));
         let own = self.applied_under(manager);
         own.or_else(|| of_half.next().filter(|_| of_half.next().is_none()))
     }
 
     /// The manager that used server-side apply after kubectl's note was written; `None` also if nobody knows which of them is newer.
-    pub fn applier_after(&self, noted: &Value, manager: &str) -> Option<&Owner> {
+    pub fn applier_after(&self, noted: &Object, manager: &str) -> Option<&Owner> {
         let written = self.noted()?;
         let is_after = |applier: &&Owner| applier.time.as_deref().is_some_and(|time| time > written);
         self.applier(noted, manager).filter(is_after)
@@ -376,7 +379,7 @@ mod tests {
                 "f:selector": {}, "f:replicas": {}, "f:parts": {"k:{\"port\":80,\"protocol\":\"TCP\"}": {"f:note": {}}},
                 "f:tags": {"v:\"x\"": {}},
             }})),
-            {"manager": "says-nothing", "operation": "Update"},
+            {"manager": "says-nothing", "operation": "Update"}, entry("kubelet", json!({"f:status": {}})),
         ]}});
         let owners = Owners::of(&live, None, "krm-merge");
         let spec = owners.root().field("spec");
@@ -404,7 +407,9 @@ mod tests {
     #[test]
     fn the_newer_one_of_a_note_and_an_applier_counts() {
         let entry = |manager: &str, operation: &str, day: u8, fields: Value| json!({"manager": manager, "operation": operation, "time": format!("2026-01-0{day}T00:00:00Z"), "fieldsV1": fields});
-        let noted = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n"}, "data": {"a": 1, "b": 2}});
+        let noted = Object::live(
+            json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "annotations": {}}, "data": {"a": 1, "b": 2}}),
+        );
         let note = json!({"f:metadata": {"f:annotations": {format!("f:{LAST_APPLIED}"): {}}}, "f:data": {"f:a": {}, "f:b": {}}});
         let [all, one] = [json!({"f:data": {"f:a": {}, "f:c": {}}}), json!({"f:data": {"f:c": {}}})];
         for (entries, want) in [
@@ -461,7 +466,11 @@ mod tests {
             (json!([flux, whole, applied("me", json!({"f:x": {}}))]), Some("me")),
         ] {
             let owners = Owners::of(&json!({"metadata": {"managedFields": entries}}), None, "me");
-            assert_eq!(owners.applier(&file, "me").map(|owner| owner.manager.as_str()), want, "{entries}");
+            assert_eq!(
+                owners.applier(&Object::live(file.clone()), "me").map(|owner| owner.manager.as_str()),
+                want,
+                "{entries}"
+            );
         }
     }
 
@@ -482,6 +491,6 @@ mod tests {
             "metadata": {"labels": {"a": "1"}},
             "spec": {"selector": {"c": "d"}, "parts": [{"size": 1, "port": 80}], "tags": ["x"]},
         });
-        assert_eq!(owners.applier(&want, "krm-merge").expect("one").part_of(&live, None), want);
+        assert_eq!(owners.applier(&Object::live(want.clone()), "krm-merge").expect("one").part_of(&live, None), want);
     }
 }
