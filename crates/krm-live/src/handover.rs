@@ -21,16 +21,16 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
     noted["metadata"]["annotations"][LAST_APPLIED] = note.into();
     let entries = live["metadata"]["managedFields"].as_array()?;
     let is_of_object = |entry: &Value| entry["subresource"].as_str().is_none_or(str::is_empty);
-    let is_its = |entry: &Value| {
-        let of = (&entry["manager"], &entry["operation"], &entry["apiVersion"]);
-        is_of_object(entry) && of == (&json!(manager), &json!("Apply"), &live["apiVersion"])
-    };
+    let is_its = |entry: &Value| is_of_object(entry) && entry["manager"] == manager && entry["operation"] == "Apply";
     let is_client = |entry: &Value| {
         let notes = entry["fieldsV1"]["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
         let name = entry["manager"].as_str().unwrap_or_default();
         notes || name == manager || CLIENTS.contains(&name)
     };
     let is_update = |entry: &Value| is_of_object(entry) && entry["operation"] == "Update";
+    // An applier has one entry, whose fields have the names of one version. The server converts them.
+    let client = || entries.iter().find(|entry| is_update(entry) && is_client(entry));
+    let mut version = entries.iter().find(|entry| is_its(entry)).or_else(client).map(|entry| &entry["apiVersion"]);
     let (mut moved, mut kept) = (Map::new(), Vec::new());
     let mut first = None;
     for entry in entries {
@@ -42,7 +42,10 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
         let (goes, stays) = split(fields, Named { noted: &noted, written, whose });
         if !goes.is_empty() {
             first = first.or(Some(entry));
-            join(&mut moved, goes);
+            // As under kubectl, nobody owns fields of another version then.
+            if *version.get_or_insert(&entry["apiVersion"]) == &entry["apiVersion"] {
+                join(&mut moved, goes);
+            }
         }
         if !stays.is_empty() {
             let mut rest = entry.clone();
@@ -54,7 +57,7 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
     match kept.iter_mut().find(|entry| is_its(entry)).and_then(|entry| entry["fieldsV1"].as_object_mut()) {
         Some(fields) => join(fields, moved),
         None => kept.push(json!({
-            "manager": manager, "operation": "Apply", "apiVersion": live["apiVersion"], "time": first["time"],
+            "manager": manager, "operation": "Apply", "apiVersion": version, "time": first["time"],
             "fieldsType": "FieldsV1", "fieldsV1": moved,
         })),
     }
@@ -191,6 +194,22 @@ mod tests {
         assert_eq!(now["metadata"]["managedFields"], json!([rest, kept(1), kept(2), applier]));
         assert_eq!(handed_over(&now, &written, "me"), None, "once");
         assert_eq!(handed_over(&json!({"metadata": {"managedFields": []}}), &written, "me"), None);
+    }
+
+    #[test]
+    fn fields_keep_the_version_that_names_them() {
+        let note = json!({"apiVersion": "k/v1", "kind": "K", "metadata": {"name": "n"}, "spec": {"old": 1}});
+        let entry = |manager: &str, operation: &str, version: &str, field: &str| json!({"manager": manager, "operation": operation, "apiVersion": version, "time": "t", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {field: {}}}});
+        let written = json!({"apiVersion": "k/v2", "kind": "K", "metadata": {"name": "n"}, "spec": {"new": 1}});
+        let (client, own) = (entry("krm-merge", "Update", "k/v1", "f:old"), entry("me", "Apply", "k/v2", "f:new"));
+        for (entries, want) in [
+            (json!([client]), json!([entry("me", "Apply", "k/v1", "f:old")])),
+            (json!([own, client]), json!([own])),
+            (json!([entry("me", "Apply", "k/v1", "f:old"), client]), json!([entry("me", "Apply", "k/v1", "f:old")])),
+        ] {
+            let live = json!({"apiVersion": "k/v2", "kind": "K", "metadata": {"annotations": {LAST_APPLIED: note.to_string()}, "managedFields": entries}});
+            assert_eq!(handed_over(&live, &written, "me"), Some(want), "{entries}");
+        }
     }
 
     /// The server sets defaults in a probe, and what owns them would hold the probe.
