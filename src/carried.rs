@@ -10,12 +10,10 @@ mod combine;
 mod lock;
 mod related;
 
-use std::fmt;
-
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::names_document;
 use krm_merge_core::warning::Combined as How;
-use krm_tree::sides::{Side, Sides};
+use krm_tree::sides::Sides;
 use krm_tree::tree::{Pick, Taking};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, NodeRef};
@@ -23,7 +21,8 @@ use krm_yaml::{Document, NodeRef};
 use crate::decision::{Decision, Take};
 use crate::line_end::LineEnd;
 use crate::name::Name;
-use crate::results::{self, Clash, Did, Outcome, Severity, changed_by, how_of, listed};
+pub use crate::results::AsText;
+use crate::results::{self, Clash, ClashNote, ClashPlace, Did, Dispute, FileForm, Outcome, Severity, What};
 use combine::Combined;
 pub use combine::Combiner;
 use related::may_be_one;
@@ -38,19 +37,6 @@ pub enum Has {
     Plain,
     /// It holds resources.
     Resources,
-}
-
-/// Why a file with resources is merged as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AsText {
-    /// In original or updated, one of its resources has no name, or no type. Nobody knows which resource it is on another side.
-    Unnamed,
-    /// A resource stands in it more often on one side than on another. Nobody knows which of them it is on another side.
-    Repeated,
-    /// Another side has something else at this path.
-    Mixed,
-    /// It is a document that is no resource, and the user named the file.
-    Document,
 }
 
 /// A file on a side.
@@ -169,7 +155,7 @@ impl CarriedFile<'_> {
             return change(here, new, executable);
         }
         if has[2] == Has::Resources {
-            carried.results.push(conflict(path, form, has, sparing(treatment), "its resources stay in it"));
+            carried.results.push(conflict(path, form, has, sparing(treatment), Some(ClashNote::HasResources)));
             return None;
         }
         if !is_changed {
@@ -202,12 +188,8 @@ impl CarriedFile<'_> {
         let is_conflict = here != old;
         let treatment = if is_own { sparing(treatment) } else { treatment };
         if is_conflict {
-            let why = match made_by {
-                _ if is_own => "it has next to nothing in common with upstream's".to_owned(),
-                Some(command) => format!("a lock file is right only as a whole: make it again with `{command}`"),
-                None => String::new(),
-            };
-            carried.results.push(conflict(path, form, has, treatment, &why));
+            let why = if is_own { Some(ClashNote::Alien) } else { made_by.map(ClashNote::MadeBy) };
+            carried.results.push(conflict(path, form, has, treatment, why));
             carried.results.extend(unreached(path, form, sides, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(treatment, Treatment::By(_));
@@ -220,15 +202,6 @@ impl CarriedFile<'_> {
         let executable = if here.is_some() { turned } else { executable };
         change(here, new, executable)
     }
-}
-
-/// The form of a file that is merged as a file, over all sides.
-#[derive(Clone, Copy, Debug)]
-enum FileForm {
-    NoResources,
-    NoResourcesAnyMore,
-    /// Resources, merged as text.
-    AsText(AsText),
 }
 
 impl FileForm {
@@ -246,43 +219,32 @@ impl FileForm {
     }
 }
 
-impl fmt::Display for FileForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoResources | Self::AsText(AsText::Document) => "the file (it holds no resources)",
-            Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
-            Self::AsText(AsText::Unnamed) => {
-                "the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`)"
-            }
-            Self::AsText(AsText::Repeated) => {
-                "the file (a resource stands in it more often on one side than on another)"
-            }
-            Self::AsText(AsText::Mixed) => "the file (it holds resources on one side, and something else on another)",
-        })
-    }
-}
-
 /// The result for a file that both sides changed and that was merged; `None` if those of its conflicts say it all.
 fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment) -> Option<Outcome> {
     let Combined { text, conflicts, .. } = merged;
-    let how = how_of(text.how);
-    let changed = changed_by(Sides::of(Side::name), &form.to_string(), [Did::Changed; 2]);
-    let file = Some(results::File { path: path.to_owned(), index: None });
-    if text.is_in_conflict() {
-        let settled = treatment.policy().settled(&Taking::Overlap);
-        let is_left = |place: &&String| conflicts.iter().all(|conflict| conflict.place != **place);
-        let left: Vec<String> = text.places.iter().filter(is_left).cloned().collect();
-        let at = match left.as_slice() {
-            [] if !conflicts.is_empty() => return None,
-            [] => String::new(),
-            places => format!("; the changes overlap in {}", listed(places)),
-        };
-        let what = format!("{changed}, and it was merged {how}{at}");
-        let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
-        return Some(Outcome { file, ..Outcome::conflict(severity(treatment), clash) });
+    let how = text.how;
+    if !text.is_in_conflict() {
+        return text.is_combined().then(|| of_file(path, Outcome::of(What::FileMerged { form, how })));
     }
-    let message = format!("{changed}, and it was merged {how}: look whether it is right");
-    text.is_combined().then(|| Outcome { file, ..Outcome::new(Severity::Info, message) }.because("combined"))
+    let is_left = |place: &&String| conflicts.iter().all(|conflict| conflict.place != **place);
+    let overlaps: Vec<String> = text.places.iter().filter(is_left).cloned().collect();
+    if overlaps.is_empty() && !conflicts.is_empty() {
+        return None;
+    }
+    let clash = Clash {
+        place: ClashPlace::File,
+        dispute: Dispute::MergedFile { form, how, overlaps },
+        shown: Sides::default(),
+        original: None,
+        settled: treatment.policy().settled(&Taking::Overlap),
+        notes: Vec::new(),
+    };
+    Some(of_file(path, Outcome::conflict(severity(treatment), clash)))
+}
+
+/// A result about a file.
+fn of_file(path: &str, outcome: Outcome) -> Outcome {
+    Outcome { file: Some(results::File { path: path.to_owned(), index: None }), ..outcome }
 }
 
 /// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.
@@ -291,20 +253,8 @@ fn unreached(path: &str, form: FileForm, sides: [CarriedSide<'_>; 3], combiner: 
     let is_named = |rule: &&Decision<'_>| matches!(form, FileForm::AsText(_)) || rule.target.is_some();
     let picks = |rule: &&Decision<'_>| rule.take != Take::Policy(OnConflict::Fail);
     let rules = combiner.rules_for(path, sides).into_iter().filter(picks).filter(is_named);
-    let rules: Vec<String> = rules.map(|rule| rule.name.to_string()).collect();
-    let why = match form {
-        FileForm::AsText(AsText::Mixed) => "the file holds resources on one side and something else on another",
-        FileForm::AsText(AsText::Repeated) => "a resource stands in the file more often on one side than on another",
-        FileForm::AsText(AsText::Unnamed) => {
-            "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, and the file did not merge by field"
-        }
-        FileForm::NoResources | FileForm::NoResourcesAnyMore | FileForm::AsText(AsText::Document) => {
-            "the file did not merge by field"
-        }
-    };
-    let message = format!("{why}, so that no rule looks into it: {} decided nothing here", rules.join(", "));
-    let file = Some(results::File { path: path.to_owned(), index: None });
-    (!rules.is_empty()).then(|| Outcome { file, ..Outcome::new(Severity::Warning, message) })
+    let rules: Vec<Name> = rules.map(|rule| rule.name.clone()).collect();
+    (!rules.is_empty()).then(|| of_file(path, Outcome::of(What::Unreached { form, rules })))
 }
 
 /// The treatment on a file of dest's own, which no policy replaces.
@@ -321,7 +271,7 @@ fn conflict(
     form: FileForm,
     [original, updated, dest]: [Has; 3],
     treatment: Treatment,
-    why: &str,
+    why: Option<ClashNote>,
 ) -> Outcome {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
@@ -336,11 +286,15 @@ fn conflict(
         OnConflict::KeepDest => Settled::Dest,
         OnConflict::Fail => Settled::Open,
     };
-    let what = changed_by(Sides::of(Side::name), &form.to_string(), [did(dest), did(updated)]);
-    let file = Some(results::File { path: path.to_owned(), index: None });
-    let more = if why.is_empty() { String::new() } else { format!(", for {why}") };
-    let clash = Clash { place: "the whole file".to_owned(), what, settled, more };
-    Outcome { file, ..Outcome::conflict(severity(treatment), clash) }
+    let clash = Clash {
+        place: ClashPlace::WholeFile,
+        dispute: Dispute::File { form, did: [did(dest), did(updated)] },
+        shown: Sides::default(),
+        original: None,
+        settled,
+        notes: why.into_iter().collect(),
+    };
+    of_file(path, Outcome::conflict(severity(treatment), clash))
 }
 
 /// The severity of a conflict with this treatment.

@@ -141,7 +141,7 @@ enum Clue<'c> {
 }
 
 /// Why a rule decided nothing; the better a conflict fits it, the greater.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Miss {
     /// No conflict is at its place, or has its values.
     All,

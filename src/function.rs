@@ -28,7 +28,7 @@ use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 use crate::config::{Config, Mode, Role};
 use crate::decision::{ConflictView, Decision};
 use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, ResourceRef, Results, Severity};
+use crate::results::{self, Outcome, ResourceRef, Results, What};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 use output::verdict;
@@ -100,12 +100,13 @@ fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
     let Some(at) = result.at.clone() else { return result };
     // A field with several documents is one text: `spec.source[0].yaml, document 2`.
     let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
-    let (position, told) = match at.text == STDIN {
-        true => (Some(at.position), at.told),
-        false => (list.in_text(field, at.position), format!("{}: {}", at.text, at.told)),
+    let why = result.without_place();
+    let (position, why) = match at.text == STDIN {
+        true => (Some(at.position), why),
+        false => (list.in_text(field, at.position), format!("{}: {why}", at.text)),
     };
     match position.and_then(|position| list.in_file(position)) {
-        Some(place) => result.moved_to(place, told),
+        Some(place) => result.moved_to(place, why),
         None => result,
     }
 }
@@ -130,9 +131,6 @@ fn written<'s>(
     Ok(sorted(edited.into_text(), &order, &Budget::new(limit))?.into())
 }
 
-/// The error of a host that gives no functionConfig.
-const NO_CONFIG: &str = "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`; for kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline";
-
 fn merge_list<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
@@ -141,7 +139,7 @@ fn merge_list<'s>(
     // kpt sends an empty map if the user gives none.
     let is_empty = |node: NodeRef<'_>| node.is_null() || node.is_map() && node.fields().next().is_none();
     let Some(node) = config.or(list.function_config).filter(|node| !is_empty(*node)) else {
-        return Err(Box::new(Outcome::new(Severity::Error, NO_CONFIG)));
+        return Err(Box::new(Outcome::of(What::NoConfig)));
     };
     let name = if config.is_some() { "functionConfig" } else { STDIN };
     let config = Config::read(node).map_err(|e| Box::new(Outcome::unreadable(name, &e)))?;

@@ -51,8 +51,6 @@ pub mod resource_list;
 
 pub mod results;
 
-pub mod report;
-
 pub mod explained;
 
 pub mod aim;

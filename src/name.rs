@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A field of the functionConfig, or a flag that is used instead of it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Name {
     /// A field: `spec.mergeKeys[0]`.
     Field(String),

@@ -1,11 +1,13 @@
 //! Results as the KRM functions specification defines them: what happened, how severe it is, and where.
 //!
-//! A run makes a [`Report`] of each event. Only `words.rs` turns a report into English.
+//! A result is data: [`What`] happened, and where. Only `words.rs` makes English of it, when a host prints it.
 
 mod message;
-mod tags;
+mod owned;
+mod what;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_merge::file_path;
@@ -16,35 +18,35 @@ use krm_merge_core::policy::Settled;
 use krm_tree::child::Value as _;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::path::cut;
+use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::Unwritable;
 use krm_tree::tree::View;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_yaml::Value;
 use serde_yaml::value::{Tag, TaggedValue};
 
 use crate::name::Name;
-use crate::report::{Counts, Report};
 pub use message::{Message, Word};
-use tags::Tags;
-use words::of_settled;
-pub use words::{Did, at_comment, changed_by, contradicting, counted, followed, how_of, listed, next_step};
+pub use owned::{About, called, named};
+pub use what::{
+    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Lacks, LeftUpstream,
+    Margin, Missed, NoYaml, Privacy, Stays, TextForm, TextPlace, What, WhyUnread,
+};
+pub use words::{counted, next_step};
 
 /// The tag with the kind of a result, for programs: for example a conflict, or a move.
-pub const REASON: &str = "krm-merge.dev/reason";
-
-/// The reason of a result about a rule that decided nothing.
-const IDLE_RULE: &str = "idle-rule";
-
-/// The reason of the warning that dest did not come from original.
-const OTHER_ORIGINAL: &str = "other-original";
+const REASON: &str = "krm-merge.dev/reason";
 
 /// The tag that holds the value of original in a conflict, as JSON.
-pub const ORIGINAL: &str = "krm-merge.dev/original";
+const ORIGINAL: &str = "krm-merge.dev/original";
+
+/// The tag with the line of a conflict in dest's file.
+const LINE: &str = "krm-merge.dev/line";
 
 /// How severe a result is; the most severe first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The run failed: the items are unchanged, and the exit code is 1.
@@ -56,88 +58,66 @@ pub enum Severity {
 }
 
 /// One result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// What happened, on one line.
-    pub message: String,
+    /// What happened.
+    pub what: What,
     /// How severe it is.
     pub severity: Severity,
     /// The resource it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_ref: Option<ResourceRef>,
     /// The field it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<Field>,
     /// The file of the resource.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<File>,
-    /// Tags for programs.
-    #[serde(skip_serializing_if = "Tags::is_empty")]
-    pub tags: Tags,
     /// The line of a text that cannot be read, for a person at a terminal.
-    #[serde(skip)]
     pub excerpt: Option<String>,
-    /// The parts of the message, if it is a conflict.
-    #[serde(skip)]
-    pub clash: Option<Clash>,
-    /// The counts, if it tells those of a three-way merge.
-    #[serde(skip)]
-    pub counts: Option<Counts>,
-    /// The rule, if it tells that a rule decided nothing.
-    #[serde(skip)]
-    pub idle: Option<Name>,
     /// The place in a text that the user knows.
-    #[serde(skip)]
     pub at: Option<At>,
     /// The byte offset of the place in the text that has dest's resource.
-    #[serde(skip)]
     pub here: Option<usize>,
     /// Whether its values are secret, so that no person may see them.
-    #[serde(skip)]
     pub is_secret: bool,
-    /// Whether it tells what was done. A run that fails does nothing.
-    #[serde(skip)]
-    pub is_done: bool,
 }
 
-/// The parts of the message of a conflict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clash {
-    /// The place of the conflict: the field by key, or the fields that changed in a resource that one side deleted.
-    pub place: String,
-    /// The actions of the sides.
-    pub what: String,
-    /// Who won, or that nobody did.
-    pub settled: Settled,
-    /// Further words after the outcome.
-    pub more: String,
-}
-
-impl Clash {
-    fn message(&self) -> String {
-        message(format!("{}; {}", self.what, self.outcome()))
-    }
-
-    /// The outcome in words.
-    pub fn outcome(&self) -> String {
-        format!("{}{}", of_settled(self.settled), self.more)
-    }
-}
-
-/// A place in a text, and the message without that place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A place in a text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct At {
     /// The name of the text for the user: `stdin`, a field, or a file.
     pub text: String,
     /// The place.
     pub position: Position,
-    /// The message, to be shown after the place.
-    pub told: String,
+}
+
+impl Clash {
+    /// The place, in words.
+    pub fn place(&self) -> String {
+        words::place_of(&self.place)
+    }
+
+    /// What the sides did, in words.
+    pub fn what(&self) -> String {
+        self.what_by(own_names())
+    }
+
+    /// The same, with these names for the sides.
+    pub fn what_by(&self, names: Sides<&str>) -> String {
+        words::what_of(self, names)
+    }
+
+    /// The outcome, in words.
+    pub fn outcome(&self) -> String {
+        words::outcome(self)
+    }
+}
+
+/// The names of the sides, as the functionConfig has them.
+fn own_names() -> Sides<&'static str> {
+    Sides::of(Side::name)
 }
 
 /// The identity of a resource.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceRef {
     /// The apiVersion.
@@ -167,7 +147,7 @@ impl From<Identity<'_>> for ResourceRef {
 }
 
 /// A field, with its value on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
     /// The path, elements by index.
@@ -181,7 +161,7 @@ pub struct Field {
 }
 
 /// A file of the package.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct File {
     /// Its path in the package.
     pub path: String,
@@ -193,30 +173,66 @@ pub struct File {
 /// The longest message, in bytes. A message is one line of a terminal or a log; details are in the other fields, or in the input.
 const MESSAGE: usize = 8000;
 
-/// A message for display: on one line, without misleading characters, and not too long.
-fn message(text: String) -> String {
-    cut(shown::line(&text).into_owned(), MESSAGE)
+/// A message on one line, without misleading characters, and not too long.
+fn of_line(message: &str) -> String {
+    cut(shown::line(message).into_owned(), MESSAGE)
+}
+
+impl What {
+    /// How severe it is in most cases.
+    fn severity(&self) -> Severity {
+        match self {
+            Self::Wrong { .. }
+            | Self::Lacking { .. }
+            | Self::NoPartner { .. }
+            | Self::SourceIsItem { .. }
+            | Self::NoneSelected { .. }
+            | Self::DeletedBefore
+            | Self::NeitherForm
+            | Self::NoConfig
+            | Self::OneIdentity { .. } => Severity::Error,
+            Self::Noticed(noticed) if noticed.is_info() => Severity::Info,
+            Self::Conflict(_)
+            | Self::Noticed(_)
+            | Self::Refused { .. }
+            | Self::Broken { .. }
+            | Self::NotMoved { .. }
+            | Self::AddedUnclear(_)
+            | Self::LeftBehind { .. }
+            | Self::United(_)
+            | Self::Deeper { .. }
+            | Self::OtherOriginal { .. }
+            | Self::NotRead { .. }
+            | Self::NotReadHere(_)
+            | Self::LeftOut { .. }
+            | Self::StaysAt { .. }
+            | Self::DestIsAbove { .. }
+            | Self::ReleaseInDest(_)
+            | Self::Obeyed
+            | Self::TakesRole(_)
+            | Self::NoYaml(_)
+            | Self::NoMarkers { .. }
+            | Self::UnnamedDocument
+            | Self::Unreached { .. } => Severity::Warning,
+            Self::Apart { missed: Missed::Source | Missed::Changed(_) | Missed::New | Missed::Deleted, .. } => {
+                Severity::Warning
+            }
+            _ => Severity::Info,
+        }
+    }
 }
 
 impl Outcome {
-    /// A result that is not about a resource or a place.
+    /// A result that a host says in its own words. It is not about a resource or a place.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Self {
-            message: self::message(message.into()),
-            severity,
-            resource_ref: None,
-            field: None,
-            file: None,
-            tags: Tags::default(),
-            excerpt: None,
-            clash: None,
-            counts: None,
-            idle: None,
-            at: None,
-            here: None,
-            is_secret: false,
-            is_done: false,
-        }
+        Self { severity, ..Self::of(What::Said(message.into())) }
+    }
+
+    /// The result for what happened, with the severity that this has in most cases. It is not about a resource or a place.
+    pub fn of(what: What) -> Self {
+        let severity = what.severity();
+        let (resource_ref, field, file, excerpt, at, here) = (None, None, None, None, None, None);
+        Self { what, severity, resource_ref, field, file, excerpt, at, here, is_secret: false }
     }
 
     /// The error for output about a resource that cannot be written.
@@ -226,30 +242,42 @@ impl Outcome {
 
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
-        let at = At { text: text.to_owned(), position: error.position, told: error.message.clone() };
+        let Error { position, message, .. } = error;
+        let place = TextPlace { text: text.to_owned(), position: *position, form: TextForm::Input };
+        let at = Some(At { text: text.to_owned(), position: *position });
         let excerpt = error.excerpt().map(str::to_owned);
-        Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
+        Self { excerpt, at, ..Self::of(What::Wrong { why: message.clone(), place }) }
     }
 
-    /// This result with its place in a file that the user knows, and with the message for that place.
+    /// This error in a text of the functionConfig or of stdin, with its place in a file that the user knows.
     #[must_use]
-    pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
-        let message = message(format!("{path}:{position}: {told}"));
+    pub fn moved_to(self, (path, position): (String, Position), why: String) -> Self {
         let file = self.file.or_else(|| Some(File { path: path.clone(), index: None }));
-        Self { message, at: Some(At { text: path, position, told }), file, ..self }
+        let at = Some(At { text: path.clone(), position });
+        let place = TextPlace { text: path, position, form: TextForm::File };
+        Self { what: What::Wrong { why, place }, at, file, ..self }
+    }
+
+    /// This result, whose place is in a file, with the place at the beginning of its message, as editors find it.
+    pub fn put_place_first(&mut self) {
+        let Some(At { text, position }) = &self.at else { return };
+        let why = match &self.what {
+            What::Wrong { why, .. } => why.clone(),
+            What::Lacking { rest, .. } => words::lacking(rest),
+            _ => return,
+        };
+        let place = TextPlace { text: text.clone(), position: *position, form: TextForm::File };
+        self.what = What::Wrong { why, place };
     }
 
     /// A resource lacks a field. `rest` names the field that it must have, and says why.
     pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
         let at = match &resource.origin {
-            Origin::File { name, .. } => {
-                let told = format!("the resource must have {rest}");
-                Some(At { text: name.clone(), position: resource.node().position(), told })
-            }
+            Origin::File { name, .. } => Some(At { text: name.clone(), position: resource.node().position() }),
             Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
         };
-        let message = format!("{} must have {rest}", resource.whereabouts());
-        Self { at, ..Self::new(Severity::Error, message) }.about(resource)
+        let what = What::Lacking { whereabouts: resource.whereabouts(), rest: rest.to_owned() };
+        Self { at, ..Self::of(what) }.about(resource)
     }
 
     /// A resource that cannot be merged.
@@ -289,23 +317,51 @@ impl Outcome {
 
     /// A conflict.
     pub fn conflict(severity: Severity, clash: Clash) -> Self {
-        Self { message: clash.message(), clash: Some(clash), ..Self::new(severity, "") }.because("conflict")
+        Self { severity, ..Self::of(What::Conflict(Box::new(clash))) }
     }
 
-    /// The same result with a tag that says its kind.
-    #[must_use]
-    pub fn because(mut self, reason: &str) -> Self {
-        self.tags.insert(REASON, reason.to_owned());
-        self
+    /// The conflict that it tells, if it tells one.
+    pub fn clash(&self) -> Option<&Clash> {
+        if let What::Conflict(clash) = &self.what { Some(clash) } else { None }
+    }
+
+    /// The same, to be changed.
+    pub fn clash_mut(&mut self) -> Option<&mut Clash> {
+        if let What::Conflict(clash) = &mut self.what { Some(clash) } else { None }
+    }
+
+    /// The counts, if it tells those of a three-way merge.
+    pub fn counts(&self) -> Option<Counts> {
+        if let What::Counts(counts) = self.what { Some(counts) } else { None }
+    }
+
+    /// The rule, if it tells that a rule decided nothing.
+    pub fn idle(&self) -> Option<&Name> {
+        if let What::IdleDecision { rule, .. } = &self.what { Some(rule) } else { None }
+    }
+
+    /// The kind of the result for programs, which a tag names.
+    pub fn reason(&self) -> Option<&'static str> {
+        Some(match &self.what {
+            // A rule of the user decided it, so nobody needs to look.
+            What::Conflict(_) if self.severity == Severity::Info => "decided",
+            What::Conflict(_) => "conflict",
+            What::Noticed(noticed) if noticed.is_info() => "combined",
+            What::FileMerged { .. } => "combined",
+            What::Moved { .. } => "moved",
+            What::IdleDecision { .. } => "idle-rule",
+            What::OtherOriginal { .. } => "other-original",
+            What::Differs(_, kind) => kind,
+            _ => return None,
+        })
     }
 
     /// Makes a conflict open again: it has no winner, and someone must decide.
     pub fn leave_open(&mut self) {
         self.severity = Severity::Error;
-        if let Some(clash) = &mut self.clash {
+        if let Some(clash) = self.clash_mut() {
             clash.settled = Settled::Open;
-            clash.more.clear();
-            self.message = clash.message();
+            clash.notes.clear();
         }
     }
 
@@ -316,8 +372,8 @@ impl Outcome {
             [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>()
         });
         let of_file = self.file.as_ref().map_or(0, |f| f.path.len());
-        let of_place = self.clash.as_ref().map_or(0, |clash| clash.place.len());
-        self.message.len() + of_field + of_resource + of_file + of_place
+        let of_place = self.clash().map_or(0, |clash| clash.place().len());
+        self.message().len() + of_field + of_resource + of_file + of_place
     }
 
     /// This result, about a resource.
@@ -331,28 +387,38 @@ impl Outcome {
         self
     }
 
-    /// Whether it is a conflict.
+    /// Whether it is a conflict that no rule of the user decided.
     pub fn is_conflict(&self) -> bool {
-        self.is_because("conflict")
+        matches!(self.what, What::Conflict(_)) && self.severity != Severity::Info
     }
 
     /// Whether it is a conflict that nobody has decided.
     pub fn is_open(&self) -> bool {
-        self.is_conflict() && self.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
+        self.is_conflict() && self.clash().is_some_and(|clash| clash.settled == Settled::Open)
     }
 
-    fn is_because(&self, reason: &str) -> bool {
-        self.tags.get(REASON).is_some_and(|own| own == reason)
+    /// The message on one line, without misleading characters, and not too long: details are in the other fields, or in the input.
+    pub fn message(&self) -> String {
+        self.in_words_of(own_names())
     }
 
-    fn with_original(mut self, json: Option<String>) -> Self {
-        json.into_iter().for_each(|json| self.tags.insert(ORIGINAL, json));
-        self
+    /// The same, with these names for the sides.
+    pub fn in_words_of(&self, names: Sides<&str>) -> String {
+        of_line(&words::message(&self.what, names))
+    }
+
+    /// The message without the place, for hosts that show the place apart.
+    pub fn without_place(&self) -> String {
+        match &self.what {
+            What::Wrong { why, .. } if self.at.is_some() => why.clone(),
+            What::Lacking { rest, .. } if self.at.is_some() => words::lacking(rest),
+            _ => self.message(),
+        }
     }
 
     /// One line for stderr, with the resource and the file, which are in other fields than the message.
     pub fn line(&self) -> String {
-        self.word().says(self.said()).to_string()
+        self.word().says(self.said(own_names())).to_string()
     }
 
     /// What it is to people.
@@ -367,15 +433,16 @@ impl Outcome {
     }
 
     /// The line without its first word.
-    fn said(&self) -> String {
+    fn said(&self, names: Sides<&str>) -> String {
         // A line that begins with a place in the resource's own file does not repeat the file.
         let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
-        self.at.as_ref().filter(is_there).map_or_else(|| self.said_with("", &self.message), |at| self.said_at(at))
+        let at = self.at.as_ref().filter(is_there);
+        at.map_or_else(|| self.said_with("", &self.in_words_of(names)), |at| self.said_at(at))
     }
 
     /// The same for an error in a text. It begins with the place.
-    fn said_at(&self, At { text, position, told }: &At) -> String {
-        Self { file: None, ..self.clone() }.said_with(&format!("{text}:{position}: "), told)
+    fn said_at(&self, At { text, position }: &At) -> String {
+        Self { file: None, ..self.clone() }.said_with(&format!("{text}:{position}: "), &self.without_place())
     }
 
     fn said_with(&self, place: &str, message: &str) -> String {
@@ -455,13 +522,52 @@ impl From<Exceeded> for Box<Outcome> {
     }
 }
 
+/// A result as the specification has it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Json<'r> {
+    message: String,
+    severity: Severity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_ref: Option<&'r ResourceRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'r Field>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'r File>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tags: BTreeMap<&'static str, Cow<'r, str>>,
+}
+
+impl<'r> Json<'r> {
+    /// A result, with the line of a conflict in dest's file if a host knows it.
+    pub fn of(result: &'r Outcome, line: Option<usize>) -> Self {
+        let Outcome { severity, resource_ref, field, file, .. } = result;
+        let original = result.clash().and_then(|clash| clash.original.as_deref()).map(Cow::Borrowed);
+        let line = line.map(|line| Cow::Owned(line.to_string()));
+        let tags = [(REASON, result.reason().map(Cow::Borrowed)), (ORIGINAL, original), (LINE, line)];
+        Self {
+            message: result.message(),
+            severity: *severity,
+            resource_ref: resource_ref.as_ref(),
+            field: field.as_ref(),
+            file: file.as_ref(),
+            tags: tags.into_iter().filter_map(|(tag, value)| Some((tag, value?))).collect(),
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Json::of(self, None).serialize(serializer)
+    }
+}
+
 /// Results as YAML: a map with the one field `results`.
 ///
 /// # Errors
 /// It takes more than is left of the budget.
-pub fn to_yaml(results: &[Outcome], budget: &Budget) -> Result<String, Exceeded> {
-    let results = BTreeMap::from([("results", results)]);
-    budget.written(Written::Results, |out| serde_yaml::to_writer(out, &results))
+pub fn to_yaml(results: &[impl Serialize], budget: &Budget) -> Result<String, Exceeded> {
+    budget.written(Written::Results, |out| serde_yaml::to_writer(out, &BTreeMap::from([("results", results)])))
 }
 
 /// The results of a run so far, as many as the budget allows.
@@ -475,14 +581,6 @@ impl<'b> Results<'b> {
     /// An empty list of results.
     pub fn new(budget: &'b Budget) -> Self {
         Self { all: Vec::new(), budget }
-    }
-
-    /// Reports what happened.
-    ///
-    /// # Errors
-    /// It takes more than is left of the budget.
-    pub fn report(&mut self, report: &Report<'_, '_>) -> Result<(), Box<Outcome>> {
-        self.tell([Outcome::of(report, self.budget)])
     }
 
     /// Adds results.
@@ -521,13 +619,13 @@ impl<'b> Results<'b> {
 /// important ones. A run that fails did nothing, so nothing is told as done.
 pub fn finish(results: &mut Vec<Outcome>) {
     if results.iter().any(|result| result.severity == Severity::Error) {
-        results.retain(|result| !result.is_done);
+        results.retain(|result| !result.what.is_done());
     }
     let key = |r: &Outcome| {
         let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
         (
             // A wrong original makes conflicts that are none, and a host may show only the first results.
-            !r.is_because(OTHER_ORIGINAL),
+            !matches!(r.what, What::OtherOriginal { .. }),
             r.severity,
             !r.is_open(),
             r.file.as_ref().map(|f| (f.path.clone(), f.index)),

@@ -20,8 +20,7 @@ use super::{CarriedSide, Has};
 use crate::config::Role;
 use crate::decision::{ConflictView, Decision, Decisions, Take};
 use crate::name::Name;
-use crate::report::{About, Report};
-use crate::results::Outcome;
+use crate::results::{About, Outcome};
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
@@ -130,11 +129,6 @@ struct DocumentFile<'f, 'b> {
     notes: Vec<(Vec<String>, Outcome)>,
 }
 
-/// The result for an event of a merge of a file without a name.
-fn outcome(report: &Report<'_, '_>, budget: &Budget) -> Outcome {
-    Outcome { resource_ref: None, ..Outcome::of(report, budget) }
-}
-
 impl DocumentOwner for DocumentFile<'_, '_> {
     fn decide<'a>(&mut self, roots: Sides<NodeRef<'a>>, by_conflict: &mut ByConflict<'_, 'a>) {
         let own = roots.map(|root| nameless(root, self.path));
@@ -143,7 +137,9 @@ impl DocumentOwner for DocumentFile<'_, '_> {
             let ruling = self.decisions.of(&ConflictView::of_place(conflict, sides, &own.dest));
             let place = conflict.path.shown();
             let conflict = Conflict::Place { sides, dest: &own.dest, conflict };
-            let told = outcome(&Report::of_conflict(&conflict, String::new(), ruling), self.combiner.budget);
+            // The file has no name.
+            let told = Outcome::of_conflict(&conflict, String::new(), ruling, self.combiner.budget);
+            let told = Outcome { resource_ref: None, ..told };
             self.conflicts.push(ToldConflict { rule: ruling.rule.map(|rule| rule.name.clone()), place, told });
             let is_decided = ruling.rule.is_some() && ruling.treatment.policy() != OnConflict::Fail;
             is_decided.then(|| ruling.treatment.pick())
@@ -161,8 +157,8 @@ impl DocumentOwner for DocumentFile<'_, '_> {
                 Notice::CommentsLost(comments) | Notice::CommentsNotTaken(comments) => comments.clone(),
                 _ => Vec::new(),
             };
-            let told = outcome(&Report::Warning { about, warning, side: Role::Updated }, self.combiner.budget);
-            self.notes.push((comments, told));
+            let told = Outcome::of_warning(&warning, about, Role::Updated, self.combiner.budget);
+            self.notes.push((comments, Outcome { resource_ref: None, ..told }));
         }
     }
 

@@ -7,8 +7,7 @@ use krm_merge::resource::Resource;
 use krm_tree::limit::Budget;
 
 use crate::config::{Config, Mode, Role};
-use crate::report::{Missed, Report, Stays};
-use crate::results::{Outcome, Results};
+use crate::results::{Missed, Outcome, Results, Stays, What};
 use crate::roles::Roles;
 
 /// Reports one result for each such file. In ThreeWay, the files of original and updated at the same path are one file.
@@ -26,8 +25,11 @@ pub(super) fn tell(
         return Ok(());
     }
     let of_role = |role: Role| roles.apart.iter().filter(move |(r, _)| *r == role).map(|(_, item)| item);
-    let mut tell =
-        |item: &Resource<'_>, missed| results.report(&Report::Apart { item, missed, stays: stays(item, roles) });
+    let mut tell = |item: &Resource<'_>, missed| {
+        let (whereabouts, field) = (item.whereabouts(), item.missing().unwrap_or("metadata.name"));
+        let what = What::Apart { whereabouts, field, missed, stays: stays(item, roles) };
+        results.tell([Outcome::of(what).about(item)])
+    };
     if config.mode() != Mode::ThreeWay {
         return of_role(Role::Source).try_for_each(|item| tell(item, Missed::Source));
     }

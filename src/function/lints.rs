@@ -1,7 +1,7 @@
 //! Lints: what the owner of a package should look at, by the package before and after a merge.
 //!
 //! A lint changes nothing and decides nothing, so all of them run when the merge is done. Each one is a function from the [`Package`] to
-//! reports, and knows no other lint.
+//! results, and knows no other lint.
 
 mod broken;
 mod idle;
@@ -23,11 +23,11 @@ use krm_tree::tree::Tree;
 use super::output::Verdict;
 use crate::config::Config;
 use crate::decision::Decisions;
-use crate::report::{About, Report};
+use crate::results::{About, Outcome};
 use crate::roles::Roles;
 
 /// A lint: what it finds in a package.
-type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Report<'p, 'a>>;
+type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Outcome>;
 
 /// The lints of a mode: first those of what the merge made, then those of what the user gave for it.
 fn of(mode: Mode) -> [&'static [Lint]; 2] {
@@ -77,13 +77,13 @@ pub(super) struct Subject<'p, 'a> {
 }
 
 /// What was found in what the merge made.
-pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Report<'p, 'a>> {
+pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Outcome> {
     let [of_result, _] = of(package.rules.mode);
     of_result.iter().flat_map(move |lint| lint(package))
 }
 
 /// What was found in what the user gave.
-pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Report<'p, 'a>> {
+pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Outcome> {
     let [_, of_input] = of(package.rules.mode);
     of_input.iter().flat_map(move |lint| lint(package))
 }
@@ -111,7 +111,7 @@ impl<'p, 'a> Subject<'p, 'a> {
         }
     }
 
-    /// One of its resources, for a report.
+    /// One of its resources, for a result.
     fn about(&self, resource: &'p Resource<'a>) -> About<'p, 'a> {
         let of_sources = self.sources.iter().map(|source| source.secret).max();
         About { resource, secret: Resource::secret(self.sides).max(of_sources.unwrap_or_default()) }

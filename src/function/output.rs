@@ -27,7 +27,7 @@ impl<Text> Output<Text> {
     /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
     pub fn of(stdout: Text, results: &[Outcome]) -> Self {
         let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
-        let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.idle.is_some()));
+        let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.idle().is_some()));
         let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
         let lines = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat());
         let stderr = lines.chain(stop.map(results::next_step)).collect();

@@ -13,8 +13,7 @@ use super::output::Verdict;
 use super::three_way;
 use crate::config::{Config, Mode, Role};
 use crate::decision::{ConflictView, Decisions};
-use crate::report::{About, Counts, Report};
-use crate::results::{Outcome, Results, Severity};
+use crate::results::{Counts, Outcome, Results, Severity, What};
 use crate::roles::Roles;
 
 /// One run: the decisions of the user, and what was said so far.
@@ -92,17 +91,17 @@ impl<'a> Run<'a> {
             decisions: &decisions,
             verdict,
         };
-        lints::of_result(package).try_for_each(|report| results.report(&report))?;
+        results.tell(lints::of_result(package))?;
         if rules.mode == Mode::ThreeWay {
             let conflicts = results.count(Outcome::is_conflict);
             let counts = match verdict {
                 Verdict::Passed => three_way::counts(written),
                 Verdict::Failed => Counts { unchanged: roles.dest.len(), ..Counts::default() },
             };
-            results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
+            results.tell([Outcome::of(What::Counts(Counts { conflicts, ..counts }))])?;
         }
         // These come after the counts, because a host that shows only a few lines must show the counts.
-        lints::of_input(package).try_for_each(|report| results.report(&report))?;
+        results.tell(lints::of_input(package))?;
         Ok(results.into_vec())
     }
 
@@ -114,20 +113,7 @@ impl<'a> Run<'a> {
     /// Reports what the owner of a resource should know.
     pub fn tell(&mut self, note: Note<'_, 'a>) -> Result<(), Box<Outcome>> {
         let side = self.side();
-        self.results.report(&match note {
-            Note::Warning { about: resource, secret, warning } => {
-                Report::Warning { about: About { resource, secret }, warning, side }
-            }
-            Note::DeletedBefore(dest) => Report::DeletedBefore(dest),
-            Note::Deleted { dest, source } => Report::Deleted { dest, source },
-            Note::United { dest, into } => Report::United { dest, into },
-            Note::Followed { dest, updated } => Report::Followed { dest, updated },
-            Note::Renamed(note) => Report::Renamed(note),
-            Note::Moved { dest, to } => Report::Moved { dest, to },
-            Note::NotMoved { dest, to } => Report::NotMoved { dest, to },
-            // Which items are no resources was told before the merge.
-            _ => return Ok(()),
-        })
+        self.results.tell(Outcome::of_note(note, side, self.budget))
     }
 
     /// Decides a conflict, and reports it.
@@ -140,7 +126,7 @@ impl<'a> Run<'a> {
             }
             Conflict::Place { .. } | Conflict::MovedApart { .. } => String::new(),
         };
-        self.results.report(&Report::of_conflict(conflict, original, ruling))?;
+        self.results.tell([Outcome::of_conflict(conflict, original, ruling, self.budget)])?;
         Ok(ruling.treatment)
     }
 

@@ -9,8 +9,7 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use crate::aim::{Aim, Need, Sight};
 use crate::config::{Mode, Role};
-use crate::report::{Alike, Report};
-use crate::results::{Outcome, Results, Severity};
+use crate::results::{Alike, Outcome, Results, Severity, What, named};
 use crate::roles::Roles;
 use crate::target::Target;
 
@@ -50,7 +49,10 @@ pub(super) fn merge_sources<'r, 'a>(
         // The source may itself be the item that the user wants to merge into. If it were merged, it would be added to its own file again.
         let itself = field(source, roles).filter(|f| !used.contains(f) || source.path == source.relative_path);
         match itself.filter(|_| rules.mode != Mode::Strategic) {
-            Some(field) => results.report(&Report::SourceIsItem { source, field })?,
+            Some(field) => {
+                let what = What::SourceIsItem { source: named(source), field: field.to_owned() };
+                results.tell([Outcome::of(what).about(source)])?;
+            }
             None => unmet.push(source),
         }
     }
@@ -78,7 +80,13 @@ fn merge_selected<'r, 'a>(
     // What is gone already need not go again.
     let must_hit = aim.need == Need::Hit && !sources.iter().all(|source| patch::deletes(source.node()));
     if selected.is_empty() && must_hit {
-        return results.report(&Report::NoneSelected { aim, items: sourcing.present().count(), passed_over });
+        return results.tell([Outcome::of(What::NoneSelected {
+            aim: aim.name.clone(),
+            targets: aim.targets.iter().map(Target::to_string).collect(),
+            exclude: aim.exclude.len(),
+            items: sourcing.present().count(),
+            passed_over,
+        })]);
     }
     tell_idle_excludes(sourcing, aim, results)?;
     let edits = sources.first().and_then(|source| Some((source, roles.edits.get(&source.input?)?)));
@@ -90,7 +98,7 @@ fn merge_selected<'r, 'a>(
                 found = if here == Found::Place { here } else { found };
             }
             if found == Found::Nothing && !selected.is_empty() && !matches!(edit.does, Does::Delete) {
-                results.report(&Report::NoPlace { aim, place: edit.path.to_string() })?;
+                results.tell([no_place(aim, edit.path.to_string())])?;
             }
         }
     } else {
@@ -109,7 +117,8 @@ fn merge_selected<'r, 'a>(
             tell_left(Some(aim), &left.unwrap_or_default(), results)?;
         }
     }
-    results.report(&Report::Selected { aim, count: selected.len(), passed_over })
+    let (aim, count) = (aim.name.clone(), selected.len());
+    results.tell([Outcome::of(What::Selected { aim, count, passed_over })])
 }
 
 /// Reports what is to be left out and leaves out nothing: mostly a name in it is wrong, and the item that was meant is changed. A selector asks
@@ -119,13 +128,21 @@ fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Resu
         !sourcing.present().any(|(_, item)| exclude.fits(item) && aim.targets.iter().any(|target| target.fits(item)))
     };
     let by_name = aim.exclude.iter().filter(|exclude| !exclude.has_selector());
-    by_name.filter(is_idle).try_for_each(|target| results.report(&Report::IdleExclude(target)))
+    results.tell(
+        by_name
+            .filter(is_idle)
+            .map(|target| Outcome::of(What::IdleExclude { name: target.name().clone(), target: target.to_string() })),
+    )
 }
 
 /// Reports the places of a source that no item has and that it does not make.
 fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let Some(aim) = aim else { return Ok(()) };
-    left.iter().try_for_each(|place| results.report(&Report::NoPlace { aim, place: place.shown() }))
+    results.tell(left.iter().map(|place| no_place(aim, place.shown())))
+}
+
+fn no_place(aim: &Aim, place: String) -> Outcome {
+    Outcome::of(What::NoPlace { aim: aim.name.clone(), targets: aim.targets.len(), place })
 }
 
 /// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.
@@ -136,23 +153,27 @@ fn without_partner<'r, 'a>(
     results: &mut Results<'_>,
 ) -> Result<Option<&'r Resource<'a>>, Box<Outcome>> {
     if patch::deletes(source.node()) {
-        results.report(&Report::GoneBefore(source))?;
+        results.tell([Outcome::of(What::GoneBefore(named(source))).about(source)])?;
         return Ok(None);
     }
     let is_optional = aim.is_some_and(|aim| aim.need == Need::Optional);
     match sourcing.mode() {
-        Mode::Strategic if is_optional => results.report(&Report::NotAdded(source)).map(|()| None),
+        Mode::Strategic if is_optional => results.tell([not_added(source)]).map(|()| None),
         // A patch changes an item. If it matches no item, its name is mostly wrong.
         Mode::Strategic => Ok(Some(source)),
         // An overlay may add resources.
         Mode::TwoWay | Mode::ThreeWay if aim.is_some_and(|aim| aim.missing == Missing::Left) => {
-            results.report(&Report::NotAdded(source)).map(|()| None)
+            results.tell([not_added(source)]).map(|()| None)
         }
         Mode::TwoWay | Mode::ThreeWay => {
             sourcing.add(source).map_err(Outcome::fault)?;
             Ok(Some(source))
         }
     }
+}
+
+fn not_added(source: &Resource<'_>) -> Outcome {
+    Outcome::of(What::NotAdded(named(source))).about(source)
 }
 
 /// The field whose `path` is the file of a source that stays in the package.
@@ -176,18 +197,31 @@ fn tell_unmet(
     }
     for source in alone {
         let Some(identity) = source.identity else { continue };
-        let alike = match by_name.get(&(identity.kind, identity.name)) {
-            Some(alike) if alike.api_version == identity.api_version => Some(Alike::OtherNamespace(*alike)),
-            Some(alike) => Some(Alike::OtherVersion(*alike)),
+        let of_name = by_name.get(&(identity.kind, identity.name)).copied();
+        // If dest has the resource under another apiVersion, or one of both names no namespace, the source was mostly meant for that resource.
+        let is_other_version = |alike: &Identity<'_>| alike.api_version != identity.api_version;
+        let is_meant = of_name.is_some_and(|alike| {
+            is_other_version(&alike) || alike.namespace.is_empty() || source.named().namespace.is_empty()
+        });
+        let alike = match of_name {
+            Some(alike) if is_other_version(&alike) => Some(Alike::OtherVersion(alike.to_string())),
+            Some(alike) => Some(Alike::OtherNamespace(alike.to_string())),
             None => match of_kind.get(identity.kind).map(Vec::as_slice) {
-                Some([only]) if mode == Mode::Strategic => Some(Alike::OnlyOfKind(*only)),
+                Some([only]) if mode == Mode::Strategic => {
+                    Some(Alike::OnlyOfKind(only.kind.to_owned(), only.to_string()))
+                }
                 _ => None,
             },
         };
-        results.report(&match mode {
-            Mode::TwoWay | Mode::ThreeWay => Report::Added { source, alike },
-            Mode::Strategic => Report::NoPartner { source, alike },
-        })?;
+        let own = named(source);
+        let outcome = match mode {
+            Mode::Strategic => Outcome::of(What::NoPartner { source: own, alike }),
+            Mode::TwoWay | Mode::ThreeWay => {
+                let severity = if is_meant { Severity::Warning } else { Severity::Info };
+                Outcome { severity, ..Outcome::of(What::Added { source: own, alike }) }
+            }
+        };
+        results.tell([outcome.about(source)])?;
     }
     Ok(())
 }

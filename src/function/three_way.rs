@@ -8,8 +8,7 @@ use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
 use crate::config::Role;
-use crate::report::{Counts, LeftUpstream, Report};
-use crate::results::{Outcome, Results, Severity};
+use crate::results::{Counts, LeftUpstream, Outcome, Results, Severity, What, named};
 use crate::roles::Roles;
 
 /// The merge of the changes from original to updated into dest.
@@ -71,13 +70,18 @@ pub(super) fn tell_moves(
     }
     for came in came {
         let Some((left, fate)) = key(came).and_then(|key| left.get(&key)) else { continue };
-        results.report(&Report::MayHaveMoved { came, left, fate: *fate })?;
+        // Resources of one identity are told apart by their files.
+        let is_same = came.identity == left.identity;
+        let called = |resource: &Resource<'_>| {
+            let path = resource.relative_path.filter(|_| is_same).map(str::to_owned);
+            [Some(named(resource)), path]
+        };
+        let what = What::MayHaveMoved { came: called(came), left: called(left), fate: *fate };
+        results.tell([Outcome::of(what).about(came)])?;
     }
     if merged.rules.policy.renames == Renames::Ignore {
         return Ok(());
     }
-    for [dest, original] in left_behind(merged.resources.iter().map(|resource| &resource.member)) {
-        results.report(&Report::LeftBehind { dest, original })?;
-    }
-    Ok(())
+    let left = left_behind(merged.resources.iter().map(|resource| &resource.member));
+    results.tell(left.into_iter().map(Outcome::left_behind))
 }

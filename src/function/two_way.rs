@@ -5,7 +5,7 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge::rules::Rules;
 use krm_yaml::hashed::{Empty, HashMap};
 
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, What};
 use crate::roles::Roles;
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
@@ -36,17 +36,6 @@ fn apart(one: &Resource<'_>, other: &Resource<'_>) -> Option<Box<Outcome>> {
     if base == overlay {
         return None;
     }
-    let so = match (base.is_empty(), overlay.is_empty()) {
-        (false, false) => {
-            format!("`source: [{{path: {overlay}, into: {base}}}]`, or `source={overlay} into={base}` in a ConfigMap")
-        }
-        (true, _) => format!("`source: [{{path: {overlay}}}]`, or `source={overlay}` in a ConfigMap"),
-        (false, true) => format!("`source: [{{path: {base}}}]`, or `source={base}` in a ConfigMap"),
-    };
-    let message = format!(
-        "`source` must say which folder is merged into the others, for {} is of one identity with {}: write {so}",
-        one.whereabouts(),
-        other.whereabouts()
-    );
-    Some(Box::new(Outcome::new(Severity::Error, message).about(other)))
+    let what = What::OneIdentity { items: [one, other].map(Resource::whereabouts), folders: [base, overlay] };
+    Some(Box::new(Outcome::of(what).about(other)))
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::Outcome;
+use krm_tree::sides::Sides;
+
+use super::{Outcome, own_names};
 
 /// What a message is. Its first word says it to people, and has a colour where they see colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,12 @@ pub struct Message {
 impl Message {
     /// The message for a result.
     pub fn of(result: &Outcome) -> Self {
-        result.word().says(result.at.as_ref().map_or_else(|| result.said(), |at| result.said_at(at)))
+        Self::in_words_of(own_names(), result)
+    }
+
+    /// The message for a result, with these names for the sides.
+    pub fn in_words_of(names: Sides<&str>, result: &Outcome) -> Self {
+        result.word().says(result.at.as_ref().map_or_else(|| result.said(names), |at| result.said_at(at)))
     }
 }
 

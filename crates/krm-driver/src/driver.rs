@@ -322,7 +322,7 @@ fn by_field<'a>(
     let labels = Labels::of(versions);
     let names = labels.named();
     let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
-    let Some(told) = merge.told(name, names) else {
+    let Some(told) = merge.told(name) else {
         let end = by_line(versions)?;
         let Some(fault) = merge.fault().filter(|_| end == End::Differs) else { return Ok(end) };
         tell_open(versions, Word::Conflict, &format!("{name}: {fault}; someone must decide"));
@@ -361,11 +361,11 @@ fn by_field<'a>(
     followed.chain(merge.decided()).for_each(|told| tell(versions, Word::Info, &told));
     merge.written_out().iter().for_each(|told| tell(versions, Word::Warning, told));
     told.conflicts.iter().for_each(|conflict| {
-        let Message { word, text } = Message::of(conflict);
+        let Message { word, text } = Message::in_words_of(names, conflict);
         tell_open(versions, word, &text);
     });
-    for (of, what) in &told.asked {
-        tell_open(versions, Word::Conflict, &format!("{of}: {what}; someone must decide"));
+    for (of, clash) in &told.asked {
+        tell_open(versions, Word::Conflict, &format!("{of}: {}; {}", clash.what_by(names), clash.outcome()));
     }
     write(versions, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })

@@ -17,7 +17,7 @@ use krm_folders::carry::is_unread;
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge_function::config::{Config, Role};
-use krm_merge_function::results::{self, Outcome, ResourceRef, Severity};
+use krm_merge_function::results::{self, Outcome, ResourceRef, What};
 use krm_tree::sides::{Side as Version, Sides};
 use krm_tree::tree::Pick;
 use krm_yaml::secret::Secret;
@@ -85,7 +85,8 @@ fn marked(
     for path in paths {
         changes.extend(drawn.file(path)?);
         if let Some(beside) = drawn.beside(path)? {
-            results.push(told_beside(path, &beside.path));
+            let what = What::NoMarkers { path: path.to_owned(), beside: beside.path.clone() };
+            results.push(Outcome::of(what));
             changes.push(beside);
         }
     }
@@ -120,14 +121,6 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
 
 /// What the name of updated's version of a file ends with, if it lies beside dest's.
 pub(crate) const BESIDE: &str = ".updated";
-
-/// The message about a file that is no text, and about updated's version of it.
-fn told_beside(path: &str, beside: &str) -> Outcome {
-    let message = format!(
-        "{path} is no text, so it gets no markers: dest's stays, and updated's is {beside}: `resolve --take theirs` takes it, and `--take ours` deletes it"
-    );
-    Outcome::new(Severity::Warning, message)
-}
 
 /// The merged files in case one side wins.
 #[derive(Default)]

@@ -12,11 +12,10 @@ use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_core::review::{Reviewed, review};
-use krm_merge_core::warning::Notice;
+use krm_merge_core::warning::{Notice, Warning};
 use krm_merge_function::config::Role;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_merge_function::report::{About, Report};
-use krm_merge_function::results::{File, Outcome, Severity, at_comment, contradicting, followed};
+use krm_merge_function::results::{About, Clash, Dispute, File, Margin, Outcome, Privacy, Severity};
 use krm_tree::limit::Kind;
 use krm_tree::links;
 use krm_tree::path::FieldPath;
@@ -79,8 +78,8 @@ pub struct DriverText<'a> {
     pub parts: Vec<Part>,
     /// The results for the conflicts.
     pub conflicts: Vec<Outcome>,
-    /// The messages about comments that a person must choose: the name of the resource or file, and the message.
-    pub asked: Vec<(String, String)>,
+    /// The comments that a person must choose, each with the name of its resource or file.
+    pub asked: Vec<(String, Clash)>,
     /// The comments that the user need not choose, because their place is already decided.
     pub waived: Vec<&'a str>,
 }
@@ -139,7 +138,9 @@ impl<'r, 'a> Merge<'r, 'a> {
     pub fn followed(&self, theirs: &str) -> Vec<String> {
         let moved = self.resources.iter().filter_map(|resource| {
             let [own, other] = resource.merged.member.moved()?;
-            Some(format!("{}: {}", called(&resource.merged.member), followed(own, other, theirs)))
+            let names = Sides { updated: theirs, ..Sides::of(Side::name) };
+            let told = Outcome::followed([own, other]).in_words_of(names);
+            Some(format!("{}: {told}", called(&resource.merged.member)))
         });
         moved.collect()
     }
@@ -154,10 +155,10 @@ impl<'r, 'a> Merge<'r, 'a> {
             let tree = merged.merged.content()?;
             let Reviewed { warnings, .. } = review(&tree, self.rules.cursor(about.resource), about.resource.node());
             let unions = warnings.into_iter().filter(|warning| matches!(warning.notice, Notice::Union(_)));
-            let told = unions.map(|warning| Report::Warning { about, warning, side: Role::Updated });
-            let message = |report| Outcome::in_words_of(Sides::of(Side::name), &report, self.rules.budget).message;
+            let message =
+                |warning: Warning<'_>| Outcome::of_warning(&warning, about, Role::Updated, self.rules.budget).message();
             let name = called(&merged.merged.member);
-            Some(told.map(|report| format!("{name}: {}", message(report))).collect::<Vec<_>>())
+            Some(unions.map(|warning| format!("{name}: {}", message(warning))).collect::<Vec<_>>())
         };
         self.resources.iter().filter_map(of_resource).flatten().collect()
     }
@@ -213,9 +214,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().any(|resource| resource.merged.is_disputed())
     }
 
-    /// The text of the merge and the messages about it. `name` is the name of the file, `names` those of the sides. `None` if the text
-    /// takes more bytes than allowed.
-    pub fn told(&self, name: &str, names: Sides<&str>) -> Option<DriverText<'a>> {
+    /// The text of the merge, and what to report about it. `name` is the name of the file. `None` if the text takes more bytes than allowed.
+    pub fn told(&self, name: &str) -> Option<DriverText<'a>> {
         let mut told = DriverText::default();
         let ours = self.resources.iter().filter(|resource| resource.merged.member.sides.dest.is_some()).count();
         let mut draft = FileDraft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..FileDraft::default() };
@@ -223,7 +223,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         for (number, resource) in self.resources.iter().enumerate() {
             let sides = resource.merged.member.sides;
             let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node(), &bodies[side])));
-            self.tell(names, resource, &mut told);
+            self.tell(resource, &mut told);
             self.draft(number, here, &mut draft, &mut told)?;
         }
         // The conflicts are in the order of our text.
@@ -233,17 +233,17 @@ impl<'r, 'a> Merge<'r, 'a> {
             conflict.severity = Severity::Warning;
             conflict.file.get_or_insert_with(|| File { path: name.to_owned(), index: None });
         }
-        self.text(name, names, draft, &mut told)?;
+        self.text(name, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
         Some(told)
     }
 
     /// Reports the conflicts of a resource.
-    fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut DriverText<'a>) {
+    fn tell(&self, resource: &Merged<'r, 'a>, told: &mut DriverText<'a>) {
         let member = &resource.merged.member;
         resource.merged.conflicts(&mut |conflict| {
-            let report = Report::of_conflict(&conflict, String::new(), OnConflict::Fail.into());
-            let mut outcome = Outcome::in_words_of(names, &report, self.rules.budget);
+            let ruling = OnConflict::Fail.into();
+            let mut outcome = Outcome::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
             if name_of(member).is_none() {
                 outcome.resource_ref = None;
                 outcome.file = Some(File { path: called(member), index: None });
@@ -379,7 +379,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Builds the text in parts, and adds the messages about comments.
-    fn text(&self, name: &str, names: Sides<&str>, mut draft: FileDraft<'a>, told: &mut DriverText<'a>) -> Option<()> {
+    fn text(&self, name: &str, mut draft: FileDraft<'a>, told: &mut DriverText<'a>) -> Option<()> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
         let body = margins.body();
@@ -404,14 +404,16 @@ impl<'r, 'a> Merge<'r, 'a> {
             let more: Vec<Edit> = more.chain(end).collect();
             edits[side] = with_more(own, more)?;
         }
-        for (parts, place) in [(&above, "above"), (&below, "below")] {
-            told.asked.extend(asked_around(parts, place, names).map(|what| (name.to_owned(), what)));
+        for (parts, margin) in [(&above, Margin::Above), (&below, Margin::Below)] {
+            if parts.iter().any(|part| matches!(part, Part::Choice(_))) {
+                told.asked.push((name.to_owned(), Clash::open(Dispute::Margin(margin))));
+            }
         }
         let mut out = above;
         let parted = self.possible(parts(source, body, &edits, &draft.places).map_err(Unwritable::from))?;
         let asked =
             draft.asked.iter().filter(|(_, asked)| asked.lines.as_ref().is_none_or(|lines| parted.is_open(lines)));
-        told.asked.extend(asked.map(|(resource, asked)| (resource.clone(), asked.told(names))));
+        told.asked.extend(asked.map(|(resource, asked)| (resource.clone(), asked.clash())));
         out.extend(parted.parts);
         out.extend(below);
         let is_left = |fates: &Vec<Item>| fates.iter().any(|fate| *fate != Item::Goes);
@@ -573,24 +575,14 @@ impl AskedComment<'_> {
         Self { why, ..self }
     }
 
-    /// The message about the comment.
-    fn told(&self, names: Sides<&str>) -> String {
+    /// The conflict of the comment.
+    fn clash(&self) -> Clash {
         match self.why {
-            WhyAsked::Contradiction(texts) => contradicting(names, &self.path, texts),
-            WhyAsked::Secret(texts) => at_comment(names, &self.path, texts),
-            WhyAsked::Apart => {
-                let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
-                format!("one side changed a comment{place}, and the other side changed it or what it belongs to")
-            }
+            WhyAsked::Contradiction(texts) => Clash::of_comment(&self.path, texts, Privacy::Public),
+            WhyAsked::Secret(texts) => Clash::of_comment(&self.path, texts, Privacy::Secret),
+            WhyAsked::Apart => Clash::open(Dispute::CommentOrOwner { at: self.path.clone() }),
         }
     }
-}
-
-/// The message about the comments above or below all resources; `None` if nobody has to choose them.
-fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
-    let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
-    let Sides { updated, dest, .. } = names;
-    is_open.then(|| format!("{dest} and {updated} changed the comments {place} all resources in different ways"))
 }
 
 /// The name of a resource for messages; that of its file if it has none.

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use krm_merge::resource::Resource;
-use krm_merge_function::results::{At, Outcome, Severity};
 pub use krm_merge_function::results::{Message, Word, counted};
+use krm_merge_function::results::{NoYaml, Outcome, Severity, What};
 
 use crate::held::YamlFault;
 use crate::side::Side;
@@ -35,21 +35,14 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
 /// the first side's. Files with one reason stand together, because a chart may have many templates.
 pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
     let mut paths = HashSet::new();
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut files: Vec<NoYaml> = Vec::new();
     for (_, YamlFault { place, why }) in sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)) {
-        match by_reason.iter_mut().find(|(reason, _)| reason == why) {
-            Some((_, places)) => places.push(place),
-            None => by_reason.push((why, vec![place])),
+        match files.iter_mut().find(|of_reason| of_reason.why == *why) {
+            Some(of_reason) => of_reason.places.push(place.clone()),
+            None => files.push(NoYaml { why: why.clone(), places: vec![place.clone()] }),
         }
     }
-    let are = match paths.len() {
-        0 => return None,
-        1 => "1 file is no YAML and is treated as a plain file".to_owned(),
-        count => format!("{count} files are no YAML and are treated as plain files"),
-    };
-    let told = by_reason.into_iter().map(|(why, places)| format!("{}: {why}", places.join(", ")));
-    let told: Vec<String> = told.collect();
-    Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", told.join("; "))))
+    (!files.is_empty()).then(|| Outcome::of(What::NoYaml(files)))
 }
 
 /// Adds the file and position to errors in files of the sides, as in all other errors.
@@ -60,27 +53,30 @@ pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s 
     let files: HashSet<&str> = sides.flat_map(|s| &s.files).map(|f| f.name.as_str()).collect();
     for result in results.iter_mut() {
         result.at = result.at.take().filter(|at| files.contains(at.text.as_str()));
-        if let Some(At { text, position, told }) = &result.at {
-            result.message = format!("{text}:{position}: {told}");
-        }
+        result.put_place_first();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use krm_merge_function::results::{At, TextForm, TextPlace};
+
     use super::*;
 
     #[test]
     fn a_place_comes_first_and_once() {
         let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
         let position = krm_yaml::Position { line: 3, column: 5 };
-        let at = At { text: "a b.yaml".into(), position, told: "it must be".into() };
-        for (message, at, want) in [
-            ("a b.yaml:3:5: it must be", Some(at), "error: a b.yaml:3:5: it must be"),
-            ("it must be", None, "error: a.yaml: it must be"),
-            ("`data.x:1`: it must be", None, "error: a.yaml: `data.x:1`: it must be"),
+        let at = At { text: "a b.yaml".into(), position };
+        let place = TextPlace { text: "a b.yaml".into(), position, form: TextForm::File };
+        let said = |text: &str| Outcome::new(Severity::Error, text);
+        let wrong = Outcome::of(What::Wrong { why: "it must be".into(), place });
+        for (outcome, want) in [
+            (Outcome { at: Some(at), ..wrong }, "error: a b.yaml:3:5: it must be"),
+            (said("it must be"), "error: a.yaml: it must be"),
+            (said("`data.x:1`: it must be"), "error: a.yaml: `data.x:1`: it must be"),
         ] {
-            assert_eq!(line(&Outcome { file: file.clone(), at, ..Outcome::new(Severity::Error, message) }), want);
+            assert_eq!(line(&Outcome { file: file.clone(), ..outcome }), want);
         }
     }
 }

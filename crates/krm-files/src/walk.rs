@@ -17,6 +17,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
+pub use krm_merge_function::results::WhyUnread;
 use krm_yaml::shown;
 
 use crate::regular;
@@ -53,17 +54,6 @@ enum Odd {
 /// The paths of a release that are not read, each with the reason.
 #[derive(Debug, Default)]
 pub struct Unread(BTreeMap<String, WhyUnread>);
-
-/// Why a path of a release is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyUnread {
-    /// It is a symbolic link.
-    Link,
-    /// It is a submodule.
-    Submodule,
-    /// `.krmignore` leaves it out.
-    Ignored,
-}
 
 /// The target of a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,12 +234,8 @@ impl Unread {
     }
 
     /// Why a path is not read; `None` if the release does not have it, or reads it.
-    pub fn why(&self, path: &str) -> Option<&'static str> {
-        Some(match self.0.get(path)? {
-            WhyUnread::Link => "a symbolic link is not followed",
-            WhyUnread::Submodule => "a submodule is not fetched",
-            WhyUnread::Ignored => "`.krmignore` leaves it out there",
-        })
+    pub fn why(&self, path: &str) -> Option<WhyUnread> {
+        self.0.get(path).copied()
     }
 
     /// The links and submodules.

@@ -14,7 +14,7 @@ use krm_files::held::Held;
 use krm_files::side::{Root, Side};
 use krm_merge::resource::Identity;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, Severity, counted};
+use krm_merge_function::results::{File, Outcome, What};
 
 /// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
@@ -55,11 +55,8 @@ fn deeper(dest: &Side, [original, updated]: [&Side; 2]) -> Option<Outcome> {
         }
     }
     let (folder, there) = folders.into_iter().max_by_key(|(_, there)| *there)?;
-    let message = format!(
-        "the folder \"{folder}\" of dest has {there} of {} of original: give that folder as `--dest`, or what is new upstream goes to the wrong one",
-        counted(count, "resource")
-    );
-    (there * NEARLY_ALL[1] >= count * NEARLY_ALL[0]).then(|| Outcome::new(Severity::Warning, message))
+    let what = What::DestIsAbove { folder: folder.to_owned(), there, count };
+    (there * NEARLY_ALL[1] >= count * NEARLY_ALL[0]).then(|| Outcome::of(what))
 }
 
 /// The folders in dest that are beside a release and have a resource of the releases, with its file.
@@ -97,10 +94,6 @@ fn copies<'s>(dest: &'s Side, releases: &[&Side]) -> Vec<(&'s Path, &'s Held)> {
 }
 
 fn warning(folder: &Path, path: &str) -> Outcome {
-    let message = format!(
-        "the folder \"{}\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it",
-        folder.display()
-    );
     let file = Some(File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::new(Severity::Warning, message) }
+    Outcome { file, ..Outcome::of(What::ReleaseInDest(folder.display().to_string())) }
 }

@@ -10,9 +10,8 @@ use krm_files::held::Held;
 use krm_files::side::{Side, SidePart};
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};
-use krm_merge_core::host::ROLE;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, Severity};
+use krm_merge_function::results::{File, Outcome, What};
 
 /// One warning for each such file that changes, and for each such resource that is new in updated.
 pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome> {
@@ -36,16 +35,10 @@ pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome>
 }
 
 fn of_file(path: &str) -> Outcome {
-    let message =
-        "upstream changed this file, which git, GitHub or krm-merge obeys: look at it before you use the package";
     let file = Some(File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::new(Severity::Warning, message) }
+    Outcome { file, ..Outcome::of(What::Obeyed) }
 }
 
 fn of_resource(resource: &Resource<'_>) -> Outcome {
-    let role = resource.role.unwrap_or_default();
-    let message = format!(
-        "upstream gave it the annotation `{ROLE}: {role}`, by which a function takes a resource for a side of its merge and removes it from the package: look whether dest should have it"
-    );
-    Outcome::new(Severity::Warning, message).about(resource)
+    Outcome::of(What::TakesRole(resource.role.unwrap_or_default().to_owned())).about(resource)
 }

@@ -31,7 +31,7 @@ use krm_files::walk::Tree;
 use krm_merge_function::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
 use krm_merge_function::config::Role;
 use krm_merge_function::name::Name;
-use krm_merge_function::results::{self, Outcome, Severity, counted};
+use krm_merge_function::results::{self, Outcome, What, WhyUnread};
 use krm_yaml::Document;
 
 /// The result for the files that hold no resources.
@@ -165,20 +165,21 @@ fn unmergeable(
     [original, updated, dest]: [&Side; 3],
 ) -> Option<Option<Outcome>> {
     let path = file.path;
-    let warning = |told: String| Outcome::new(Severity::Warning, told);
     if tree.ignores(path) {
         let is_new = file.bytes[0].is_none() && !is_unread(dest, path);
         return Some(match held[1] {
-            Some(updated) if is_new => Some(warning(not_added(path, &updated.name))),
-            _ => is_unread(dest, path).then(|| warning(unread(path))),
+            Some(updated) if is_new => {
+                Some(Outcome::of(What::LeftOut { path: path.to_owned(), from: updated.name.clone() }))
+            }
+            _ => is_unread(dest, path).then(|| Outcome::of(What::NotReadHere(path.to_owned()))),
         });
     }
     if let Some(told) = not_read(updated, path) {
-        return Some(Some(warning(told)));
+        return Some(Some(Outcome::of(told)));
     }
     let was_here = file.bytes[2].is_none() && file.bytes[0].is_some();
     if was_here && is_unread(dest, path) {
-        return Some(Some(warning(unread(path))));
+        return Some(Some(Outcome::of(What::NotReadHere(path.to_owned()))));
     }
     let moved = held[0].filter(|_| was_here).is_some_and(|held| lies_elsewhere(held, original, dest));
     moved.then(|| Some(plain_now(path)))
@@ -199,11 +200,8 @@ impl Carried {
         let changed = count(|c| c.old.is_some() && c.new.is_some());
         let (added, deleted) = (count(|c| c.old.is_none()), count(|c| c.new.is_none()));
         let conflicts = self.results.iter().filter(|r| r.is_conflict()).count();
-        let message = format!(
-            "files without resources: {changed} changed, {added} added, {deleted} deleted; {}",
-            counted(conflicts, "conflict")
-        );
-        (changed + added + deleted + conflicts > 0).then(|| Outcome::new(Severity::Info, message))
+        let what = What::FileCounts { changed, added, deleted, conflicts };
+        (changed + added + deleted + conflicts > 0).then(|| Outcome::of(what))
     }
 }
 
@@ -216,9 +214,8 @@ fn lies_elsewhere(held: &Held, original: &Side, dest: &Side) -> bool {
 
 /// The error for a file that can be merged neither as resources nor as a file.
 fn plain_now(path: &str) -> Outcome {
-    let message = "the file must hold resources in updated, as on another side, but it holds none: write into dest's what it shall be from now on, and leave it out of the other sides";
     let file = Some(results::File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::new(Severity::Error, message) }
+    Outcome { file, ..Outcome::of(What::NeitherForm) }
 }
 
 /// Whether a file is in dest's folder on disk, but is not part of dest.
@@ -227,37 +224,26 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
     dest.at(path).is_none() && tree.root.join(path).symlink_metadata().is_ok()
 }
 
-/// The message for a path at which a side has a file on disk that is not part of the side, for example a symbolic link. The merge does not
-/// see the file, and must not take it for deleted.
-pub fn not_read(side: &Side, path: &str) -> Option<String> {
+/// What to tell of a path at which a side has a file on disk that is not part of the side, for example a symbolic link. The merge does not see
+/// the file, and must not take it for deleted.
+pub fn not_read(side: &Side, path: &str) -> Option<What> {
     if side.at(path).is_some() {
         return None;
     }
     let kind = match &side.root {
         Root::Folder(tree) => tree.root.join(path).symlink_metadata().ok()?.file_type(),
-        Root::Release(unread) => return unread.why(path).map(|why| unread_in(side, path, why)),
+        Root::Release(unread) => return Some(unread_in(side, path, unread.why(path)?)),
         Root::File(_) | Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
     };
     let why = match () {
         () if kind.is_dir() => return None,
-        () if kind.is_symlink() => "a symbolic link is not followed",
-        () if kind.is_file() => "`.krmignore` leaves it out there, or it is another side",
-        () => "it is no file",
+        () if kind.is_symlink() => WhyUnread::Link,
+        () if kind.is_file() => WhyUnread::IgnoredOrSide,
+        () => WhyUnread::NoFile,
     };
     Some(unread_in(side, path, why))
 }
 
-fn unread_in(side: &Side, path: &str, why: &str) -> String {
-    format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name)
-}
-
-/// The message for a file of dest that was not read.
-pub fn unread(path: &str) -> String {
-    let why = "a symbolic link is not followed, nor what `.krmignore` leaves out or is another side";
-    format!("{path}: changed in updated and not merged, because dest's file was not read: {why}")
-}
-
-/// The message for a new file or resource that `.krmignore` leaves out.
-pub fn not_added(path: &str, from: &str) -> String {
-    format!("{path}: new in {from} and not added, because `.krmignore` leaves it out")
+fn unread_in(side: &Side, path: &str, why: WhyUnread) -> What {
+    What::NotRead { place: format!("{}/{path}", side.name), why }
 }

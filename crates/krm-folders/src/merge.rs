@@ -17,10 +17,9 @@ use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::line_end::LineEnd;
-use krm_merge_function::report::{Counts, Report};
-use krm_merge_function::results::{Outcome, ResourceRef, Severity};
+use krm_merge_function::results::{Counts, Outcome, ResourceRef, Severity, What};
 use krm_schema::schema::{Inference, ListRule, Types};
-use krm_tree::limit::{Budget, Limit};
+use krm_tree::limit::Limit;
 use krm_tree::sides::Sides;
 use krm_yaml::Document;
 
@@ -120,13 +119,12 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
 }
 
 /// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.
-fn count_nothing(results: &mut Vec<Outcome>, dest: &Side, budget: &Budget) {
+fn count_nothing(results: &mut Vec<Outcome>, dest: &Side) {
     let is_bad = results.iter().any(|result| result.severity == Severity::Error && !result.is_conflict());
-    results.retain(|result| result.counts.is_none() || !is_bad);
+    results.retain(|result| result.counts().is_none() || !is_bad);
     for result in results {
-        if let Some(Counts { conflicts, .. }) = result.counts {
-            let counts = Counts { conflicts, unchanged: dest.count(), ..Counts::default() };
-            *result = Outcome::of(&Report::Counts(counts), budget);
+        if let What::Counts(counts) = &mut result.what {
+            *counts = Counts { conflicts: counts.conflicts, unchanged: dest.count(), ..Counts::default() };
         }
     }
 }

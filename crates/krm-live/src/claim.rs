@@ -323,7 +323,7 @@ mod tests {
         for (local, answer, is_handed_over) in [(&without, &json!({}), false), (&with, &before, true)] {
             let claim = claim(local, answered(local, &answer.to_string(), "me").expect("JSON"));
             assert!(claim.settled().is_none() && claim.is_checked() && claim.told(Severity::Error).is_empty());
-            let info = claim.of_handover().map(|info| info.message);
+            let info = claim.of_handover().map(|info| info.message());
             assert_eq!(info.is_some_and(|info| info.starts_with("n/configmap/m: its fields go over")), is_handed_over);
         }
         assert!(answered(&without, "no JSON", "me").is_err());
@@ -342,7 +342,10 @@ mod tests {
             for severity in [Severity::Error, Severity::Warning] {
                 let told = claim.told(severity);
                 assert_eq!((told.len(), told[0].severity), (1, severity));
-                assert!(told[0].message.starts_with("n/configmap/m: ") && told[0].message.contains(want), "{told:?}");
+                assert!(
+                    told[0].message().starts_with("n/configmap/m: ") && told[0].message().contains(want),
+                    "{told:?}"
+                );
             }
         }
         assert!(

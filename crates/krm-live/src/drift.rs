@@ -10,7 +10,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::results::{ClashNote, Outcome};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
@@ -118,12 +118,10 @@ pub fn sign_conflicts<'o>(
     let Some(root) = document.roots().next() else { return Ok(()) };
     for conflict in conflicts {
         let is_there = conflict.field.as_ref().is_some_and(|field| field.current_value.is_some());
-        let Some(clash) = conflict.clash.as_mut().filter(|_| is_there) else { continue };
-        let by = owners.at(&clash.place, root);
+        let Some(clash) = conflict.clash_mut().filter(|_| is_there) else { continue };
+        let by = owners.at(&clash.place(), root);
         if !by.is_empty() {
-            let said = format!("; what is in the cluster was set by {}", by.join(", "));
-            clash.more.push_str(&said);
-            conflict.message.push_str(&said);
+            clash.notes.push(ClashNote::SetBy(by));
         }
     }
     Ok(())
@@ -161,7 +159,8 @@ pub fn is_default_only(conflict: &Conflict<'_, '_, '_>) -> bool {
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
-    let told: Places<'_> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();
+    let told: Vec<String> = of_resource.filter_map(|c| Some(c.clash()?.place())).collect();
+    let told: Places<'_> = told.iter().map(String::as_str).collect();
     for drift in drifts.iter().filter(|drift| !told.touch(&drift.place)) {
         let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
         page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));

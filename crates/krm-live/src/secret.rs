@@ -6,7 +6,7 @@ use anyhow::Result;
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_merge_function::results::Outcome;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, TextEdits, same};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ pub fn mask_fields(result: &mut Outcome) {
     if !result.is_secret {
         return;
     }
-    if let Some(original) = result.tags.get_mut(ORIGINAL) {
+    if let Some(original) = result.clash_mut().and_then(|clash| clash.original.as_mut()) {
         *original = format!("\"{MASK}\"");
     }
     if let Some(field) = &mut result.field {

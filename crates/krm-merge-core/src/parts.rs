@@ -8,7 +8,7 @@ use krm_tree::path::{FieldPath, Step};
 use krm_tree::sides::{Side, Sides};
 
 /// A kind of value that has parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Composed {
     /// A reference to an image: a repository with its registry, and a tag, a digest, or both.
     Image,

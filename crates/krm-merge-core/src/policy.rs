@@ -133,7 +133,7 @@ pub enum Renames {
 }
 
 /// The result of a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Settled {
     /// Updated's value was taken.
     Updated,

@@ -23,7 +23,7 @@ pub struct Warning<'a> {
 }
 
 /// What a [`Warning`] is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
     /// Dest and the other side have values of different kinds; the other side's value was taken.
@@ -92,7 +92,7 @@ pub enum Notice {
 }
 
 /// What a patch replaced whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Replaced {
     /// A list.
     List,
@@ -101,7 +101,7 @@ pub enum Replaced {
 }
 
 /// An edit by path that a user may write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EditLine {
     /// What it does: `set` or `append`.
     pub does: &'static str,
@@ -142,7 +142,7 @@ impl fmt::Display for Notice {
 }
 
 /// The side whose comment stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommentOf {
     /// Dest.
     Dest,
@@ -151,7 +151,7 @@ pub enum CommentOf {
 }
 
 /// The parts by which a value that both sides changed was merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combined {
     /// A list, by element.
     Elements,

@@ -17,7 +17,7 @@ use krm_merge_function::config::{Config, Given, Mode, Role, Settings, Task};
 use krm_merge_function::decision::ConflictView;
 use krm_merge_function::function::{Job, Open, Texts};
 use krm_merge_function::recorded::Case;
-use krm_merge_function::results::{self, Clash, ORIGINAL, Outcome, REASON, ResourceRef, Severity};
+use krm_merge_function::results::{self, Clash, Outcome, ResourceRef, Severity, What};
 use krm_schema::schema::{Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
@@ -107,7 +107,7 @@ pub struct ToldResult {
     pub message: String,
     /// What kind of result it is, for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<&'static str>,
     /// The resource that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<ResourceRef>,
@@ -236,7 +236,7 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
     let carried = if mode == Mode::ThreeWay { carried(input, &sides, &combiner, are_plain) } else { Vec::new() };
     for (_, carried) in &carried {
-        outcomes.retain(|told| told.idle.as_ref().is_none_or(|rule| !carried.rules.contains(rule)));
+        outcomes.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
         conflicts.extend(carried.results.iter().filter_map(|outcome| conflict_of_file(outcome, &sides.dest)));
         outcomes.extend(carried.results.iter().cloned());
     }
@@ -247,7 +247,7 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     };
     outcomes.extend(not_merged(&sides));
     results::finish(&mut outcomes);
-    let results = outcomes.into_iter().filter(|outcome| outcome.clash.is_none());
+    let results = outcomes.into_iter().filter(|outcome| outcome.clash().is_none());
     let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
     let mut named: Vec<Change> = changes.iter().map(Change::of).collect();
     let mut files = input.dest.to_owned();
@@ -397,9 +397,8 @@ fn carried<'i>(
 fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
     let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
     let warning = |path: &str| {
-        let told = "changed in updated and not merged, because a document in it has no name: `krm-merge three-way` merges such files, too";
         let file = Some(results::File { path: path.to_owned(), index: None });
-        Outcome { file, ..Outcome::new(Severity::Warning, told) }
+        Outcome { file, ..Outcome::of(What::UnnamedDocument) }
     };
     unnamed.into_iter().map(warning).collect()
 }
@@ -418,7 +417,7 @@ fn conflicts<'a>(
     budget: &Budget,
 ) -> Result<Vec<ToldConflict>, Box<Outcome>> {
     // Both come in the order in which the merge asks for decisions.
-    let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash.as_ref()?))).peekable();
+    let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash()?))).peekable();
     let mut conflicts = Vec::new();
     if told.peek().is_none() {
         return Ok(conflicts);
@@ -444,7 +443,7 @@ fn conflict(
     let shown = |side: Side| values[side].as_deref().filter(|_| !secret).and_then(yaml);
     let case = view.resource.identity.and_then(|identity| case(view, identity, &values, secret));
     ToldConflict {
-        what: clash.what.clone(),
+        what: clash.what(),
         outcome: clash.outcome(),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
@@ -461,14 +460,14 @@ fn conflict(
 
 /// A conflict of a file without resources. Rules decide it by its path.
 fn conflict_of_file(outcome: &Outcome, dest: &PackageSide<'_>) -> Option<ToldConflict> {
-    let clash = outcome.clash.as_ref()?;
+    let clash = outcome.clash()?;
     let shown = |value: Option<&serde_yaml::Value>| {
         value.filter(|_| !outcome.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
     };
     let field = outcome.field.as_ref();
-    let original = outcome.tags.get(ORIGINAL).filter(|_| !outcome.is_secret);
+    let original = clash.original.as_ref().filter(|_| !outcome.is_secret);
     Some(ToldConflict {
-        what: clash.what.clone(),
+        what: clash.what(),
         outcome: clash.outcome(),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
@@ -521,8 +520,7 @@ fn yaml(json: &str) -> Option<String> {
 
 fn told(outcome: Outcome, dest: Option<&PackageSide<'_>>) -> ToldResult {
     let place = place(&outcome, dest);
-    let message = outcome.at.map_or(outcome.message, |at| at.told);
-    let reason = outcome.tags.get(REASON).cloned();
+    let (message, reason) = (outcome.without_place(), outcome.reason());
     ToldResult { severity: outcome.severity, message, reason, resource: outcome.resource_ref, place }
 }
 

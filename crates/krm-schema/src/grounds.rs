@@ -10,7 +10,7 @@ use krm_tree::tree::{Branch, Tree, View};
 use crate::schema::{Basis, Cursor, is_said, list_basis};
 
 /// A list that merged, and the source that says how.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ground {
     /// The source.
     pub basis: Basis,

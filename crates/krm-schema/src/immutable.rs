@@ -31,7 +31,7 @@ pub struct Refused<'t, 'a> {
 }
 
 /// The sources that refuse the change of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refuser {
     /// The API server, for its own types.
     Server,

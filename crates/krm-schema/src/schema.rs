@@ -33,7 +33,7 @@ use openapi::{Models, Schema};
 
 /// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned in a user's declaration, and borrowed in the answer for
 /// a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ListKind<K> {
     /// Replaced whole.
     Atomic,
@@ -89,7 +89,7 @@ impl<'t> Members<'t> {
 }
 
 /// Whether the kind of a list without a known schema is inferred from its elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Inference {
     /// A list merges by the first of kyaml's seven associative keys, such as `name`, that all of its elements have. kyaml does this on
     /// request, and custom resources without a schema need it. The result is wrong if `name` has another meaning, and different elements on
@@ -521,7 +521,7 @@ impl From<builtin::Merges> for ListKind<&str> {
 }
 
 /// Why a list that merges by its schema is still replaced whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Unkeyed {
     /// An element lacks its key, or has the same key as another element. This is a mistake of its author.
     Element(String),

@@ -1,7 +1,7 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
 use krm_files::told::counted;
-use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_merge_function::results::Outcome;
 use krm_tree::path::cut;
 use krm_yaml::shown::misleads;
 use serde_yaml::Value;
@@ -56,7 +56,7 @@ pub fn public_values(result: &Outcome) -> Option<Values> {
 
 /// The values of a conflict, even of a Secret; `None` if it is not about values.
 pub fn values(result: &Outcome) -> Option<Values> {
-    let original = result.tags.get(ORIGINAL);
+    let original = result.clash().and_then(|clash| clash.original.as_ref());
     let field = result.field.as_ref()?;
     let parsed: Option<Value> = original.and_then(|json| serde_json::from_str(json).ok());
     let [dest, updated] = [field.current_value.as_ref(), field.proposed_value.as_ref()];
@@ -189,16 +189,17 @@ impl Line {
 #[cfg(test)]
 mod tests {
 
-    use krm_merge_function::results::{Field, Severity};
+    use krm_merge_function::results::{Clash, Did, Dispute, Field, Severity};
 
     use super::*;
 
     fn of(original: Option<&str>, dest: Option<&str>, updated: Option<&str>) -> Values {
         let value = |text: Option<&str>| text.map(|t| Value::String(t.to_owned()));
         let field = Field { path: "data.x".into(), current_value: value(dest), proposed_value: value(updated) };
-        let mut outcome = Outcome { field: Some(field), ..Outcome::new(Severity::Warning, "") };
-        let json = original.map(|text| serde_json::to_string(text).expect("JSON"));
-        json.into_iter().for_each(|json| outcome.tags.insert(ORIGINAL, json));
+        let dispute = Dispute::Value { at: "data.x".to_owned(), did: [Did::Changed; 2] };
+        let original = original.map(|text| serde_json::to_string(text).expect("JSON"));
+        let clash = Clash { original, ..Clash::open(dispute) };
+        let outcome = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
         values(&outcome).expect("values")
     }
 

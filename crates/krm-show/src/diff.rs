@@ -9,7 +9,7 @@ use krm_files::side::Side;
 use krm_files::told::{Word, counted};
 use krm_files::walk::c_quoted;
 use krm_folders::merge::Merge;
-use krm_merge_function::results::{ORIGINAL, Outcome};
+use krm_merge_function::results::Outcome;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
 use krm_yaml::shown;
@@ -316,20 +316,20 @@ pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
 }
 
 fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
-    let Some(clash) = &result.clash else { return };
+    let Some(clash) = result.clash() else { return };
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     let at = place::of(dest, result).filter(|_| result.here.is_some());
     let line = at.map(|at| format!(":{}", at.position.line)).unwrap_or_default();
     about.extend(result.file.as_ref().map(|f| format!("({}{line})", shown::name(&f.path))));
-    page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
+    page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place()));
     match clash::values(result) {
         Some(values) => of_values(values, page),
         None => {
-            if let Some(original) = result.tags.get(ORIGINAL) {
+            if let Some(original) = &clash.original {
                 page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
             }
             // The outcome follows on a line of its own, so this line has only the actions.
-            page.line(&format!("  {}", clash.what));
+            page.line(&format!("  {}", clash.what()));
         }
     }
     page.line(&format!("  outcome:  {}", clash.outcome()));
@@ -350,11 +350,11 @@ fn of_values(Values { original, dest, updated }: Values, page: &mut Page) {
 /// An open conflict as a person at a terminal sees it: where it is, and the values of the sides below one another. `None` if it has no values,
 /// or if they are secret.
 pub fn picture(result: &Outcome, reader: Reader) -> Option<Page> {
-    let (clash, values) = (result.clash.as_ref()?, clash::public_values(result).filter(|_| result.is_open())?);
+    let (clash, values) = (result.clash()?, clash::public_values(result).filter(|_| result.is_open())?);
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     about.extend(result.file.as_ref().map(|file| format!("({})", shown::name(&file.path))));
     let mut page = Page::new(reader);
-    page.message(Word::Conflict, &format!("{}: {}", about.join(" "), clash.place));
+    page.message(Word::Conflict, &format!("{}: {}", about.join(" "), clash.place()));
     of_values(values, &mut page);
     Some(page)
 }
@@ -370,7 +370,7 @@ fn paint(line: &Line) -> Paint {
 #[cfg(test)]
 mod tests {
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::results::Clash;
+    use krm_merge_function::results::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
     use krm_schema::schema::Inference;
     use krm_tree::limit::Limit;
 
@@ -478,12 +478,15 @@ diff --git a/c.yaml b/c.yaml
 
     #[test]
     fn how_a_conflict_was_settled_is_told_once() {
-        let what = "dest deleted the file".to_owned();
-        let clash =
-            Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
-        let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
-        assert_eq!(result.message, "dest deleted the file; it stays deleted");
-        let want = "conflict: : the whole file\n  dest deleted the file\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
+        let dispute = Dispute::File { form: FileForm::NoResources, did: [Did::Deleted, Did::Changed] };
+        let (place, settled) = (ClashPlace::WholeFile, Settled::StaysDeleted);
+        let clash = Clash { place, settled, ..Clash::open(dispute) };
+        let result = Outcome::conflict(Severity::Warning, clash);
+        let what = "dest deleted the file (it holds no resources) and updated changed it";
+        assert_eq!(result.message(), format!("{what}; it stays deleted"));
+        let want = format!(
+            "conflict: : the whole file\n  {what}\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n"
+        );
         let (changes, made, rules, secrets) = (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let (limit, settled) = (Limit::default(), Conflicts::Settled);
         let merge = Merge {
@@ -502,13 +505,12 @@ diff --git a/c.yaml b/c.yaml
 
     #[test]
     fn an_open_conflict_is_a_picture_of_three_lines() {
-        use krm_merge_function::results::{Field, Severity};
-        let clash =
-            Clash { place: "spec.x".to_owned(), what: String::new(), settled: Settled::Open, more: String::new() };
+        let dispute = Dispute::Value { at: "spec.x".to_owned(), did: [Did::Changed; 2] };
+        let (place, original) = (ClashPlace::Field("spec.x".to_owned()), Some("\"a\"".to_owned()));
+        let clash = Clash { place, original, ..Clash::open(dispute) };
         let value = |text: &str| Some(serde_yaml::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
         let mut result = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
-        result.tags.insert(ORIGINAL, "\"a\"".to_owned());
         let shown = |result: &Outcome| picture(result, Reader::Bare).map(Page::text);
         let want = "conflict: : spec.x\n  original: \"a\"\n  dest:     \"b\"\n  updated:  \"c\"\n";
         assert_eq!(shown(&result).as_deref(), Some(want));

@@ -52,8 +52,8 @@ fn command(dest: &Side, result: &Outcome) -> String {
         (false, Some(about)) => about,
         (false, None) => "krm-merge".to_owned(),
     };
-    let told = result.at.as_ref().map_or(&result.message, |at| &at.told);
-    format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(&title), data(told))
+    let told = result.without_place();
+    format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(&title), data(&told))
 }
 
 fn data(text: &str) -> String {
@@ -67,17 +67,19 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge_function::results::{At, ResourceRef};
+    use krm_merge_function::results::{At, ResourceRef, TextForm, TextPlace, What};
     use krm_yaml::Position;
 
     #[test]
     fn commands_are_escaped_as_github_documents_it() {
         let dest = Side::of_text("dest", "").expect("a side");
-        let at =
-            At { text: "a,b:c%.yaml".into(), position: Position { line: 3, column: 5 }, told: "50% is: a, b".into() };
+        let (text, position) = ("a,b:c%.yaml".to_owned(), Position { line: 3, column: 5 });
+        let at = At { text: text.clone(), position };
+        let place = TextPlace { text, position, form: TextForm::File };
+        let what = What::Wrong { why: "50% is: a, b".into(), place };
         let name =
             ResourceRef { api_version: "v1".into(), kind: "A".into(), namespace: "n".into(), name: "x:y,z".into() };
-        let result = Outcome { at: Some(at), resource_ref: Some(name), ..Outcome::new(Severity::Error, "") };
+        let result = Outcome { at: Some(at), resource_ref: Some(name), ..Outcome::of(what) };
         let want = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=5,title=A n/x%3Ay%2Cz::50%25 is: a, b\n";
         assert_eq!(github(&dest, &[result], Reader::Program).text(), want);
         let plain = Outcome::new(Severity::Warning, "look");

@@ -18,7 +18,7 @@ pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
     let conflicts: Vec<&Outcome> = results.iter().filter(|r| r.is_conflict()).collect();
     let mut out = format!("### krm-merge: {}\n", headline(results));
     let infos = results.iter().filter(|r| !place::is_shown(r));
-    push_list(&mut out, infos.map(|info| code(&info.message)));
+    push_list(&mut out, infos.map(|info| code(&info.message())));
     let others = results.iter().filter(|r| !r.is_conflict() && place::is_shown(r));
     push_list(&mut out, others.map(|other| code(&told::line(other))));
     for (i, conflict) in conflicts.iter().enumerate() {
@@ -63,10 +63,10 @@ fn push_list(out: &mut String, items: impl Iterator<Item = String>) {
 }
 
 fn block(dest: &Side, result: &Outcome) -> String {
-    let Some(clash) = &result.clash else { return String::new() };
+    let Some(clash) = result.clash() else { return String::new() };
     let spot = place::of(dest, result).map(|at| code(&format!("{}:{}", at.file, at.position.line)));
     let about = result.resource_ref.as_ref().map(|r| code(&r.identity().called()));
-    let head = [spot, about, Some(code(&clash.place))].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let head = [spot, about, Some(code(&clash.place()))].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let settled = clash.outcome();
     let mut out = format!("\n<details>\n<summary>{head}: {settled}</summary>\n");
     match public_values(result) {
@@ -75,7 +75,7 @@ fn block(dest: &Side, result: &Outcome) -> String {
                 out.push_str(&format!("\n{side}:\n\n{}\n", value_of(&value)));
             }
         }
-        None => out.push_str(&format!("\n<pre>{}</pre>\n", escaped(&clash.what))),
+        None => out.push_str(&format!("\n<pre>{}</pre>\n", escaped(&clash.what()))),
     }
     out + "\n</details>\n"
 }
@@ -115,25 +115,26 @@ pub fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::results::{Clash, File, Severity};
+    use krm_merge_function::results::{Clash, ClashPlace, Dispute, File, Severity};
 
     #[test]
     fn nothing_of_the_user_is_markdown_or_html() {
-        let what = "`x` was </pre><script>\n\n# @someone *b* [a](b)".to_owned();
-        let clash = Clash { place: "data.<b>".to_owned(), what, settled: Settled::Dest, more: String::new() };
+        let dispute = Dispute::Additions { at: "</pre><script>\n\n# @someone *b* [a](b)".to_owned() };
+        let (place, settled) = (ClashPlace::Field("data.<b>".to_owned()), Settled::Dest);
+        let clash = Clash { place, settled, ..Clash::open(dispute) };
         let file = Some(File { path: "a&b.yaml".into(), index: None });
         let result = Outcome { file, ..Outcome::conflict(Severity::Warning, clash) };
         let dest =
             Side { root: krm_files::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
-        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>`x` was &lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)</pre>\n\n</details>\n";
+        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>both sides added elements to `&lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)` at one place</pre>\n\n</details>\n";
         assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s<", "'s<"));
         assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");
     }
 
     #[test]
     fn a_comment_is_not_longer_than_a_host_takes() {
-        let clash =
-            Clash { place: "x".repeat(600), what: "y".repeat(3000), settled: Settled::Updated, more: String::new() };
+        let (place, settled) = (ClashPlace::Field("x".repeat(600)), Settled::Updated);
+        let clash = Clash { place, settled, ..Clash::open(Dispute::Additions { at: "y".repeat(2950) }) };
         let many = vec![Outcome::conflict(Severity::Warning, clash); 100];
         let dest = Side::of_text("dest", "").expect("a side");
         let text = markdown(&dest, &many);

@@ -10,7 +10,7 @@ use krm_merge::documents::{Item, ended};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge_function::carried::AsText;
-use krm_merge_function::results::{Outcome, to_yaml};
+use krm_merge_function::results::{Json, Outcome, to_yaml};
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::exact_json;
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
@@ -207,21 +207,16 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     out
 }
 
-/// The tag with the line of a conflict in dest's file.
-const LINE: &str = "krm-merge.dev/line";
-
 /// The results as YAML, as in a ResourceList. Each conflict has its line in dest.
 ///
 /// # Errors
 /// The output would exceed the limit.
 pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String> {
-    let with_line = |result: &Outcome| {
-        let mut result = result.clone();
-        let at = place::of(dest, &result).filter(|_| result.is_conflict());
-        at.iter().for_each(|at| result.tags.insert(LINE, at.position.line.to_string()));
-        result
+    let line = |result: &Outcome| {
+        let at = place::of(dest, result).filter(|_| result.is_conflict());
+        at.map(|at| at.position.line)
     };
-    let results: Vec<Outcome> = results.iter().map(with_line).collect();
+    let results: Vec<Json<'_>> = results.iter().map(|result| Json::of(result, line(result))).collect();
     escaped(to_yaml(&results, &Budget::new(limit))?)
 }
 

@@ -1,13 +1,13 @@
 //! What a merge prints, in each format.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use anyhow::Result;
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::{self, Message, Word, counted};
 use krm_folders::merge::Merge;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::results::{Outcome, Severity, What};
 use krm_yaml::shown;
 
 use crate::args::Output;
@@ -90,7 +90,7 @@ fn did(change: &Change) -> &'static str {
 }
 
 fn has_counts(merge: &Merge) -> bool {
-    merge.results.iter().any(|result| result.counts.is_some())
+    merge.results.iter().any(|result| result.counts().is_some())
 }
 
 /// The number of files that change; `None` if an info counts the resources, or if nothing changes.
@@ -127,7 +127,7 @@ const ALIKE: usize = 3;
 
 /// What the merges of a run have told, so that a warning of many packages is not told of each.
 #[derive(Debug, Default)]
-pub struct Told(BTreeMap<String, Warned>);
+pub struct Told(HashMap<What, Warned>);
 
 /// How often a warning came.
 #[derive(Debug, Default)]
@@ -147,7 +147,7 @@ impl Told {
         if first.severity != Severity::Warning || first.is_conflict() || is_of_file {
             return true;
         }
-        let warned = self.0.entry(first.message.clone()).or_default();
+        let warned = self.0.entry(first.what.clone()).or_default();
         warned.merges += 1;
         let is_told = warned.merges <= ALIKE;
         warned.left_out += if is_told { 0 } else { group.len() };
@@ -157,10 +157,13 @@ impl Told {
     /// How many results were not told of the last merges.
     pub fn rest(&self) -> Vec<Message> {
         let left_out = self.0.iter().filter(|(_, warned)| warned.left_out > 0);
-        let told = |(message, warned): (&String, &Warned)| {
-            Word::Warning.says(format!("{message} (and {} more like this, in other packages)", warned.left_out))
-        };
-        left_out.map(told).collect()
+        let told = left_out.map(|(what, warned)| {
+            let message = Outcome::of(what.clone()).message();
+            format!("{message} (and {} more like this, in other packages)", warned.left_out)
+        });
+        let mut told: Vec<String> = told.collect();
+        told.sort();
+        told.into_iter().map(|text| Word::Warning.says(text)).collect()
     }
 }
 
@@ -168,10 +171,10 @@ impl Told {
 /// alone is told of each: nobody else names it.
 fn lines<'r>(results: impl Iterator<Item = &'r Outcome>, told_so_far: &mut Told) -> Vec<Message> {
     let mut groups: Vec<Vec<&Outcome>> = Vec::new();
-    let mut known: HashMap<(&str, Option<&str>), usize> = HashMap::new();
+    let mut known: HashMap<(&What, Option<&str>), usize> = HashMap::new();
     for result in results {
         let file = result.file.as_ref().filter(|_| result.resource_ref.is_none()).map(|file| file.path.as_str());
-        let group = *known.entry((&result.message, file)).or_insert(groups.len());
+        let group = *known.entry((&result.what, file)).or_insert(groups.len());
         // Each conflict has values of its own, and someone decides each.
         match groups.get_mut(group) {
             Some(group) if !result.is_conflict() => group.push(result),

@@ -1,7 +1,7 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
 use krm_files::side::Side;
-use krm_merge_function::results::{Outcome, REASON, Severity};
+use krm_merge_function::results::{Outcome, Severity};
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};
@@ -43,7 +43,7 @@ pub fn sarif(dest: &Side, results: &[Outcome]) -> String {
 }
 
 fn result(dest: &Side, result: &Outcome) -> Value {
-    let reason = result.tags.get(REASON).map(String::as_str);
+    let reason = result.reason();
     let fallback = if result.severity == Severity::Error { "error" } else { "review" };
     let is_rule = |id: &&str| RULES.iter().any(|rule| rule.0 == *id);
     let rule = reason.filter(is_rule).unwrap_or(fallback);
@@ -53,7 +53,7 @@ fn result(dest: &Side, result: &Outcome) -> Value {
         Severity::Warning => "warning",
         Severity::Info => "note",
     };
-    let told = result.at.as_ref().map_or(&result.message, |at| &at.told);
+    let told = result.without_place();
     let mut out = json!({"ruleId": rule, "level": level, "message": {"text": told}});
     out["ruleIndex"] = json!(RULES.iter().position(|r| r.0 == rule));
     let about = result.resource_ref.as_ref().map(|r| r.identity().to_string());

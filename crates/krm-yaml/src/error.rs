@@ -7,7 +7,7 @@ use crate::secret::Secret;
 use crate::shown::columns;
 
 /// A place in a text, counted from 1 as editors do; columns count characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The line, from 1.
     pub line: usize,

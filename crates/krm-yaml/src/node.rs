@@ -14,7 +14,7 @@ use crate::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_lin
 use crate::scalar::Scalar;
 
 /// The kinds of node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A mapping.
     Map,

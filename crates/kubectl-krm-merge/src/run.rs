@@ -87,7 +87,7 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
 fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<Message>> {
     let [(_, original), (_, updated)] = setting.given.as_slice() else { return Ok(None) };
     let ([original], [updated]) = (original.as_slice(), updated.as_slice()) else { return Ok(None) };
-    let Some(counts) = merge.results.iter().find_map(|result| result.counts) else { return Ok(None) };
+    let Some(counts) = merge.results.iter().find_map(Outcome::counts) else { return Ok(None) };
     if dest.is_empty() && !original.is_empty() {
         return Ok(Some(Word::Warning.says(format!(
             "{}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
@@ -314,7 +314,7 @@ pub fn format(common: &Common) -> Option<Output> {
 fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome> {
     let is_told = move |info: &&Outcome| match format {
         Some(Output::Diff) => true,
-        Some(Output::Yaml | Output::Json | Output::Name) => info.idle.is_some() && merge.is_in_conflict(),
+        Some(Output::Yaml | Output::Json | Output::Name) => info.idle().is_some() && merge.is_in_conflict(),
         _ => false,
     };
     merge.results.iter().filter(|result| result.severity == Severity::Info).filter(is_told)

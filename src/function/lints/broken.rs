@@ -4,21 +4,22 @@
 //! no conflict shows that: no resource was changed on both sides. Only references that the merge breaks are reported. If a package refers
 //! to a resource that it never had, something outside of the package provides that resource.
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
 
 use krm_merge::package::After;
+use krm_merge::resource::Resource;
 use krm_schema::reference::{NamedResource, Reference, keys_of, made_of, references as references_of};
+use krm_tree::child::nearest;
 use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::super::output::Verdict;
 use super::{Package, Subject};
 use crate::config::Role;
-use crate::report::{Cause, Report};
+use crate::results::{Cause, Field, Outcome, What, called};
 
-/// A report for each reference that leads nowhere after the merge.
-pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+/// A result for each reference that leads nowhere after the merge.
+pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
     let lost = Lost::of(package.subjects);
     // A run with an error writes nothing, so it breaks nothing.
     if lost.is_empty() || package.verdict == Verdict::Failed {
@@ -26,7 +27,7 @@ pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>
     }
     let names = lost.names();
     let present = Present::of(package, &names);
-    let mut reports = Vec::new();
+    let mut results = Vec::new();
     for Subject { sides, after, .. } in package.subjects {
         let (Some(after), Some(about)) = (*after, sides.dest.or(sides.updated)) else { continue };
         let Some(after) = after.view().filter(|after| are_in(&names, *after)) else { continue };
@@ -38,11 +39,19 @@ pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>
             // Dest deleted the resource itself and kept this reference to it, so the merge does not break the reference.
             let was_broken = cause == Cause::NotHere && before.contains(&reference.to);
             if !was_broken && told.insert(reference.to.clone()) {
-                reports.push(Report::Broken { about, reference, cause });
+                results.push(broken(about, &reference, cause));
             }
         }
     }
-    reports
+    results
+}
+
+/// A reference that leads nowhere.
+fn broken(about: &Resource<'_>, reference: &Reference<'_>, cause: Cause) -> Outcome {
+    let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
+    let here = nearest(about.node(), &reference.path).start();
+    let what = What::Broken { place: reference.path.shown(), to: called(&reference.to), cause };
+    Outcome { field: Some(field), here: Some(here), ..Outcome::of(what) }.about(about)
 }
 
 /// Names that are looked for in many resources.
@@ -159,13 +168,13 @@ impl<'a> Lost<'a> {
     }
 
     /// Why the merge breaks a reference; `None` if it does not.
-    fn cause(&self, reference: &Reference<'a>, present: &Present<'_>) -> Option<Cause<'a>> {
+    fn cause(&self, reference: &Reference<'a>, present: &Present<'_>) -> Option<Cause> {
         let key = key(&reference.to);
         let is_meant = |named: &NamedResource<'_>| named.may_be(&reference.to);
         if let Some((_, fate)) = self.resources.get(&key).into_iter().flatten().find(|(named, _)| is_meant(named)) {
             let cause = match fate {
                 Fate::Deleted => Cause::Deleted,
-                Fate::Renamed(new) => Cause::Renamed(new.clone()),
+                Fate::Renamed(new) => Cause::Renamed(called(new)),
                 Fate::NotHere => Cause::NotHere,
             };
             return Some(cause).filter(|_| !present.has(&key, &reference.to));
@@ -176,7 +185,7 @@ impl<'a> Lost<'a> {
             .keys
             .iter()
             .find(|key| gone.iter().any(|gone| gone.contains(&***key)))
-            .map(|key| Cause::KeyRemoved(Cow::clone(key)))
+            .map(|key| Cause::KeyRemoved(key.clone().into_owned()))
     }
 }
 

@@ -9,18 +9,18 @@ use krm_schema::schema::KUSTOMIZATION;
 use krm_yaml::NodeRef;
 
 use super::Package;
-use crate::report::{Lacks, Report};
+use crate::results::{Lacks, Outcome, What};
 
-/// A report for each rule that decided no conflict.
-pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    package.decisions.idle().map(Report::IdleDecision).collect()
+/// A result for each rule that decided no conflict.
+pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
+    package.decisions.idle().map(|idle| Outcome::of_idle(&idle)).collect()
 }
 
-/// A report for each rule whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the
+/// A result for each rule whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the
 /// same rules.
-pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Outcome> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
-    let mut reports = Vec::new();
+    let mut results = Vec::new();
     for named in &config.merge_keys {
         let rule = &named.rule;
         let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node());
@@ -31,9 +31,11 @@ pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> V
             some if some.iter().any(|node| has_list(*node, &rule.path)) => continue,
             _ => Lacks::List,
         };
-        reports.push(Report::IdleRule { rule: named, lacks });
+        let of = [&*rule.api_version, &*rule.kind].map(str::to_owned);
+        let path = rule.path.iter().map(ToString::to_string).collect();
+        results.push(Outcome::of(What::IdleRule { rule: named.name.clone(), of, path, lacks }));
     }
-    reports
+    results
 }
 
 fn is_of(resource: &Resource<'_>, api_version: &str, kind: &str) -> bool {

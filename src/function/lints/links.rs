@@ -5,16 +5,16 @@ use krm_tree::links;
 
 use super::Package;
 use crate::config::Role;
-use crate::report::Report;
+use crate::results::Outcome;
 
 /// A warning for each alias that would lead nowhere in the result.
-pub(super) fn written_out<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+pub(super) fn written_out<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
     let all = package.changed().flat_map(|(subject, dest, tree)| {
         let about = subject.about(dest);
         links::lost(tree).into_iter().map(move |(path, alias)| {
             let notice = Notice::WrittenOut(alias.text().to_owned());
             let warning = Warning { path, notice, dest: None, proposed: None };
-            Report::Warning { about, warning, side: Role::Updated }
+            Outcome::of_warning(&warning, about, Role::Updated, package.rules.budget)
         })
     });
     all.collect()

@@ -8,22 +8,22 @@ use krm_merge::resource::Resource;
 
 use super::Package;
 use crate::config::Role;
-use crate::report::Report;
+use crate::results::{Outcome, What};
 use crate::roles::Roles;
 
 /// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
-/// A report for each release that does not fit dest.
-pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
-    let mut reports = Vec::new();
-    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return reports };
+/// A result for each release that does not fit dest.
+pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Outcome> {
+    let mut results = Vec::new();
+    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return results };
     for side in [Role::Original, Role::Updated] {
         if let Some(folder) = folder_of(side, roles)
             && let Some(about) = kptfile(roles.of(side), &format!("{folder}/{KPTFILE}"))
             && kptfile(&roles.dest, &format!("{folder}/{KPTFILE}")).is_none()
         {
-            reports.push(Report::Deeper { about, side, folder });
+            results.push(Outcome::of(What::Deeper { side, folder: folder.to_owned() }).about(about));
         }
     }
     let lock = |side: Role| kptfile(roles.of(side), KPTFILE).and_then(Lock::of);
@@ -32,12 +32,11 @@ pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Re
         && original.commit != here.commit
     {
         let is_updated = lock(Role::Updated).is_some_and(|updated| updated == here);
-        reports.push(match is_updated {
-            true => Report::HasUpdated { dest, commit: here.commit },
-            false => Report::OtherOriginal { dest, commit: here.commit, original: original.commit },
-        });
+        let [commit, original] = [here.commit, original.commit].map(str::to_owned);
+        let what = if is_updated { What::HasUpdated(commit) } else { What::OtherOriginal { commit, original } };
+        results.push(Outcome::of(what).about(dest));
     }
-    reports
+    results
 }
 
 /// The top folder that holds all files of a release; `None` if there is no such folder.

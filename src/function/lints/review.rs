@@ -11,12 +11,12 @@ use krm_tree::child::find;
 
 use super::Package;
 use crate::config::Role;
-use crate::report::Report;
+use crate::results::{Outcome, What};
 
-/// A warning for each place, and a report for each type with lists that merged by a guess.
-pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+/// A warning for each place, and a result for each type with lists that merged by a guess.
+pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
     let side = if package.rules.mode == Mode::ThreeWay { Role::Updated } else { Role::Source };
-    let mut reports = Vec::new();
+    let mut results = Vec::new();
     let mut of_types: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>> = BTreeMap::new();
     for (subject, about, tree) in package.changed() {
         let Reviewed { warnings, grounds } =
@@ -29,17 +29,15 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
             let mut sources = subject.sources.iter().rev().copied().chain(subject.sides.updated);
             let proposed = sources.find_map(|source| find(source.node(), &warning.path)).or(warning.proposed);
             let (about, warning) = (subject.about(about), Warning { proposed, ..warning });
-            reports.push(Report::Warning { about, warning, side });
+            results.push(Outcome::of_warning(&warning, about, side, package.rules.budget));
         }
     }
     // If all keys of a type were inferred, that is no news: a user expects inference for an unknown type.
     of_types.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
     let types = package.rules.types;
-    reports.extend(of_types.into_iter().map(|((api_version, kind), lists)| Report::Grounds {
-        api_version,
-        kind,
-        instead: types.instead(api_version, kind),
-        lists,
+    results.extend(of_types.into_iter().map(|((api_version, kind), lists)| {
+        let of = [api_version, kind].map(str::to_owned);
+        Outcome::of(What::Grounds { of, instead: types.instead(api_version, kind), lists })
     }));
-    reports
+    results
 }

@@ -8,10 +8,10 @@ use krm_merge::resource::Resource;
 use krm_schema::schema::files::is_of_file;
 
 use super::Package;
-use crate::report::Report;
+use crate::results::{Outcome, What};
 
-/// A report for each such type.
-pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
+/// A result for each such type.
+pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
     let has_lists = |source: &&Resource<'_>| source.node.has_lists();
     let patched = package.subjects.iter().filter(|subject| subject.sources.iter().any(has_lists));
     let identities = patched.filter_map(|subject| subject.sides.dest?.identity);
@@ -20,5 +20,6 @@ pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Report<'p, 'a>> {
     let types = types.into_iter().filter(|(api_version, _)| !is_of_file(api_version));
     let unknown = types.filter(|(api_version, kind)| !package.rules.types.know(api_version, kind));
     let inference = package.config.inference;
-    unknown.map(|(api_version, kind)| Report::UnknownType { api_version, kind, inference }).collect()
+    let of = |(api_version, kind): (&str, &str)| [api_version, kind].map(str::to_owned);
+    unknown.map(|own| Outcome::of(What::UnknownType { of: of(own), inference })).collect()
 }

@@ -10,12 +10,12 @@ use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
 use krm_merge_function::function::Written;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::results::{InTheWay, Outcome, What};
 use krm_yaml::Document;
 
 use super::is_original;
 use super::placed::path_of;
-use crate::carry::{is_unread, not_added, not_read, unread};
+use crate::carry::{is_unread, not_read};
 
 /// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
 #[derive(Clone, Default)]
@@ -65,9 +65,9 @@ impl LeftOut {
         left_out
     }
 
-    fn warn(&mut self, why: Option<String>) {
-        let new = why.filter(|why| self.warnings.iter().all(|w| w.message != *why));
-        self.warnings.extend(new.map(|why| Outcome::new(Severity::Warning, why)));
+    fn warn(&mut self, what: Option<What>) {
+        let warning = what.map(Outcome::of);
+        self.warnings.extend(warning.filter(|new| !self.warnings.contains(new)));
     }
 
     pub fn has(&self, resource: &Resource<'_>) -> bool {
@@ -84,7 +84,7 @@ impl LeftOut {
                 && is_unread(dest, &file.path)
             {
                 let identity = [&r.api_version, &r.kind, &r.namespace, &r.name].map(String::clone);
-                self.push((Some(file.path.clone()), identity), unread(&file.path));
+                self.push((Some(file.path.clone()), identity), What::NotReadHere(file.path.clone()));
             }
         }
         for added in added {
@@ -95,7 +95,7 @@ impl LeftOut {
             let document = Document::parse(added.document.body.as_str())?;
             let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
             if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
-                self.push(key, not_added(&path, &added.origin.to_string()));
+                self.push(key, What::LeftOut { path, from: added.origin.to_string() });
             }
         }
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
@@ -127,7 +127,8 @@ impl LeftOut {
             let Some((_, resource)) = items.get(*item) else { continue };
             let here = resource.relative_path.unwrap_or_default();
             let in_the_way = in_the_way(dest, given, to)?;
-            let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
+            let stays = |why| What::StaysAt { here: here.to_owned(), to: (*to).to_owned(), why };
+            let told = in_the_way.map(stays);
             let told = told.or_else(|| not_read(updated?, here));
             let named = Resource { identity: resource.package_identity(), ..resource.clone() };
             let key = match written.followed.get(item) {
@@ -142,9 +143,9 @@ impl LeftOut {
         Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
     }
 
-    fn push(&mut self, key: ResourceKey, why: String) {
+    fn push(&mut self, key: ResourceKey, what: What) {
         if self.of.insert(key) {
-            self.warn(Some(why));
+            self.warn(Some(what));
         }
     }
 }
@@ -158,15 +159,15 @@ fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<ResourceKey> {
 ///
 /// # Errors
 /// A file cannot be read.
-fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<&'static str>> {
+fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<InTheWay>> {
     let Root::Folder(tree) = &dest.root else { return Ok(None) };
     if tree.ignores(path) {
-        return Ok(Some("`.krmignore` leaves that file out"));
+        return Ok(Some(InTheWay::Ignored));
     }
     if is_unread(dest, path) {
-        return Ok(Some("that file is not read here"));
+        return Ok(Some(InTheWay::Unread));
     }
     let plain = dest.at(path).filter(|held| held.document().is_none());
     let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !held.is_empty()?));
-    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| "that file of dest holds something else"))
+    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| InTheWay::Other))
 }

@@ -178,11 +178,11 @@ impl<'m> Open<'m> {
             carried.changes.clear();
         }
         results.extend(carried.summary());
-        carried.results.retain(|told| results.iter().all(|r| r.message != told.message || told.is_conflict()));
+        carried.results.retain(|told| told.is_conflict() || results.iter().all(|r| r.what != told.what));
         results.append(&mut carried.results);
-        results.retain(|told| told.idle.as_ref().is_none_or(|rule| !carried.rules.contains(rule)));
+        results.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
         if has_failed(&results) {
-            count_nothing(&mut results, dest, &budget);
+            count_nothing(&mut results, dest);
         }
         let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
         let (rules, limit) = (self.rules.clone(), self.limit);

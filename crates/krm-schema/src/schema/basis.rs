@@ -1,7 +1,7 @@
 //! [`Basis`]: which source says how a list merges.
 
 /// The sources that say how a list merges, in the order in which they are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Basis {
     /// A rule of the user.
     MergeKeys,

@@ -122,7 +122,7 @@ impl<'r> Deck<'r> {
 
 impl Told<'_> {
     fn is_open(&self) -> bool {
-        let is_undecided = self.result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open);
+        let is_undecided = self.result.clash().is_some_and(|clash| clash.settled == Settled::Open);
         self.result.severity == Severity::Error || (self.result.is_conflict() && is_undecided)
     }
 
@@ -249,7 +249,7 @@ fn note(out: &mut Markup, told: &Told<'_>) {
         Severity::Warning => "Warning",
         Severity::Info => "Note",
     });
-    out.raw(":</strong> ").text(told.result.at.as_ref().map_or(&told.result.message, |at| &at.told));
+    out.raw(":</strong> ").text(&told.result.without_place());
     line(out, told);
     out.raw("</li>\n");
 }
@@ -261,9 +261,10 @@ fn line(out: &mut Markup, told: &Told<'_>) {
 }
 
 fn conflict(out: &mut Markup, told: &Told<'_>) {
-    let Some(clash) = &told.result.clash else { return };
+    let Some(clash) = told.result.clash() else { return };
     out.raw("<section class=\"conflict\">\n<h4>Conflict: ");
-    _ = if told.result.field.is_some() { out.code(&clash.place) } else { out.text(&clash.place) };
+    let place = clash.place();
+    _ = if told.result.field.is_some() { out.code(&place) } else { out.text(&place) };
     line(out, told);
     out.raw("</h4>\n");
     match public_values(told.result) {
@@ -274,7 +275,7 @@ fn conflict(out: &mut Markup, told: &Told<'_>) {
             }
             out.raw("</dl>\n");
         }
-        None => _ = out.raw("<p>").text(&clash.what).raw("</p>\n"),
+        None => _ = out.raw("<p>").text(&clash.what()).raw("</p>\n"),
     }
     out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
 }

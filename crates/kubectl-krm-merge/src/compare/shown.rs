@@ -2,7 +2,7 @@
 
 use krm_files::told::counted;
 use krm_merge::resource::Resource;
-use krm_merge_function::results::{Field, File, Outcome, Severity, to_value};
+use krm_merge_function::results::{Field, File, Outcome, What as Told, to_value};
 use krm_show::clash::{self, Line};
 use krm_show::markdown::escaped;
 use krm_show::screen::Paint;
@@ -144,8 +144,8 @@ pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -
     let mut all = Vec::new();
     for one in found {
         if one.found.is_empty() {
-            let message = format!("the resource is {}", one.kind.word());
-            all.push(Outcome::new(Severity::Info, message).about(one.resource).because(one.kind.word()));
+            let what = Told::Differs(format!("the resource is {}", one.kind.word()), one.kind.word());
+            all.push(Outcome::of(what).about(one.resource));
         }
         for difference in &one.found {
             let (kind, message) = match difference.what {
@@ -159,15 +159,14 @@ pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -
             };
             let (current_value, proposed_value) = (value(difference.before())?, value(difference.after())?);
             let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
-            let message = format!("`{}`: {message}", difference.path.keyed());
-            let outcome = Outcome { field, ..Outcome::new(Severity::Info, message).about(one.resource) };
-            all.push(outcome.because(kind.word()));
+            let what = Told::Differs(format!("`{}`: {message}", difference.path.keyed()), kind.word());
+            all.push(Outcome { field, ..Outcome::of(what).about(one.resource) });
         }
     }
     for PlainFile { kind, path, .. } in files {
         let file = Some(File { path: path.clone(), index: None });
-        let message = format!("the file, which holds no resources, is {}", kind.word());
-        all.push(Outcome { file, ..Outcome::new(Severity::Info, message) }.because(kind.word()));
+        let what = Told::Differs(format!("the file, which holds no resources, is {}", kind.word()), kind.word());
+        all.push(Outcome { file, ..Outcome::of(what) });
     }
     Ok(all)
 }
