@@ -26,8 +26,8 @@ use krm_show::diff;
 use krm_show::output::{indented, name_of};
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::limit::{Budget, Limit};
-use krm_yaml::NodeRef;
 use krm_yaml::shown as escaped;
+use krm_yaml::{Document, NodeRef};
 
 use crate::cli::{Compared, Diff};
 use crate::difference::differences;
@@ -71,12 +71,18 @@ pub fn diff(args: &Diff) -> Result<End> {
 /// The resources of a side, and the documents of its files without resources. `at` is the number of the side.
 fn resources<'s>(side: &'s Side, plain: &'s [PlainDocument], at: usize) -> Vec<Resource<'s>> {
     let mut all: Vec<Resource<'s>> = side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
+    let mut read = |path: &'s str, name: &str, root: NodeRef<'s>| {
+        let origin = Origin::File { name: name.to_owned(), item: None };
+        let path = Some(path);
+        all.push(Resource { path, relative_path: path, located: Located::ByFile, ..Resource::read(root, origin) });
+    };
+    // A document of a file with resources may be a list or a scalar.
+    for held in &side.files {
+        let others = held.document().into_iter().flat_map(Document::roots).filter(|root| !root.is_map());
+        others.filter(|root| !root.is_null()).for_each(|root| read(&held.path, &held.name, root));
+    }
     for PlainDocument { path, names, texts } in plain {
-        let origin = || Origin::File { name: names[at].clone(), item: None };
-        all.extend(texts[at].roots().map(|root| {
-            let path = Some(path.as_str());
-            Resource { path, relative_path: path, located: Located::ByFile, ..Resource::read(root, origin()) }
-        }));
+        texts[at].roots().filter(|root| !root.is_null()).for_each(|root| read(path, &names[at], root));
     }
     all
 }

@@ -92,8 +92,9 @@ impl Plain {
     /// How many files differ in more than comments and layout.
     pub fn count(&self) -> usize {
         let differs = |document: &&PlainDocument| {
-            let [old, new] = document.texts.each_ref().map(Document::roots);
-            old.len() != new.len() || !old.zip(new).all(|(old, new)| same(old, new))
+            let [mut old, mut new] = document.texts.each_ref().map(|text| text.roots().filter(|root| !root.is_null()));
+            let are_same = old.all(|old| new.next().is_some_and(|new| same(old, new)));
+            !are_same || new.next().is_some()
         };
         self.files.len() + self.documents.iter().filter(differs).count()
     }

@@ -71,7 +71,12 @@ impl Differing<'_> {
             What::Came(new) => field(Paint::Green, "+", json(new)),
             What::Went(old) => field(Paint::Red, "-", json(old)),
             What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !is_secret) {
-                None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
+                None => {
+                    // A tag and a date have no JSON of their own.
+                    let are_alike = json(old) == json(new);
+                    let [old, new] = [old, new].map(|node| if are_alike { written(node) } else { json(node) });
+                    field(Paint::Plain, "~", format!("{old} -> {new}"))
+                }
                 Some(lines) => [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(marked(&lines)).collect(),
             },
             What::Order(..) => vec![(Paint::Plain, format!("  ~ {path}: the elements stand in another order"))],
@@ -99,6 +104,12 @@ impl PlainFile {
         let head = (Paint::Plain, format!("{}: {}", self.kind.word(), shown::name(&self.name)));
         [head].into_iter().chain(marked(&self.lines)).collect()
     }
+}
+
+/// A value as it is written, with its tag, in one line.
+fn written(node: NodeRef<'_>) -> String {
+    let words = node.tag_text().into_iter().chain(node.text().split_whitespace());
+    cut(words.collect::<Vec<_>>().join(" "), clash::WIDTH)
 }
 
 /// Lines that differ, with their marks.

@@ -145,6 +145,34 @@ fn a_template_is_compared_by_line() {
     }
 }
 
+/// A document that is empty holds no value. One that is a list does, also beside a resource.
+#[test]
+fn each_document_of_a_file_counts_by_its_value() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
+    let list = |value: u8| format!("{pod}---\n- {value}\n");
+    let folder = Folder::with(&[
+        ("a/empty.yaml", "a: 1\n---\n"),
+        ("b/empty.yaml", "a: 1\n"),
+        ("a/list.yaml", &list(1)),
+        ("b/list.yaml", &list(2)),
+    ]);
+    let want = "changed: b/list.yaml:6\n  ~ the whole document:\n    |-1\n    |+2\ntotal: 1 resource changed\n";
+    assert_eq!(folder.run(&["diff", "a", "b"]).stdout, want);
+}
+
+/// JSON has no tags and no dates, so such values are shown as they are written.
+#[test]
+fn values_that_are_one_in_json_are_shown_as_they_are_written() {
+    for (old, new, want) in [
+        ("!x {b: 1}", "{b: 1}", "!x {b: 1} -> {b: 1}"),
+        ("2001-01-01", "'2001-01-01'", "2001-01-01 -> '2001-01-01'"),
+        ("1", "2", "1 -> 2"),
+    ] {
+        let ran = compared(&format!("a: {old}\n"), &format!("a: {new}\n"), &[]);
+        assert_eq!(ran.stdout, format!("changed: b.yaml:1\n  ~ a: {want}\ntotal: 1 resource changed\n"));
+    }
+}
+
 #[test]
 fn a_resource_without_a_name_is_named_by_its_file() {
     let prefix = |prefix: &str| {
