@@ -51,7 +51,7 @@ pub mod change;
 pub mod matched;
 
 mod likeness;
-mod renamed;
+pub mod renamed;
 
 pub mod host;
 pub mod parts;

@@ -45,6 +45,15 @@ const MOST_ALIKE: u32 = 1000;
 /// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
+/// The children of updated that original has under another name.
+pub fn renamed_since<'a>(
+    original: Vec<(ChildId<'a>, NodeRef<'a>)>,
+    updated: Vec<(ChildId<'a>, NodeRef<'a>)>,
+) -> Vec<ChildId<'a>> {
+    let found = renamed(&Sides { dest: original.clone(), original, updated });
+    found.into_iter().map(|names| names.updated).collect()
+}
+
 /// Finds the children that original, updated and dest all have, but not with one identity: one for each side.
 pub(crate) fn renamed<'a>(children: &Children<'a>) -> Vec<Sides<ChildId<'a>>> {
     let by_name = Sides::of(|side| children[side].iter().cloned().collect::<ByName<'a>>());

@@ -9,15 +9,18 @@ use std::sync::LazyLock;
 
 use krm_merge_core::change::{Change, Child, Inside, Wants};
 use krm_merge_core::diff::diff;
+use krm_merge_core::parts::Composed;
 use krm_merge_core::patch::{DELETE_FROM, ORDER, PATCH};
 use krm_merge_core::policy::Renames;
+use krm_merge_core::renamed::renamed_since;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, ListKind, list_kind};
-use krm_tree::child::{By, ChildId, MergeKey, Value as _};
+use krm_tree::child::{By, ChildId, MergeKey};
 use krm_tree::path::FieldPath;
-use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree, View};
+use krm_tree::sides::Sides;
+use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
-use krm_yaml::{Document, Error, Kind, NodeRef};
+use krm_yaml::{Document, Error, Kind, NodeRef, same};
 
 use crate::resource::{IDENTITY, Resource};
 use crate::transport;
@@ -71,6 +74,37 @@ pub struct Extraction<'a> {
     pub directives: &'a ListDirectives,
 }
 
+/// A patch for one resource.
+#[derive(Debug)]
+pub struct Patch<'a> {
+    /// The patch.
+    pub tree: Tree<'a>,
+    /// The places where it does more, or needs more, than it shows.
+    pub held: Vec<HeldPlace<'a>>,
+}
+
+/// A place where a patch does more, or needs more, than it shows.
+#[derive(Clone, Debug)]
+pub struct HeldPlace<'a> {
+    /// The place.
+    pub path: FieldPath<'a>,
+    /// The line of dest that it is from.
+    pub at: NodeRef<'a>,
+    /// How the patch holds the place.
+    pub holds: Holds,
+}
+
+/// How a patch holds a value that original has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// As a whole: what a later release changes in it, the patch takes back.
+    Whole,
+    /// As elements that are named by their merge keys: whoever applies the patch must know these keys.
+    ByKeys,
+    /// Under another name: a later release changes the value under its old name, which the patch deletes.
+    Renamed,
+}
+
 impl<'a> Extraction<'a> {
     /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would be empty.
     ///
@@ -81,16 +115,85 @@ impl<'a> Extraction<'a> {
         original: &Resource<'a>,
         dest: &Resource<'a>,
         cursor: Cursor<'a>,
-    ) -> Result<Option<Tree<'a>>, Error> {
-        let found = diff(Some(original.node()), dest.node(), None, cursor, Renames::Ignore)?;
+    ) -> Result<Option<Patch<'a>>, Error> {
+        let [old, new] = [original, dest].map(Resource::node);
+        let found = diff(Some(old), new, None, cursor, Renames::Ignore)?;
         let Some(Change { wants: Wants::Inside(inside), .. }) = &found.change else { return Ok(None) };
-        let pair = Pair { original: original.node(), dest: dest.node() };
-        let tree = self.map(pair, inside, cursor, &IDENTITY);
-        Ok(tree.map(|tree| transport::with_type(tree, original)))
+        let mut making =
+            Making { extent: self.extent, directives: self.directives, path: FieldPath::default(), held: Vec::new() };
+        // A file without resources is known by its path.
+        let named: &[&[&str]] = if original.is_file() { &[] } else { &IDENTITY };
+        let Some(tree) = making.map(Pair { original: old, dest: new }, inside, cursor, named) else {
+            return Ok(None);
+        };
+        Ok(Some(Patch { tree: transport::with_type(tree, original), held: making.held }))
+    }
+}
+
+/// A patch while it is made.
+struct Making<'a> {
+    extent: Extent,
+    directives: &'a ListDirectives,
+    /// The place.
+    path: FieldPath<'a>,
+    held: Vec<HeldPlace<'a>>,
+}
+
+impl<'a> Making<'a> {
+    fn hold(&mut self, at: NodeRef<'a>, holds: Holds) {
+        self.held.push(HeldPlace { path: self.path.clone(), at, holds });
+    }
+
+    /// All of dest's value, held if a three-way merge can also take a later release's change of it.
+    fn whole(&mut self, Pair { original, dest }: Pair<'a>) -> Tree<'a> {
+        let [old, new] = [original, dest].map(NodeRef::resolve);
+        let is_several_lines = |node: NodeRef<'_>| {
+            node.as_str().is_some_and(|text| text.trim_end().contains('\n') || node.text().contains('\n'))
+        };
+        let have_parts = || {
+            let texts = Sides { original: old.as_str()?, updated: old.as_str()?, dest: new.as_str()? };
+            Composed::of_place(&self.path)?.merged(texts)
+        };
+        let can_merge = match old.kind() {
+            Kind::Map | Kind::List => old.kind() == new.kind() && old.written().next().is_some(),
+            Kind::Scalar | Kind::Alias => {
+                same(old, new) || (is_several_lines(old) && is_several_lines(new)) || have_parts().is_some()
+            }
+        };
+        if can_merge {
+            self.hold(dest, Holds::Whole);
+        }
+        Tree::Node(dest)
+    }
+
+    /// The shortest value that changes nothing in a field.
+    fn unchanged(&mut self, field: &Kept<'a>) -> Tree<'a> {
+        match (field.unchanged(), field.old) {
+            (Tree::Node(dest), Some(original)) => self.whole(Pair { original, dest }),
+            (tree, _) => tree,
+        }
+    }
+
+    /// Holds the children that dest renamed.
+    fn renamed(&mut self, by: &By<'a>, [old, new]: [Vec<(ChildId<'a>, NodeRef<'a>)>; 2]) {
+        let in_dest: HashMap<ChildId<'a>, NodeRef<'a>> = new.iter().cloned().collect();
+        for id in renamed_since(old, new) {
+            self.path.push(id.step(by), None);
+            if let Some(value) = in_dest.get(&id) {
+                self.hold(*value, Holds::Renamed);
+            }
+            self.path.pop();
+        }
     }
 
     /// A map of the patch; `None` if it would only identify the map. `named` has the paths below it that identify it.
-    fn map(self, pair: Pair<'a>, inside: &Inside<'a>, cursor: Cursor<'a>, named: &[&[&'a str]]) -> Option<Tree<'a>> {
+    fn map(
+        &mut self,
+        pair: Pair<'a>,
+        inside: &Inside<'a>,
+        cursor: Cursor<'a>,
+        named: &[&[&'a str]],
+    ) -> Option<Tree<'a>> {
         let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
         let mut gone = pair.gone();
         let mut fields: Vec<Field<'a>> = gone.remove(&None).into_iter().flatten().collect();
@@ -100,7 +203,9 @@ impl<'a> Extraction<'a> {
             let below = cursor.child(name, old.into_iter().chain([value]));
             let kept = Kept { key, old, value, cursor: below };
             let asked = asked.get(&ChildId::Field(name));
+            self.path.push(ChildId::Field(name).step(&By::Field), None);
             let entries = asked.map(|child| self.asked(&kept, child, &paths)).unwrap_or_default();
+            self.path.pop();
             let stands = if old.is_some() { Stands::Kept(kept) } else { Stands::New };
             let mut field = Field { stands, says: !entries.is_empty(), entries };
             if field.entries.is_empty() && !paths.is_empty() {
@@ -112,15 +217,22 @@ impl<'a> Extraction<'a> {
         if !fields.iter().any(|field| field.says) {
             return None;
         }
+        self.renamed(&By::Field, [pair.original, pair.dest].map(named_fields));
         if self.extent == Extent::Text {
-            anchor(&mut fields);
+            for neighbour in anchor(&mut fields) {
+                if let Stands::Kept(kept) = &fields[neighbour].stands {
+                    self.path.push(ChildId::Field(kept.key.string()).step(&By::Field), None);
+                    self.unchanged(kept);
+                    self.path.pop();
+                }
+            }
         }
         let entries = fields.into_iter().flat_map(|field| field.entries).collect();
         Some(Branch::with(pair.dest, By::Field, entries).into())
     }
 
     /// The entries of the patch for a field that differs.
-    fn asked(self, field: &Kept<'a>, child: &Child<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
+    fn asked(&mut self, field: &Kept<'a>, child: &Child<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
         let pair = field.old.filter(|old| !old.is_null()).map(|original| Pair { original, dest: field.value });
         let says_comment = child.change.notes.behind.is_some_and(|note| !note.wants.is_empty());
         let has_comment = says_comment && self.extent == Extent::Text;
@@ -130,13 +242,14 @@ impl<'a> Extraction<'a> {
                 By::Field => (self.map(pair, inside, field.cursor, named), Vec::new()),
                 By::Keys(keys) => self.elements(field.key.string(), pair, inside, keys, field.cursor),
                 By::Value => self.set(field.key.string(), pair, inside, field.cursor),
-                By::Index => (Some(Tree::Node(field.value)), Vec::new()),
+                By::Index => (Some(self.whole(pair)), Vec::new()),
             },
-            _ => (Some(Tree::Node(field.value)), Vec::new()),
+            (_, Some(pair)) => (Some(self.whole(pair)), Vec::new()),
+            (_, None) => (Some(Tree::Node(field.value)), Vec::new()),
         };
         // A null in a patch would remove the field.
         if has_comment && tree.is_none() && !field.value.is_null() {
-            tree = Some(if named.is_empty() { field.unchanged() } else { who(field.value, named) });
+            tree = Some(if named.is_empty() { self.unchanged(field) } else { who(field.value, named) });
         }
         entries.extend(tree.map(|tree| match field.old {
             Some(_) if !has_comment => uncommented(field.key, tree),
@@ -151,7 +264,7 @@ impl<'a> Extraction<'a> {
 
     /// A list of the patch that merges by keys, and the directives about it.
     fn elements(
-        self,
+        &mut self,
         name: &str,
         pair: Pair<'a>,
         inside: &Inside<'a>,
@@ -163,6 +276,7 @@ impl<'a> Extraction<'a> {
         let [old, new] = [pair.original, pair.dest].map(|list| by_id(list, &inside.by));
         let is_moved = is_moved(&old, &new);
         if is_moved && cursor.mode() != Mode::Strategic {
+            self.whole(pair);
             return (Some(replaced(pair.dest)), Vec::new());
         }
         let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
@@ -171,23 +285,30 @@ impl<'a> Extraction<'a> {
         let mut entries = Vec::new();
         for (id, element) in &new {
             let pair = in_original.get(id).map(|original| Pair { original: *original, dest: *element });
+            self.path.push(id.step(&inside.by), None);
             let tree = match (pair, asked.get(id).map(|child| &child.change.wants)) {
                 (Some(pair), Some(Wants::Inside(inside))) => self.map(pair, inside, cursor, &named),
                 (Some(_), None | Some(Wants::Same)) => None,
-                (Some(_), Some(_)) | (None, _) => Some(Tree::Node(*element)),
+                (Some(pair), Some(_)) => Some(self.whole(pair)),
+                (None, _) => Some(Tree::Node(*element)),
             };
+            self.path.pop();
             entries.extend(tree.map(|tree| Entry::new(None, tree)));
         }
         let gone = old.iter().filter(|(id, _)| !in_dest.contains(id));
         entries.extend(gone.map(|(_, element)| Entry::new(None, deleted(*element, &named))));
         let order = new.iter().map(|(_, element)| who(*element, &named)).collect();
+        self.renamed(&inside.by, [old.clone(), new.clone()]);
         let directives = if is_moved { self.directive(name, |of| &of.order, pair.dest, order) } else { None };
-        (self.list(pair.dest, entries), directives.into_iter().collect())
+        if !entries.is_empty() && !old.is_empty() {
+            self.hold(pair.dest, Holds::ByKeys);
+        }
+        (list(pair.dest, entries), directives.into_iter().collect())
     }
 
     /// A list of the patch that is a set, and the directives about it.
     fn set(
-        self,
+        &mut self,
         name: &str,
         pair: Pair<'a>,
         inside: &Inside<'a>,
@@ -199,6 +320,7 @@ impl<'a> Extraction<'a> {
             old.iter().filter(|(id, _)| !in_dest.contains(id)).map(|(_, value)| Tree::Node(*value)).collect();
         let is_moved = is_moved(&old, &new);
         if (is_moved || !gone.is_empty()) && cursor.mode() != Mode::Strategic {
+            self.whole(pair);
             return (Some(replaced(pair.dest)), Vec::new());
         }
         let added = new.iter().filter(|(id, _)| !in_original.contains(id));
@@ -211,16 +333,12 @@ impl<'a> Extraction<'a> {
             let order = new.iter().map(|(_, value)| Tree::Node(*value)).collect();
             directives.extend(self.directive(name, |of| &of.order, pair.dest, order));
         }
-        (self.list(pair.dest, added), directives)
-    }
-
-    fn list(self, like: NodeRef<'a>, entries: Vec<Entry<'a>>) -> Option<Tree<'a>> {
-        (!entries.is_empty()).then(|| Branch::with(like, By::Index, entries).into())
+        (list(pair.dest, added), directives)
     }
 
     /// A directive about a list, with its elements, laid out as a list.
     fn directive(
-        self,
+        &self,
         name: &str,
         which: impl Fn(&'a OfList) -> &'a String,
         like: NodeRef<'a>,
@@ -232,81 +350,9 @@ impl<'a> Extraction<'a> {
     }
 }
 
-/// How a patch holds a list or map that original has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// As a whole: what a later release changes in it, the patch takes back.
-    Whole,
-    /// As elements that are named by their merge keys: whoever applies the patch must know these keys.
-    ByKeys,
-}
-
-/// A list or map of a patch that does more, or needs more, than the patch shows.
-#[derive(Clone, Debug)]
-pub struct HeldPlace<'a> {
-    /// Its place.
-    pub path: FieldPath<'a>,
-    /// The line of dest that it is from.
-    pub at: NodeRef<'a>,
-    /// How the patch holds it.
-    pub holds: Holds,
-}
-
-/// What a patch for original holds as a whole, or by keys.
-pub fn held_places<'a>(patch: &Tree<'a>, original: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<HeldPlace<'a>> {
-    let mut found = Vec::new();
-    hold(patch, original, cursor, &mut FieldPath::default(), &mut found);
-    found
-}
-
-fn hold<'a>(
-    patch: &Tree<'a>,
-    old: NodeRef<'a>,
-    cursor: Cursor<'a>,
-    path: &mut FieldPath<'a>,
-    found: &mut Vec<HeldPlace<'a>>,
-) {
-    let (Some(view), old) = (patch.view(), old.resolve()) else { return };
-    if view.kind() != old.kind() || old.written().next().is_none() {
-        return;
-    }
-    let mut hold_below = |id: ChildId<'a>, by: &By<'a>, value: &Tree<'a>, old: NodeRef<'a>, cursor: Cursor<'a>| {
-        path.push(id.step(by), None);
-        hold(value, old, cursor, path, found);
-        path.pop();
-    };
-    let holds = match patch {
-        Tree::Branch(branch) if view.is_map() => {
-            for (key, value) in branch.children() {
-                let Some((name, old)) = key.and_then(|key| Some((key.name(), old.get(key.name())?))) else { continue };
-                let values = std::iter::once(View::Node(old)).chain(value.view());
-                hold_below(ChildId::Field(name), &By::Field, value, old, cursor.child(name, values));
-            }
-            return;
-        }
-        Tree::Branch(branch) if !branch.children().any(|(_, element)| is_replacing(element)) => {
-            let sides = [old.elements().map(View::Node).collect(), view.elements()];
-            let Ok(ListKind::Map(keys)) = list_kind(cursor, &sides) else { return };
-            let by = By::Keys(keys);
-            let known: HashMap<ChildId<'a>, NodeRef<'a>> = by_id(old, &by).into_iter().collect();
-            for (_, element) in branch.children() {
-                let Some(id) = element.view().and_then(|element| by.id_of(element)) else { continue };
-                if let Some(old) = known.get(&id) {
-                    hold_below(id, &by, element, *old, cursor);
-                }
-            }
-            Holds::ByKeys
-        }
-        _ if view.is_container() => Holds::Whole,
-        _ => return,
-    };
-    let at = patch.like().unwrap_or(old);
-    found.push(HeldPlace { path: path.clone(), at, holds });
-}
-
-/// Whether an element of a patch says that its list replaces the list that is there.
-fn is_replacing(element: &Tree<'_>) -> bool {
-    element.view().and_then(|element| element.field(PATCH)).and_then(View::text).is_some_and(|says| says == "replace")
+/// A list of the patch, unless it is empty.
+fn list<'a>(like: NodeRef<'a>, entries: Vec<Entry<'a>>) -> Option<Tree<'a>> {
+    (!entries.is_empty()).then(|| Branch::with(like, By::Index, entries).into())
 }
 
 /// The patch that deletes a resource.
@@ -394,20 +440,20 @@ impl<'a> Kept<'a> {
         if is_merged { Branch::with(self.value, By::Index, Vec::new()).into() } else { Tree::Node(self.value) }
     }
 
-    /// The length of [`Kept::unchanged`]; `None` for a null, which would remove the field.
-    fn cost(&self) -> Option<usize> {
-        let whole = |node: NodeRef<'a>| node.text().len();
-        let length = match self.unchanged() {
-            Tree::Node(node) => whole(node),
-            _ => "{}".len(),
+    /// Whether [`Kept::unchanged`] is a value that a later release may change, and its length; `None` for a null, which would remove the field.
+    fn cost(&self) -> Option<(bool, usize)> {
+        let cost = match self.unchanged() {
+            Tree::Node(node) => (true, node.text().len()),
+            _ => (false, "{}".len()),
         };
-        (!self.value.is_null()).then_some(length)
+        (!self.value.is_null()).then_some(cost)
     }
 }
 
 /// Names the neighbours that new fields need to get dest's place. A patch puts a new field after the nearest field before it that dest has;
-/// otherwise before the nearest one after it; otherwise at the end.
-fn anchor(fields: &mut [Field<'_>]) {
+/// otherwise before the nearest one after it; otherwise at the end. Returns the indices of the neighbours.
+fn anchor(fields: &mut [Field<'_>]) -> Vec<usize> {
+    let mut named = Vec::new();
     let mut at = 0;
     let mut opening = None;
     while let Some(first) = (at..fields.len()).find(|at| matches!(fields[*at].stands, Stands::New)) {
@@ -430,10 +476,11 @@ fn anchor(fields: &mut [Field<'_>]) {
         if old_before.is_none() && neighbour == before {
             opening = before.zip(behind);
         }
-        if let Some(field) = neighbour.map(|at| &mut fields[at])
-            && let Stands::Kept(kept) = &field.stands
-        {
-            field.entries.push(uncommented(kept.key, kept.unchanged()));
+        let Some(neighbour) = neighbour else { continue };
+        if let Stands::Kept(kept) = &fields[neighbour].stands {
+            let entry = uncommented(kept.key, kept.unchanged());
+            fields[neighbour].entries.push(entry);
+            named.push(neighbour);
         }
     }
     // If later new fields need the neighbour after the first ones, that neighbour also fixes the place of the first ones.
@@ -442,9 +489,11 @@ fn anchor(fields: &mut [Field<'_>]) {
     {
         fields[before].entries.clear();
     }
+    named.retain(|at| !fields[*at].entries.is_empty());
+    named
 }
 
-/// The one of two neighbours that can be named and that takes fewer bytes in the patch.
+/// The one of two neighbours that can be named, that a later release does not change, and that takes fewer bytes in the patch.
 fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -> Option<usize> {
     let cost = |at: Option<usize>| match &fields[at?].stands {
         Stands::Kept(kept) => kept.cost(),
@@ -506,6 +555,12 @@ fn replaced(list: NodeRef<'_>) -> Tree<'_> {
     let says = map.map(|map| Entry::new(None, Branch::with(map, By::Field, vec![directive("replace")]).into()));
     let elements = list.elements().map(|element| Entry::new(None, Tree::Node(element)));
     Branch::with(list, By::Index, says.into_iter().chain(elements).collect()).into()
+}
+
+/// The fields of a map.
+fn named_fields(map: NodeRef<'_>) -> Vec<(ChildId<'_>, NodeRef<'_>)> {
+    let fields = map.fields().filter(|(key, _)| !key.is_container());
+    fields.map(|(key, value)| (ChildId::Field(key.string()), value)).collect()
 }
 
 /// The elements of a list that have an identity.

@@ -46,8 +46,10 @@ pub fn extract(args: &Extract) -> Result<End> {
         true => Left::of(&patch.merged(&original, &setting)?, &dest, &types, mode, extent)?,
         false => patch.unnamed,
     };
+    let (nulls, all): (Vec<Left>, Vec<Left>) = all.into_iter().partition(|left| args.values && left.is_null());
     if all.is_empty() {
-        patch.held.iter().for_each(|held| screen::tell(Word::Info, &held.to_string()));
+        let renamed = if patch.text.is_empty() { Vec::new() } else { patch::renamed(&original, &dest) };
+        patch.held.iter().chain(&renamed).chain(&nulls).for_each(|held| screen::tell(Word::Info, &held.to_string()));
         screen::print(&patch.text)?;
         return Ok(End::Done);
     }

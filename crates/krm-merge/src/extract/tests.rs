@@ -21,7 +21,7 @@ fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {
     let Some(Identity { api_version, kind, .. }) = dest.identity else { panic!("{dest:?}") };
     let extraction = Extraction { extent, directives: &directives };
     let tree = extraction.patch(&original, &dest, types.root(api_version, kind, mode)).expect("no key stands twice");
-    tree.map(|tree| standalone(&tree, &Budget::default()).expect("small")).unwrap_or_default()
+    tree.map(|patch| standalone(&patch.tree, &Budget::default()).expect("small")).unwrap_or_default()
 }
 
 /// The result of merging a patch into a resource, or the error.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use anyhow::{Result, anyhow};
 use krm_files::held::{Held, parse};
 use krm_files::side::{Side, SidePart};
-use krm_merge::extract::{self, Extent, Holds};
+use krm_merge::extract::{Extent, HeldPlace, Holds};
 use krm_merge::resource::{Located, Origin, Resource, are_in};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
@@ -72,6 +72,8 @@ pub enum WhyLeft {
     Whole,
     /// It is no difference: the patch has elements of a list whose keys only this program knows.
     ByKeys,
+    /// It is no difference: the patch deletes what original has under another name.
+    Renamed,
 }
 
 impl fmt::Display for WhyLeft {
@@ -105,6 +107,9 @@ impl fmt::Display for WhyLeft {
             Self::Whole => "the patch has all of it, and takes back what a later release changes in it",
             Self::ByKeys => {
                 "the patch names its elements by keys, which kustomize's `patches` and `kubectl patch` do not know for a custom resource"
+            }
+            Self::Renamed => {
+                "original has this under another name; the patch deletes that and adds this, so it misses what a later release changes in it"
             }
             Self::Layout => "a patch changes no layout, as indentation, quotes or line breaks, and here it differs",
         })
@@ -167,6 +172,11 @@ impl Left {
         ))
     }
 
+    /// Whether dest has a null. To Kubernetes, a null is no value.
+    pub fn is_null(&self) -> bool {
+        self.why == WhyLeft::Null
+    }
+
     /// Whether a patch of the values alone need not express it.
     pub fn is_of_text(&self) -> bool {
         match self.why {
@@ -179,7 +189,8 @@ impl Left {
             | WhyLeft::Blank
             | WhyLeft::Layout
             | WhyLeft::Whole
-            | WhyLeft::ByKeys => true,
+            | WhyLeft::ByKeys
+            | WhyLeft::Renamed => true,
             WhyLeft::New
             | WhyLeft::Several
             | WhyLeft::Another
@@ -192,12 +203,13 @@ impl Left {
     }
 
     /// What a user of the patch should know about a list or map of it. Kubernetes' own clients know the keys of its own types.
-    pub fn of_held(held: &extract::HeldPlace<'_>, dest: &Resource<'_>) -> Option<Self> {
+    pub fn of_held(held: &HeldPlace<'_>, dest: &Resource<'_>) -> Option<Self> {
         let is_built_in = dest.identity.is_some_and(|own| builtin::root(own.api_version, own.kind).is_some());
         let why = match held.holds {
             Holds::Whole => WhyLeft::Whole,
             Holds::ByKeys if is_built_in => return None,
             Holds::ByKeys => WhyLeft::ByKeys,
+            Holds::Renamed => WhyLeft::Renamed,
         };
         let (file, line) = (dest.origin.text(), Some(held.at.position().line));
         Some(Self { file, line, resource: called(dest), path: held.path.shown(), why })
@@ -253,9 +265,7 @@ fn of_values(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> 
             }
             (Some(old), Some(new)) => {
                 let found = compared(old, new, types)?;
-                let left = found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new));
-                // To Kubernetes, a null is no value.
-                all.extend(left.filter(|left| left.why != WhyLeft::Null));
+                all.extend(found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new)));
             }
             _ => all.extend(Left::of_one(&pair, mode)),
         }

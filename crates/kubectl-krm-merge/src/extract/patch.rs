@@ -9,14 +9,17 @@ use krm_files::side::{Side, SidePart};
 use krm_files::told;
 use krm_folders::documents;
 use krm_folders::merge::merge;
-use krm_merge::extract::{self, Extent, Extraction, ListDirectives, deletion};
+use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
+use krm_merge::package::{Member, members};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::transport::{with_path, with_type};
+use krm_merge_core::policy::Renames;
 use krm_merge_function::config::Role;
 use krm_merge_function::results::Severity;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_tree::limit::Budget;
+use krm_tree::sides::Sides;
 use krm_tree::splice::standalone;
 use krm_tree::tree::Tree;
 use krm_yaml::{Error, NodeRef};
@@ -53,9 +56,7 @@ impl Patch {
     ) -> Result<Self> {
         let directives = ListDirectives::of(dest.files.iter().chain(&original.files).filter_map(Held::document));
         let extraction = Extraction { extent, directives: &directives };
-        let [old, new] = [original, dest].map(|side| {
-            side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect::<Vec<Resource<'_>>>()
-        });
+        let [old, new] = [original, dest].map(resources);
         let known: HashSet<Identity<'_>> = old.iter().filter_map(|resource| resource.identity).collect();
         let shared = repeated(&old, |resource| resource.identity);
         let twins = repeated(&old, |resource| resource.identity.map(|identity| (identity, resource.place())));
@@ -72,11 +73,12 @@ impl Patch {
                 (Some(old), Some(new)) if old.identity.is_some() => {
                     let identity = old.identity.unwrap_or(NOBODY);
                     let cursor = types.root(identity.api_version, identity.kind, mode);
-                    let tree = extraction.patch(old, new, cursor);
-                    let tree = tree.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
-                    let of_tree = tree.as_ref().map(|tree| extract::held_places(tree, old.node(), cursor));
-                    held.extend(of_tree.into_iter().flatten().filter_map(|one| Left::of_held(&one, new)));
-                    tree.map(|tree| placed(tree, path_of(old, &shared)))
+                    let patch = extraction.patch(old, new, cursor);
+                    let patch = patch.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
+                    patch.map(|patch| {
+                        held.extend(patch.held.iter().filter_map(|one| Left::of_held(one, new)));
+                        placed(patch.tree, path_of(old, &shared))
+                    })
                 }
                 (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
                 // In mode Strategic, a patch for a resource that does not exist is an error.
@@ -137,6 +139,24 @@ fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
 /// The path of a resource, if other resources have its identity, too.
 fn path_of<'a>(resource: &Resource<'a>, shared: &HashSet<Identity<'_>>) -> Option<&'a str> {
     resource.path.filter(|_| resource.identity.is_some_and(|identity| shared.contains(&identity)))
+}
+
+fn resources(side: &Side) -> Vec<Resource<'_>> {
+    side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect()
+}
+
+/// The resources of dest that a three-way merge would take for resources of original with another identity. From now on, the aliases of both
+/// sides are links, as in that merge.
+pub fn renamed(original: &Side, dest: &Side) -> Vec<Left> {
+    let [old, new] = [original, dest].map(resources);
+    let sides = Sides { original: &old[..], updated: &old[..], dest: &new[..] };
+    // If the merge cannot tell resources apart, it names no pairs.
+    let members = members(sides, Renames::Follow).unwrap_or_default();
+    let left = |Member { sides, .. }: &Member<'_, '_>| {
+        let (old, new) = (sides.original?, sides.dest?);
+        (old.identity? != new.identity?).then(|| Left::of_resource(new, WhyLeft::Renamed))
+    };
+    members.iter().filter_map(left).collect()
 }
 
 /// The values that `read` gives for more than one resource.

@@ -40,8 +40,12 @@ fn the_patch_is_the_smallest_that_makes_of_original_what_dest_is() {
             "p:1\n      - name: new # ours\n        image: n\n",
             container("      - name: new # ours\n        image: n\n"),
         ),
-        // A field that would come behind `replicas` needs no neighbour but that.
-        ("# few\n", "# few\n  # ours\n  paused: true\n", "spec:\n  replicas: 1\n  # ours\n  paused: true\n".to_owned()),
+        // The neighbour is one of which the patch takes nothing back.
+        (
+            "# few\n",
+            "# few\n  # ours\n  paused: true\n",
+            "spec:\n  # ours\n  paused: true\n  template: {}\n".to_owned(),
+        ),
         ("  replicas", "  paused: true\n  replicas", "spec:\n  paused: true\n  replicas: 1\n".to_owned()),
         ("n\n", "n\n  paused: true\n", "spec:\n  paused: true\n".to_owned()),
     ] {
@@ -248,11 +252,41 @@ fn what_a_patch_has_whole_or_by_keys_is_told() {
     };
     assert!(told(&with("a, b"), &with("a, c"), &[]).contains("`spec.template.spec.containers[name=proxy].args`: "));
     // What original lacks, and what merges, takes nothing back.
-    for dest in
-        [SPEC.replace("p:1", "p:2"), SPEC.replace("        image: p:1\n", "        image: p:1\n        args: [a]\n")]
-    {
+    for dest in [
+        SPEC.replace("name: proxy\n", "name: proxy\n        tty: true\n"),
+        SPEC.replace("name: proxy\n", "name: proxy\n        args: [a]\n"),
+    ] {
         assert_eq!(told(&web(SPEC), &web(&dest), &[]), "");
     }
+    // Where a three-way merge takes a part of a value from each side, the patch has all of it.
+    let taken_back = |path: &str, from: &str, to: &str, args: &[&str]| {
+        let told = told(&web(SPEC), &web(&SPEC.replace(from, to)), args);
+        assert!(told.contains(&format!("Deployment web: `{path}`: the patch has all of it, and takes back")), "{told}");
+    };
+    taken_back("spec.template.spec.containers[name=proxy].image", "p:1", "mirror/p:1", &[]);
+    taken_back("spec.replicas", "1 # few", "1 # enough", &[]);
+    // A neighbour that gives a new field its place, if none does that would take nothing back.
+    let data = |new: &str| format!("{}{new}  y: c\n", map("m", &[("x", "a")]));
+    assert!(told(&data(""), &data("  new: b\n"), &[]).contains("`data.x`: the patch has all of it"));
+    assert_eq!(told(&data(""), &data("  new: b\n"), &["--values"]), "");
+    assert_eq!(told(&web(SPEC), &web(&SPEC.replace("# few\n", "# few\n  paused: true\n")), &[]), "");
+    let text = |line: &str| map("m", &[("x", &format!("|\n    one\n    {line}"))]);
+    assert!(told(&text("two"), &text("three"), &[]).contains("`data.x`: the patch has all of it"));
+    assert_eq!(told(&map("m", &[("x", "a")]), &map("m", &[("x", "b")]), &[]), "");
+    // What has another name in original is deleted and added.
+    let renamed = "original has this under another name; the patch deletes that and adds this, so it misses what";
+    let container = |name: &str| {
+        web(&SPEC.replace("- name: proxy\n", &format!("- name: {name}\n        tty: true\n        stdin: true\n")))
+    };
+    let told_of = told(&container("proxy"), &container("front"), &[]);
+    assert!(told_of.contains(&format!("`spec.template.spec.containers[name=front]`: {renamed}")), "{told_of}");
+    let told_of = told(&web(SPEC), &web(SPEC).replace("  name: web\n", "  name: shop\n"), &[]);
+    assert!(told_of.contains(&format!("dest.yaml:2: Deployment shop: {renamed}")), "{told_of}");
+    let null = web(&SPEC.replace("nodeName: n", "nodeName: null"));
+    assert!(
+        told(&web(SPEC), &null, &["--values"]).contains("`spec.template.spec.nodeName`: a null in a patch removes")
+    );
+    assert_eq!(told(&null, &null, &["--values"]), "");
     let policy = |message: &str| {
         let rule = format!("  - name: one\n    match: {{any: [x]}}\n    validate: {{message: {message}}}\n");
         format!("apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata:\n  name: p\nspec:\n  rules:\n{rule}")
@@ -262,6 +296,21 @@ fn what_a_patch_has_whole_or_by_keys_is_told() {
         by_keys.contains("ClusterPolicy p: `spec.rules`: the patch names its elements by keys, which kustomize's"),
         "{by_keys}"
     );
+}
+
+/// A file without resources is known by its path, so its apiVersion is a field like any other.
+#[test]
+fn the_patch_for_a_chart_holds_no_version_of_its_format() {
+    let chart = |version: &str| format!("apiVersion: v1\nname: shop\nversion: {version}\n");
+    assert_eq!(extracted(&chart("1.0.0"), &chart("1.0.1"), &[]).passed(), "version: 1.0.1\n");
+}
+
+/// In a patch, an alias has a value of its own: no merge of it changes another field.
+#[test]
+fn the_patch_has_the_value_of_each_alias_of_a_changed_anchor() {
+    let map = |value: &str| map("m", &[("a", &format!("&x {value}")), ("b", "*x")]);
+    let patch = extracted(&map("one"), &map("two"), &["--values"]).passed();
+    assert!(patch.ends_with("data:\n  a: two\n  b: two\n"), "{patch}");
 }
 
 #[test]

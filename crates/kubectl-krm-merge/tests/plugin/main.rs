@@ -9,6 +9,7 @@ mod completion;
 #[path = "../../../../tests/support/steps.rs"]
 mod counts;
 mod diff_corpus;
+mod differences;
 mod documents;
 mod explain;
 mod extract;
@@ -34,6 +35,8 @@ mod people;
 mod presence;
 mod real;
 mod record;
+#[path = "../../../../tests/support/render.rs"]
+mod render;
 mod renovate;
 mod resolve;
 #[path = "../../../../tests/support/run.rs"]
