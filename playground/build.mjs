@@ -37,8 +37,6 @@ async function bundle(entry, virtual, alias = {}) {
     target: ["chrome114", "firefox115", "safari16.4"],
     charset: "utf8",
     alias,
-    // Only Node asks for it.
-    external: ["node:fs/promises"],
     // The module gets its bytes, so it never asks for an address of its own.
     define: { "import.meta.url": "\"\"" },
     plugins: [
@@ -66,7 +64,7 @@ function licenses(inputs) {
  * @param {string} out
  */
 export async function buildPage(wasm, out) {
-  const worker = await bundle("worker.js", {}, { "krm-merge-wasm": resolve(wasm, "index.js") });
+  const worker = await bundle("worker.js", {}, { "krm-merge-wasm": resolve(wasm, "browser.js") });
   const page = await bundle("page.js", {
     "krm-merge-worker": `export default ${JSON.stringify(worker.script)};`,
     "krm-merge-examples": `export default ${JSON.stringify(readExamples(join(here, "examples")))};`,

@@ -11,7 +11,7 @@ export function build(wasm) {
   const lib = join(here, "lib");
   rmSync(lib, { recursive: true, force: true });
   mkdirSync(lib);
-  for (const name of ["index.js", "krm_merge.js", "krm_merge_bg.wasm"]) {
+  for (const name of ["browser.js", "index.js", "krm_merge.js", "krm_merge_bg.wasm"]) {
     cpSync(join(wasm, name), join(lib, name));
   }
   cpSync(join(here, "../../playground/src/changes.js"), join(lib, "changes.js"));

@@ -19,7 +19,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const FLAGS: &str = "-C target-feature=+simd128";
 
 /// The files of the package that are in the repository.
-const OWN: [&str; 3] = ["README.md", "index.d.ts", "index.js"];
+const OWN: [&str; 4] = ["README.md", "browser.js", "index.d.ts", "index.js"];
 
 /// The folder of the package.
 pub fn folder(root: &Path) -> PathBuf {
@@ -68,7 +68,13 @@ pub fn run() -> Result<(), String> {
         "repository": "github:krm-merge/krm-merge",
         "type": "module",
         "main": "index.js",
+        "browser": "browser.js",
         "types": "index.d.ts",
+        "exports": {
+            ".": {"types": "./index.d.ts", "node": "./index.js", "default": "./browser.js"},
+            "./krm_merge_bg.wasm": "./krm_merge_bg.wasm",
+            "./package.json": "./package.json",
+        },
         "sideEffects": false,
         "engines": {"node": ">=18"},
     });

@@ -10,14 +10,14 @@ export interface MergeInput {
   /** What is merged into. */
   dest: Files;
   /** The sides of a three-way merge. */
-  original?: Files;
-  updated?: Files;
+  original?: Files | undefined;
+  updated?: Files | undefined;
   /** The source of a two-way merge, or the strategic merge patch. */
-  source?: Files;
+  source?: Files | undefined;
   /** A `Merge` or a ConfigMap, as YAML. It may leave out the mode. */
-  functionConfig?: string;
+  functionConfig?: string | undefined;
   /** The mode, if the functionConfig does not name it. Without both: TwoWay if there is a source, else ThreeWay. */
-  mode?: Mode;
+  mode?: Mode | undefined;
 }
 
 export interface MergeOutput {
@@ -124,14 +124,18 @@ export interface MarkedConflict {
   mayHaveMoved: boolean;
 }
 
-/** Merges texts. Nothing is thrown for what a user wrote: it is among the results. */
+/** Merges texts. Nothing is thrown for what a user wrote: it is among the results. Throws a TypeError that names a field of another name or type. */
 export function merge(input: MergeInput): MergeOutput;
 
 /**
- * The functionConfig with a rule that decides this conflict, in place of an earlier one for it. Without `take`, the conflict is open again. An
- * empty functionConfig becomes a new one. Comments stay. Throws if the text is not a functionConfig of a three-way merge, or the conflict has no case.
+ * The functionConfig with a rule that decides this conflict, or a rule for each of several, in place of an earlier one for it. Without `take`,
+ * the conflicts are open again. An empty functionConfig becomes a new one. Comments stay. Throws if the text is not a functionConfig of a
+ * three-way merge, or a conflict has no case. To decide many conflicts, give them in one list: each call reads and writes the whole text.
  */
-export function decide(functionConfig: string, conflict: Pick<Conflict, "case">, take?: Take): string;
+export function decide(functionConfig: string, conflict: DecidedConflict | readonly DecidedConflict[], take?: Take): string;
+
+/** What `decide` needs of a conflict. */
+export type DecidedConflict = Pick<Conflict, "case">;
 
 /** The KRM function: a ResourceList in, a ResourceList out. */
 export function run(resourceList: string): { stdout: string; stderr: string[]; passed: boolean };
@@ -150,8 +154,11 @@ export function markers(text: string): Markers;
 
 export function version(): string;
 
-/** The module: its bytes, a compiled module, an answer to a request for it, or its address. */
-export type Module = BufferSource | WebAssembly.Module | Response | Promise<Response> | string | URL;
+/**
+ * The module: its bytes, its address, an answer to a request for it, or a compiled module. The types are those of every environment: an address may
+ * be a `URL`, an answer a `Response`, and a compiled module a `WebAssembly.Module`.
+ */
+export type Module = ArrayBuffer | ArrayBufferView | string | object | Promise<ArrayBuffer | ArrayBufferView | object>;
 
 /** Loads the module. Call it once and wait for it, before all else. Without an argument, it comes from beside this file. */
 export default function init(module?: Module): Promise<void>;

@@ -1,4 +1,4 @@
-//! What `npm/index.js` calls; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
+//! What `npm/browser.js` calls, which checks the types; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
 
 use krm_merge_function::Verdict;
 use serde::Serialize;
@@ -16,17 +16,11 @@ pub fn merge(input: JsValue) -> Result<JsValue, JsError> {
     to_js(&crate::merge::merge(&of_js::<MergeInput>(input)?))
 }
 
-/// The functionConfig with a decision.
+/// The functionConfig with a decision of some conflicts.
 #[wasm_bindgen]
-pub fn decide(function_config: &str, conflict: JsValue, take: Option<String>) -> Result<String, JsError> {
-    #[derive(serde::Deserialize)]
-    struct Conflict {
-        case: Option<ConflictCase>,
-    }
-    let case = of_js::<Conflict>(conflict)?.case;
-    let case =
-        case.ok_or_else(|| JsError::new("the conflict must have a `case`: no rule can decide this one alone"))?;
-    crate::decide::decide(function_config, case, take.as_deref()).map_err(|error| JsError::new(&error))
+pub fn decide(function_config: &str, cases: JsValue, take: Option<String>) -> Result<String, JsError> {
+    let cases: Vec<ConflictCase> = of_js(cases)?;
+    crate::decide::decide(function_config, cases, take.as_deref()).map_err(|error| JsError::new(&error))
 }
 
 /// The KRM function.

@@ -38,14 +38,14 @@ pub struct When {
 const NEW: &str =
     "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n";
 
-/// The functionConfig with a rule that decides a conflict, in place of an earlier one for it. `take` is `Dest`, `Updated` or `Newest`; without it, the
-/// conflict is open again. An empty functionConfig becomes a new one.
+/// The functionConfig with a rule that decides each conflict, in place of an earlier one for it. `take` is `Dest`, `Updated` or `Newest`; without it, the
+/// conflicts are open again. An empty functionConfig becomes a new one.
 ///
 /// # Errors
 /// The text is not a functionConfig of a three-way merge, or `take` is none of the three.
-pub fn decide(function_config: &str, case: ConflictCase, take: Option<&str>) -> Result<String, String> {
+pub fn decide(function_config: &str, cases: Vec<ConflictCase>, take: Option<&str>) -> Result<String, String> {
     let text = if function_config.trim().is_empty() { NEW } else { function_config }.to_owned();
-    let case = Case::from(case);
+    let cases = cases.into_iter().map(Case::from);
     let take = match take {
         None => None,
         Some("Dest") => Some(Take::Dest),
@@ -54,8 +54,11 @@ pub fn decide(function_config: &str, case: ConflictCase, take: Option<&str>) -> 
         Some(other) => return Err(format!("`take` must be `Dest`, `Updated` or `Newest`, not \"{other}\"")),
     };
     let decided = match take {
-        Some(take) => recorded::with_rules("functionConfig", text, &[Rule { case, take }]),
-        None => recorded::without_rules("functionConfig", text, &[case]),
+        Some(take) => {
+            let rules: Vec<Rule> = cases.map(|case| Rule { case, take }).collect();
+            recorded::with_rules("functionConfig", text, &rules)
+        }
+        None => recorded::without_rules("functionConfig", text, &cases.collect::<Vec<_>>()),
     };
     decided.map_err(|error| format!("{error:#}"))
 }

@@ -87,6 +87,43 @@ test("what a user wrote is never thrown", () => {
   assert.doesNotThrow(() => merge({ ...sides, dest: alias }));
 });
 
+test("what the caller gets wrong is an error that names it", () => {
+  const dest = { "a.yaml": map(1, "red") };
+  for (const [work, message] of [
+    [() => merge({ original: dest, upated: dest, dest }), "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode"],
+    [() => merge({ source: "" }), "`dest` must be given, not undefined"],
+    [() => merge({ dest: { "a.yaml": null }, source: "" }), '`dest["a.yaml"]` must be a string, not null'],
+    [() => merge({ dest, updated: [] }), "`updated` must be a string, or an object with a string for each path, not a list"],
+    [() => merge(1), "`input` must be an object, not number"],
+    [() => run(1), "`resourceList` must be a string, not number"],
+    [() => explain(3), "`type` must be a string, not number"],
+    [() => decide("", { case: { target: {}, when: {} } }, 3), "`take` must be a string, not number"],
+    [() => decide("", null, "Dest"), "`conflict` must be a conflict of a merge, or a list of conflicts, not null"],
+  ]) assert.throws(work, { name: "TypeError", message });
+  const { passed, files } = merge({ original: dest, updated: undefined, dest });
+  assert.deepEqual([passed, files], [false, dest]);
+});
+
+test("many conflicts are decided at once", () => {
+  const data = (value) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n${Array.from({ length: 4000 }, (_, at) => `  k${at}: ${value}${at}\n`).join("")}`;
+  const many = { original: data("a"), updated: data("b"), dest: data("c") };
+  const { conflicts } = merge(many);
+  assert.equal(conflicts.length, 4000);
+  const begin = performance.now();
+  const functionConfig = decide("", conflicts, "Updated");
+  assert.ok(performance.now() - begin < 10_000);
+  // A new rule comes before those that are there.
+  assert.equal(decide(decide("", conflicts[1], "Updated"), conflicts[0], "Updated"), decide("", conflicts.slice(0, 2), "Updated"));
+  assert.equal(merge({ ...many, functionConfig }).files[""], many.updated);
+  assert.equal(merge({ ...many, functionConfig: decide(functionConfig, conflicts.slice(1)) }).conflicts.filter(({ open }) => open).length, 3999);
+});
+
+test("a browser's bundle has nothing of Node", () => {
+  const { exports } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));
+  assert.deepEqual(exports["."], { types: "./index.d.ts", node: "./index.js", default: "./browser.js" });
+  assert.ok(!readFileSync(new URL("browser.js", folder), "utf8").includes("node:"));
+});
+
 test("after a fault, the next call is answered", async () => {
   // A stack that is used up is the fault that can be made from outside.
   const exhausted = (depth) => {

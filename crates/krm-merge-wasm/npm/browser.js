@@ -1,0 +1,120 @@
+// What a program for browsers imports: it loads the module, checks the types of what the caller gives, and turns a fault of the module into an
+// error or a result. index.js is the same for Node.
+
+import * as module from "./krm_merge.js";
+
+let isLoaded = false;
+
+export default async function init(source) {
+  module.initSync({ module: await compiled(await (source ?? new URL("krm_merge_bg.wasm", import.meta.url))) });
+  isLoaded = true;
+}
+
+async function compiled(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  if (ArrayBuffer.isView(source) || source instanceof ArrayBuffer) return WebAssembly.compile(source);
+  const response = source instanceof Response ? source : await fetch(source);
+  if (!response.ok) throw new Error(`the module must be at ${response.url}, but the answer is ${response.status}`);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** Runs `work`. A fault leaves the memory of the module as it was at that moment, so the next call gets a new one. */
+function guarded(work, failed) {
+  if (!isLoaded) throw new Error("the module must be loaded before it is used: call `init` once, and wait for it");
+  try {
+    return work();
+  } catch (error) {
+    // A stack that is too small is a RangeError.
+    if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
+    module.__wbg_reset_state();
+    return failed(`this is a fault of krm-merge, please report it: ${error.message}`);
+  }
+}
+
+function thrown(message) {
+  throw new Error(message);
+}
+
+/** Says which field or argument of the caller has another type. */
+function must(is, name, be, value) {
+  if (is) return;
+  const found = value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
+  throw new TypeError(`\`${name}\` must be ${be}, not ${found}`);
+}
+
+function mustBeText(value, name) {
+  must(typeof value === "string", name, "a string", value);
+}
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function mustBeFiles(value, name) {
+  if (typeof value === "string") return;
+  must(isObject(value), name, "a string, or an object with a string for each path", value);
+  for (const [path, text] of Object.entries(value)) mustBeText(text, `${name}[${JSON.stringify(path)}]`);
+}
+
+const SIDES = ["dest", "original", "updated", "source"];
+const FIELDS = [...SIDES, "functionConfig", "mode"];
+
+export function merge(input) {
+  must(isObject(input), "input", "an object", input);
+  for (const [name, value] of Object.entries(input)) {
+    if (!FIELDS.includes(name)) throw new TypeError(`\`${name}\` must be a field of the input: ${FIELDS.join(", ")}`);
+    if (value === undefined) continue;
+    if (SIDES.includes(name)) mustBeFiles(value, name);
+    else mustBeText(value, name);
+  }
+  must(input.dest !== undefined, "dest", "given", input.dest);
+  return guarded(
+    () => module.merge(input),
+    (message) => ({
+      passed: false,
+      files: typeof input.dest === "string" ? { "": input.dest } : { ...input.dest },
+      changes: [],
+      results: [{ severity: "error", message }],
+      conflicts: [],
+    }),
+  );
+}
+
+export function run(resourceList) {
+  mustBeText(resourceList, "resourceList");
+  return guarded(
+    () => module.run(resourceList),
+    (message) => ({ stdout: resourceList, stderr: [`error: ${message}`], passed: false }),
+  );
+}
+
+export function decide(functionConfig, conflict, take) {
+  mustBeText(functionConfig, "functionConfig");
+  if (take !== undefined) mustBeText(take, "take");
+  const cases = [conflict].flat().map((one) => {
+    must(isObject(one), "conflict", "a conflict of a merge, or a list of conflicts", one);
+    if (!isObject(one.case)) throw new Error("the conflict must have a `case`: no rule can decide this one alone");
+    return one.case;
+  });
+  return guarded(() => module.decide(functionConfig, cases, take), thrown);
+}
+
+export function diff(before, after, path) {
+  mustBeText(before, "before");
+  mustBeText(after, "after");
+  mustBeText(path, "path");
+  return guarded(() => module.diff(before, after, path), thrown);
+}
+
+export function explain(type, files) {
+  mustBeText(type, "type");
+  if (files !== undefined) mustBeFiles(files, "files");
+  return guarded(() => module.explain(type, files), thrown);
+}
+
+export function markers(text) {
+  mustBeText(text, "text");
+  return guarded(() => module.markers(text), thrown);
+}
+
+export function version() {
+  return guarded(() => module.version(), thrown);
+}
