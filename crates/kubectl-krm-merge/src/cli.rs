@@ -499,7 +499,8 @@ pub struct Diff {
 /// Which type is explained, and who is asked.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The type: KIND, KIND.GROUP or KIND.VERSION.GROUP, such as `Rollout` or `Rollout.v1alpha1.argoproj.io`
+    /// The type: KIND, KIND.GROUP or KIND.VERSION.GROUP, such as `Rollout` or `Rollout.v1alpha1.argoproj.io`; or the name of a file that has no
+    /// kind, such as `Chart.yaml`
     pub kind: String,
     /// Only the lists at this path or below it, such as `spec.template`
     pub path: Option<String>,

@@ -13,7 +13,7 @@ use krm_merge::resource::Resource;
 use krm_merge_function::config::Mode;
 use krm_merge_function::explained::{is_below, one_of, source_of};
 use krm_schema::schema::explain::Explained;
-use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin};
+use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin, files};
 use krm_show::args::Color;
 use krm_show::screen::{Page, Paint, Reader};
 use krm_tree::path::PathPattern;
@@ -45,10 +45,13 @@ pub fn explain(args: &Explain) -> Result<End> {
         nearest(kind_of(&args.kind), own.chain(types.kinds()).collect())
     };
     let found = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files));
-    let (api_version, kind) = found.map_err(|e| match nearest() {
-        Some(like) => anyhow!("{e}; like it is `{like}`"),
-        None => e,
-    })?;
+    let (api_version, kind) = match files::type_of(&args.kind) {
+        Some([api_version, kind]) => (api_version.to_owned(), kind.to_owned()),
+        None => found.map_err(|e| match nearest() {
+            Some(like) => anyhow!("{e}; like it is `{like}`"),
+            None => e,
+        })?,
+    };
     // For Kubernetes' own types, the cluster knows no more than the engine.
     let live =
         if args.cluster.is_meant() && builtin::root(&api_version, &kind).is_none() {

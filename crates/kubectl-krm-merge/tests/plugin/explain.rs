@@ -1,5 +1,12 @@
 //! `explain`: how each list of a type merges, and who says so.
 
+use std::collections::BTreeSet;
+
+use krm_schema::schema::{Inference, Types, builtin};
+use krm_yaml::Document;
+use serde_json::{Value, json};
+
+use crate::shared::value_of;
 use crate::support::Folder;
 
 const DEFINITION: &str = "\
@@ -106,6 +113,153 @@ fn a_kind_alone_is_the_built_in_type_or_that_of_another_project_of_kubernetes() 
     ] {
         assert_eq!(told(&folder, &[kind])[0], want, "{kind}");
     }
+}
+
+/// Its name tells the type of a file that has no kind.
+#[test]
+fn a_file_may_be_asked_for_by_its_name() {
+    let folder = Folder::new();
+    for (name, kind, list) in [
+        (
+            "charts/web/Chart.yaml",
+            "file Chart",
+            "dependencies replaced; three-way: element by element, named by alias or name",
+        ),
+        ("compose.yaml", "file Compose", "services.*.environment replaced; three-way: element by element, named by"),
+        (
+            "a/kustomization.yml",
+            "kustomize.config.k8s.io/v1beta1 Kustomization",
+            "resources replaced; three-way: element by element",
+        ),
+    ] {
+        let lines = told(&folder, &[name]);
+        assert_eq!(lines[0], kind);
+        assert!(lines[1..].iter().any(|line| line.starts_with(list)), "{name}: {lines:?}");
+    }
+}
+
+/// A list of a type, as `explain` shows it.
+struct Shown {
+    path: Vec<String>,
+    /// `None` if it has no merge keys; no key is the value itself.
+    keys: Option<Vec<String>>,
+}
+
+impl Shown {
+    fn of(line: &str) -> Self {
+        let (path, how) = line.split_once(' ').expect("a path");
+        let how = how.trim().split("  ").next().unwrap_or_default();
+        let keys = how.split(';').next().and_then(|how| how.strip_prefix("by ")).map(|keys| match keys {
+            "value" => Vec::new(),
+            keys => keys.split(", ").map(str::to_owned).collect(),
+        });
+        Self { path: path.split('.').map(str::to_owned).collect(), keys }
+    }
+
+    /// Its values on the three sides: dest and updated change one element of original in two fields, and each adds one; updated removes one.
+    fn sides(&self) -> [Value; 3] {
+        match &self.keys {
+            Some(keys) if keys.is_empty() => [json!(["A", "B"]), json!(["C", "A", "B"]), json!(["A", "C", "E"])],
+            Some(keys) => {
+                let element = |name: &str, own: Value| {
+                    let of_keys = keys.iter().map(|key| (key.clone(), name.into()));
+                    Value::Object(of_keys.chain(own.as_object().cloned().into_iter().flatten()).collect())
+                };
+                let plain = |name| element(name, json!({}));
+                [
+                    json!([element("A", json!({"xa": 1, "xb": 1})), plain("B")]),
+                    json!([element("A", json!({"xa": 2, "xb": 1})), plain("B"), plain("C")]),
+                    json!([element("A", json!({"xa": 1, "xb": 2})), plain("E")]),
+                ]
+            }
+            None => [json!(["A", "B", "C", "D"]), json!(["A2", "B", "C", "D"]), json!(["A", "B", "C", "D2"])],
+        }
+    }
+
+    /// Whether a list is what the merge of these values by these keys is, in any order of the elements.
+    fn is_merged(&self, list: &Value) -> bool {
+        let list = list.as_array().cloned().unwrap_or_default();
+        let Some(keys) = &self.keys else { return list == ["A2", "B", "C", "D2"].map(Value::from) };
+        let name = |element: &Value| match keys.first() {
+            Some(key) => element[key].as_str().unwrap_or_default().to_owned(),
+            None => element.as_str().unwrap_or_default().to_owned(),
+        };
+        let mut names: Vec<String> = list.iter().map(name).collect();
+        names.sort();
+        let has_both = list.iter().any(|element| [&element["xa"], &element["xb"]] == [&json!(2), &json!(2)]);
+        names == ["A", "C", "E"] && (has_both || keys.is_empty())
+    }
+}
+
+/// The value at a path; in a list that merges, that of the first element, which all sides have.
+fn at<'v>(root: &'v mut Value, path: &[String], lists: &[Shown]) -> &'v mut Value {
+    let mut value = root;
+    for (i, name) in path.iter().enumerate() {
+        value = &mut value[if name == "*" { "any" } else { name }];
+        if i + 1 < path.len() && lists.iter().any(|list| list.path == path[..=i]) {
+            value = &mut value[0];
+        }
+    }
+    value
+}
+
+/// Every list of the built-in types and of a hundred others merges as `explain` says.
+#[test]
+fn the_merge_does_what_is_said() {
+    let folder = Folder::in_memory();
+    let types = Types::new([], Inference::On);
+    let all: BTreeSet<(String, String)> = types.kinds().iter().flat_map(|kind| types.named(kind)).collect();
+    let (built_in, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(api_version, kind)| builtin::root(api_version, kind).is_some());
+    let step = others.len() / 100;
+    let all: Vec<(String, String)> = built_in.into_iter().chain(others.into_iter().step_by(step)).collect();
+    let (mut texts, mut types) = ([const { String::new() }; 3], Vec::new());
+    for (number, (api_version, kind)) in all.into_iter().enumerate() {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+        let name = format!("{kind}.{version}.{group}");
+        let ran = folder.run(&["explain", name.trim_end_matches('.')]);
+        if ran.stderr.contains("must be that of a list") {
+            continue;
+        }
+        let printed = ran.passed();
+        let lists: Vec<Shown> = printed.lines().skip(1).map(Shown::of).collect();
+        let mut lists: Vec<Shown> = lists.into_iter().filter(|list| list.path[0] != "metadata").collect();
+        lists.sort_by_key(|list| list.path.len());
+        let merges = |path: &[String]| {
+            lists.iter().all(|list| list.path != path || list.keys.as_ref().is_some_and(|keys| !keys.is_empty()))
+        };
+        let is_reached = |list: &&Shown| (1..list.path.len()).all(|end| merges(&list.path[..end]));
+        let metadata = json!({"name": format!("n{number}")});
+        let mut sides = [(); 3].map(|()| json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}));
+        let reached: Vec<usize> = (0..lists.len()).filter(|i| is_reached(&&lists[*i])).collect();
+        for i in &reached {
+            for (side, value) in sides.iter_mut().zip(lists[*i].sides()) {
+                *at(side, &lists[*i].path, &lists) = value;
+            }
+        }
+        for (text, side) in texts.iter_mut().zip(&sides) {
+            text.push_str(&format!("---\n{side}\n"));
+        }
+        types.push((number, name, lists, reached));
+    }
+    for (side, text) in ["original.yaml", "dest.yaml", "updated.yaml"].into_iter().zip(&texts) {
+        folder.write(side, text);
+    }
+    let merge =
+        ["three-way", "--original", "original.yaml", "--updated", "updated.yaml", "--dest", "dest.yaml", "--in-place"];
+    assert_eq!(folder.run(&merge).code, Some(0));
+    let merged = Document::parse(folder.read("dest.yaml")).expect("YAML");
+    let mut merged: Vec<Value> = merged.roots().map(value_of).collect();
+    let mut checked = 0;
+    for (number, name, lists, reached) in types {
+        let own = merged.iter_mut().find(|value| value["metadata"]["name"] == *format!("n{number}")).expect("merged");
+        for i in reached {
+            let value = at(own, &lists[i].path, &lists).clone();
+            assert!(lists[i].is_merged(&value), "{name} {} {value}", lists[i].path.join("."));
+            checked += 1;
+        }
+    }
+    assert!(checked > 2000, "{checked}");
 }
 
 #[test]
