@@ -81,7 +81,7 @@ fn spec() -> impl Strategy<Value = Value> {
 fn changed(mut state: Value, other: &Value, which: u8) -> Value {
     let Value::Object(fields) = &mut state else { return state };
     match which % 5 {
-        0 => _ = fields.pop_last(),
+        0 => fields.pop_last(),
         1 => fields.extend(other.as_object().into_iter().flatten().take(1).map(|(k, v)| (k.clone(), v.clone()))),
         2 => return other.clone(),
         3 => {
@@ -228,8 +228,8 @@ fn check_extract(cases: &[Case], mode: &str, extent: &[&str]) {
     if extent == ["--values"] {
         let words: BTreeSet<&str> = ran.stdout.split(|c: char| !c.is_alphanumeric()).collect();
         let is_named = |number: &usize| words.contains(&*format!("n{number}"));
-        let equal = (0..cases.len()).filter(|number| cases[*number].states[0] == cases[*number].states[1]);
-        assert_eq!(equal.filter(is_named).next(), None, "what is only written otherwise is no part\n{}", ran.stdout);
+        let mut equal = (0..cases.len()).filter(|number| cases[*number].states[0] == cases[*number].states[1]);
+        assert_eq!(equal.find(is_named), None, "what is only written otherwise is no part\n{}", ran.stdout);
     }
     folder.write("patch.yaml", &ran.stdout);
     if ran.stdout.is_empty() {

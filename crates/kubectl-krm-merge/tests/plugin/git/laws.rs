@@ -1,8 +1,5 @@
 //! What holds for every three-way merge, over generated files in many styles: that nothing is lost, and that each half of a conflict is whole.
 
-#[path = "../../../../../tests/support/render.rs"]
-mod render;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Document, NodeRef, Style};
@@ -10,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Half, resolved};
+use crate::render;
 use crate::shared;
 use crate::support::{Folder, has};
 
