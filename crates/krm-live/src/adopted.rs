@@ -138,10 +138,11 @@ impl<'a, 'o> LivePlace<'a, 'o> {
             };
             out.insert(name.to_owned(), kept);
         }
+        let now = value(self.live)?;
         for (key, live) in self.live.entries() {
             let name = key.string();
             if applied.get(name).is_none_or(NodeRef::is_null)
-                && let Some(added) = self.field(name, live, None).added(self.live)?
+                && let Some(added) = self.field(name, live, None).added(&now)?
             {
                 out.insert(name.to_owned(), added);
             }
@@ -209,7 +210,7 @@ impl<'a, 'o> LivePlace<'a, 'o> {
     }
 
     /// The value at this place that a person set, if no value was applied here. `map` is the map that has this field.
-    fn added(&self, map: NodeRef<'a>) -> Result<Option<Value>> {
+    fn added(&self, map: &Value) -> Result<Option<Value>> {
         let found = value(self.live)?;
         let is_of_the_cluster =
             ["metadata", "annotations", "labels"].contains(&self.parent) && OF_THE_CLUSTER.contains(&self.name);
@@ -236,7 +237,7 @@ impl<'a, 'o> LivePlace<'a, 'o> {
         }
         let left = if self.live.is_map() {
             let fields = self.live.entries().map(|(key, live)| {
-                let added = self.field(key.string(), live, None).added(self.live)?;
+                let added = self.field(key.string(), live, None).added(&found)?;
                 Ok(added.map(|added| (key.string().to_owned(), added)))
             });
             Value::Object(fields.filter_map(Result::transpose).collect::<Result<_>>()?)

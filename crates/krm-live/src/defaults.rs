@@ -4,15 +4,12 @@
 //! value that a person set. A file without such a value has the same effect in the cluster. Most defaults of the built-in types are in no
 //! schema. Source: the `SetDefaults_…` functions of kubernetes/pkg/apis, by the names of the fields.
 
-use anyhow::Result;
-use krm_schema::mode::Mode;
-use krm_schema::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_schema::schema::{Cursor, ListKind, list_kind};
 use krm_tree::child::{by_keys, element_key};
-use krm_yaml::{Document, NodeRef};
-use serde_json::{Map, Value};
+use krm_yaml::NodeRef;
+use serde_json::Value;
 
-use crate::object::{Object, is_empty, value};
-use crate::openapi::Schema;
+use crate::object::is_empty;
 
 /// A field of an object.
 #[derive(Clone, Copy)]
@@ -24,7 +21,7 @@ pub struct Field<'a> {
     /// Its name.
     pub name: &'a str,
     /// The map that has the field.
-    pub map: NodeRef<'a>,
+    pub map: &'a Value,
 }
 
 /// The defaults of fields: the names of the maps that may have the field, the name of the field, and its default as JSON. Without names of
@@ -150,17 +147,17 @@ const CHOSEN: [&str; 4] = ["clusterIP", "clusterIPs", "healthCheckNodePort", "ip
 impl<'a> Field<'a> {
     /// Whether the server sets this value if nobody sets the field.
     pub fn defaults_to(self, found: &Value) -> bool {
-        let sibling = |name: &str| self.map.get(name).and_then(|node| value(node).ok());
+        let sibling = |name: &str| self.map.get(name);
         let is_of = |parents: &[&str]| parents.contains(&self.parent);
         match self.name {
             "imagePullPolicy" => {
-                let image = sibling("image").unwrap_or_default();
-                *found == if is_latest(image.as_str().unwrap_or_default()) { "Always" } else { "IfNotPresent" }
+                let image = sibling("image").and_then(Value::as_str);
+                *found == if is_latest(image.unwrap_or_default()) { "Always" } else { "IfNotPresent" }
             }
             "replicas" => is_of(&["spec"]) && WITH_REPLICAS.contains(&self.kind) && *found == 1,
             // It has the value of the field that replaced it.
-            "serviceAccount" => is_of(&["spec"]) && sibling("serviceAccountName").as_ref() == Some(found),
-            "targetPort" => is_of(&["ports"]) && sibling("port").as_ref() == Some(found),
+            "serviceAccount" => is_of(&["spec"]) && sibling("serviceAccountName") == Some(found),
+            "targetPort" => is_of(&["ports"]) && sibling("port") == Some(found),
             "type" if self.kind == "Service" => is_of(&["spec"]) && *found == "ClusterIP",
             "completions" | "parallelism" => matches!(self.kind, "CronJob" | "Job") && *found == 1,
             "maxUnavailable" => is_of(&["rollingUpdate"]) && [Value::from("25%"), Value::from(1)].contains(found),
@@ -177,82 +174,6 @@ impl<'a> Field<'a> {
                 })
             }
         }
-    }
-}
-
-/// An object of original or updated, with the defaults that the live object has in elements of lists.
-///
-/// A list without keys is compared as a whole, and so is a map that has one owner as a whole. A default inside of it would look like a
-/// change. Only fields that the server would set again are added, so nothing else changes.
-///
-/// # Errors
-/// The objects cannot be compared.
-pub fn completed(said: &Object, live: &Object, types: &Types<'_>, schema: Option<Schema<'_>>) -> Result<Object> {
-    let documents = [Document::parse(said.yaml())?, Document::parse(live.yaml())?];
-    let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(said.clone()) };
-    let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
-    let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
-    let root = ObjectPlace { kind: live.kind(), is_builtin, name: "", level: Level::Object, schema };
-    Ok(Object::live(root.completed(mine, theirs, cursor)?))
-}
-
-/// A place in an object.
-#[derive(Clone, Copy)]
-struct ObjectPlace<'a> {
-    kind: &'a str,
-    is_builtin: bool,
-    /// The name of the field; for an element, of its list.
-    name: &'a str,
-    level: Level,
-    schema: Option<Schema<'a>>,
-}
-
-/// Whether a place is in a value that is compared as a whole.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
-    Object,
-    Whole,
-}
-
-impl<'a> ObjectPlace<'a> {
-    fn field(self, name: &str) -> Option<Schema<'a>> {
-        self.schema.and_then(|schema| schema.field(name))
-    }
-
-    fn completed(self, said: NodeRef<'a>, live: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
-        if said.is_list() && live.is_list() {
-            let below = Self { level: Level::Whole, schema: self.schema.and_then(Schema::items), ..self };
-            let elements = paired(said, live, cursor).into_iter().map(|(element, partner)| match partner {
-                Some(partner) => below.completed(element, partner, cursor),
-                None => value(element),
-            });
-            return elements.collect::<Result<Vec<_>>>().map(Value::Array);
-        }
-        if !(said.is_map() && live.is_map()) {
-            return value(said);
-        }
-        let level = if self.schema.is_some_and(Schema::is_atomic) { Level::Whole } else { self.level };
-        let mut out = Map::new();
-        for (key, child) in said.entries() {
-            let name = key.string();
-            let below = Self { name, level, schema: self.field(name), ..self };
-            let child = match live.get(name) {
-                Some(live) => below.completed(child, live, cursor.child(name, [child, live]))?,
-                None => value(child)?,
-            };
-            out.insert(name.to_owned(), child);
-        }
-        for (key, child) in live.entries().filter(|_| level == Level::Whole) {
-            let (name, found) = (key.string(), value(child)?);
-            // The default may depend on other fields of the map.
-            let of_map = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
-            let is_default = self.field(name).is_some_and(|field| field.defaults_to(&found))
-                || self.is_builtin && of_map(live) && of_map(said);
-            if said.get(name).is_none() && is_default {
-                out.insert(name.to_owned(), found);
-            }
-        }
-        Ok(Value::Object(out))
     }
 }
 
@@ -276,11 +197,9 @@ pub fn paired<'a>(
     lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
 }
 
-/// Numbers and booleans of the built-in types that mean the same as a missing field if they are 0 or false. Most servers then omit them.
-/// Fields with another default, such as `replicas`, are left out. So are fields where 0 or false has a meaning of its own, such as
-/// `automountServiceAccountToken` and `runAsUser`.
-const NOTHING_TO_SAY: [&str; 24] = [
-    "allowVolumeExpansion",
+/// Numbers and booleans of the built-in types that the server omits if they are 0 or false. It keeps those that are pointers in its code,
+/// such as `automountServiceAccountToken`, `immutable` and `runAsUser`, so they are not here.
+const NOTHING_TO_SAY: [&str; 19] = [
     "deprecated",
     "globalDefault",
     "healthCheckNodePort",
@@ -288,18 +207,14 @@ const NOTHING_TO_SAY: [&str; 24] = [
     "hostNetwork",
     "hostPID",
     "hostPort",
-    "immutable",
     "initialDelaySeconds",
     "insecureSkipTLSVerify",
     "minReadySeconds",
     "nodePort",
-    "optional",
     "paused",
     "preserveUnknownFields",
-    "privileged",
     "publishNotReadyAddresses",
     "readOnly",
-    "readOnlyRootFilesystem",
     "stdin",
     "stdinOnce",
     "tty",
@@ -342,35 +257,6 @@ fn is_latest(image: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_schema::schema::Inference;
-    use serde_json::json;
-
-    #[test]
-    fn what_is_said_has_the_defaults_that_the_server_sets_in_lists() {
-        let pod = |spec: Value| {
-            Object::live(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}))
-        };
-        let types = Types::new([], Inference::On);
-        let live = json!({"dnsPolicy": "ClusterFirst", "containers": [
-            {"name": "a", "image": "a:1", "imagePullPolicy": "IfNotPresent", "args": ["x"], "ports": [{"containerPort": 80, "protocol": "TCP"}],
-                "env": [{"name": "E", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "f"}}}]},
-        ]});
-        for (said, want) in [
-            (
-                json!({"containers": [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80}], "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "f"}}}]}]}),
-                json!({"containers": [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80, "protocol": "TCP"}], "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "f", "apiVersion": "v1"}}}], "imagePullPolicy": "IfNotPresent"}]}),
-            ),
-            // With another image, another default is due.
-            (
-                json!({"containers": [{"name": "a", "image": "a"}]}),
-                json!({"containers": [{"name": "a", "image": "a"}]}),
-            ),
-            (json!({"containers": [{"name": "b"}]}), json!({"containers": [{"name": "b"}]})),
-        ] {
-            let found = completed(&pod(said), &pod(live.clone()), &types, None);
-            assert_eq!(found.expect("compared"), pod(want));
-        }
-    }
 
     #[test]
     fn defaults_are_known_by_their_fields() {
@@ -388,12 +274,9 @@ mod tests {
             ("Pod", "spec", "{serviceAccountName: a, serviceAccount: a}", &[false, true]),
             ("RoleBinding", "subjects", "{kind: User, apiGroup: rbac.authorization.k8s.io}", &[false, true]),
         ] {
-            let document = Document::parse(map).expect("YAML");
-            let node = document.roots().next().expect("a root");
-            let found = node.entries().map(|(key, child)| {
-                let field = Field { kind, parent, name: key.string(), map: node };
-                field.defaults_to(&value(child).expect("small"))
-            });
+            let map: Value = serde_yaml::from_str(map).expect("YAML");
+            let fields = map.as_object().expect("a map");
+            let found = fields.iter().map(|(name, value)| Field { kind, parent, name, map: &map }.defaults_to(value));
             assert_eq!(found.collect::<Vec<_>>(), want, "{map}");
         }
     }

@@ -1,11 +1,10 @@
 //! The drift of an object: applied fields whose value someone changed in the cluster since.
 //!
-//! A field that was not applied is not drift, and neither is a default that the server added to an element of a list.
+//! A field that was not applied is not drift. What the server made of what was applied is in the original already: see `unset.rs`.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
-use krm_merge::package::Conflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
@@ -15,11 +14,10 @@ use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
 use krm_tree::path::FieldPath;
-use krm_tree::sides::Sides;
 use krm_yaml::Document;
 use serde_json::Value;
 
-use crate::object::{Object, covers, value};
+use crate::object::{Object, value};
 use crate::owners::Owners;
 
 /// A field that changed in the cluster.
@@ -143,17 +141,8 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
         Wants::Nothing | Wants::Made(_) => None,
         Wants::Value(node) | Wants::Text(node) => Some(value(*node)?),
     };
-    let original = value(original)?;
-    if !covers(live.as_ref().unwrap_or(&Value::Null), &original) {
-        out.push(Drift { place: path.keyed(), original, live, by: Vec::new() });
-    }
+    out.push(Drift { place: path.keyed(), original: value(original)?, live, by: Vec::new() });
     Ok(())
-}
-
-/// Whether a conflict is only about defaults that the server added to what was applied.
-pub fn is_default_only(conflict: &Conflict<'_, '_, '_>) -> bool {
-    let Sides { original, dest, .. } = conflict.json().map(|json| serde_json::from_str::<Value>(&json?).ok());
-    original.zip(dest).is_some_and(|(original, live)| live != original && covers(&live, &original))
 }
 
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
@@ -191,7 +180,7 @@ mod tests {
     #[test]
     fn what_was_applied_and_is_otherwise_now_is_drift() {
         let applied = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3, paused: true, template: {spec: {containers: [{name: app, image: a}], tolerations: [{key: x}]}}}\n";
-        let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x, operator: Equal}]}}}\n";
+        let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x}]}}}\n";
         let types = Types::new([], Inference::On);
         let [applied, live] = [applied, live].map(|yaml| Object::live(serde_yaml::from_str(yaml).expect("YAML")));
         let found = drifts(&applied, &live, &types).expect("compared");

@@ -46,6 +46,5 @@ mod object;
 mod address;
 mod order;
 mod text;
-mod union;
 
 pub mod args;

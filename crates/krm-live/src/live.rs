@@ -17,7 +17,6 @@ use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Merge, drawn, merge};
 use krm_git::tracked;
-use krm_merge::package::Conflict;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
@@ -224,11 +223,6 @@ fn kustomized(folder: &str) -> Result<Side> {
     Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }
 
-/// Whether the files win a conflict without a word. With `--server-side`, the server decides by owners: see `claim.rs`.
-fn is_silent(args: &Live, conflict: &Conflict<'_, '_, '_>) -> bool {
-    args.server_side || args.on_conflict != Some(OnConflict::KeepDest) && drift::is_default_only(conflict)
-}
-
 /// Adds to each conflict who set the live value.
 fn sign_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.on_conflict == Some(OnConflict::Fail) {
@@ -292,7 +286,8 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = drawn(&side(&dest, &is_upgrade)?, &given, upgrade, |open| {
-        open.decide(|conflict| is_silent(args, conflict).then_some(Pick::Updated)).draw_once()
+        // With `--server-side`, the server decides by owners: see `claim.rs`.
+        open.decide(|_| args.server_side.then_some(Pick::Updated)).draw_once()
     })?;
     let others = |l: &&Local| !is_same(l) && !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {

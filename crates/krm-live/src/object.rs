@@ -110,18 +110,6 @@ impl Object {
         Self(without_nulls(Self::live(value).stored().0))
     }
 
-    /// Whether a field or an element of it is null or an empty text.
-    pub fn has_nothing(&self) -> bool {
-        fn has(value: &Value) -> bool {
-            match value {
-                Value::Object(map) => map.values().any(has),
-                Value::Array(list) => list.iter().any(has),
-                other => other.is_null() || *other == "",
-            }
-        }
-        has(&self.0)
-    }
-
     /// The object as it is created: kubectl sends no nulls. In an object of a built-in type, the server would make an empty value of one.
     pub fn created(self) -> Self {
         match builtin::root(self.api_version(), self.kind()) {

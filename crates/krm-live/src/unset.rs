@@ -5,9 +5,9 @@
 //! show that nobody else set such a value, so nothing here knows how the server writes. Original gets the live value at such a place, and so
 //! does updated if the files say what was applied. What the files say otherwise is sent, and a dry run says whether it is another value.
 //!
-//! A default is in the live object but not in the applied state, so it looks as if someone had added it. If the files mention the field, it is
-//! added to original. Otherwise it is left alone. If the files exclude a field, because they choose another member of its union, the field
-//! is removed. If someone else set it, that is a conflict.
+//! So original is the live object without what someone else made of it, and updated differs from original only where the files differ from
+//! what was applied. What the files drop goes with all that nobody set in it. If the files exclude a field, because they choose another member
+//! of its union, the field goes, too. If someone else set it, that is a conflict.
 //!
 //! A null of original or of the files at a field that is not there says nothing, and neither does one that was applied and is still in the
 //! files.
@@ -19,20 +19,19 @@ use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, ListKind, Types, builtin, list_kind};
 use krm_tree::child::{MergeKey, by_keys, element_key};
 use krm_yaml::{Document, NodeRef, same};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::defaults::{completed, is_left_out};
+use crate::defaults::{Field, is_left_out};
 use crate::object::{Object, value};
 use crate::openapi::Schema;
 use crate::owners::{HeldFields, Owners};
-use crate::union;
 
 /// Original and updated, adjusted for values that nobody set.
 #[derive(Debug)]
 pub struct Settled {
-    /// The applied state, as the server has it where nobody set anything since, with the values that nobody set and that the files mention.
+    /// The applied state, as the server has it where nobody set anything since, with the values that nobody set.
     pub original: Option<Object>,
-    /// The state in the files, as the server has it where it is the applied one, with a null for each field that the files exclude.
+    /// The same with what the files changed, and with a null for each field that the files exclude.
     pub updated: Object,
 }
 
@@ -54,43 +53,27 @@ pub fn settled(
     owners: &Owners,
     of_type: OfType<'_>,
 ) -> Result<Settled> {
+    let OfType { types, schema } = of_type;
+    let unchanged = || Settled { original: original.cloned(), updated: updated.clone() };
+    let Some(original) = original else { return Ok(unchanged()) };
     // Most objects are as they were applied, and need no closer look.
-    let is_unchanged = original == Some(updated) && owners.root().is_as_applied();
-    if is_unchanged && is_there(&updated.clone().into_json(), &dest.clone().into_json()) {
+    let is_as_applied = original == updated && owners.root().is_as_applied();
+    if is_as_applied && is_there(&updated.clone().into_json(), &dest.clone().into_json()) {
         return Ok(Settled { original: Some(dest.clone()), updated: dest.clone() });
     }
-    let types = of_type.types;
-    let live = Document::parse(dest.yaml())?;
+    let texts = [Document::parse(dest.yaml())?, Document::parse(original.yaml())?, Document::parse(updated.yaml())?];
+    let [live, applied, said] = texts.each_ref().map(|text| text.roots().next());
     let is_builtin = builtin::root(dest.api_version(), dest.kind()).is_some();
     let cursor = types.root(dest.api_version(), dest.kind(), Mode::ThreeWay);
-    let keyed = |object: &Object| -> Result<Object> {
-        let text = Document::parse(object.yaml())?;
-        let root = text.roots().next().filter(|_| is_builtin && object.has_nothing());
-        let object =
-            root.map_or_else(|| Ok(object.clone()), |root| without_empty_keys(root, cursor).map(Object::live))?;
-        completed(&object, dest, types, of_type.schema)
+    let of = Of { kind: dest.kind(), is_builtin };
+    let Both { original, updated } = {
+        let root = Place { live, applied, said, cursor, held: owners.root(), schema, parent: "", name: "", of };
+        root.both()?
     };
-    let original = original.map(keyed).transpose()?;
-    let updated = keyed(updated)?;
-    let chosen = {
-        let said = Document::parse(updated.yaml())?;
-        let map = union::Map { kind: dest.kind(), name: "", cursor };
-        match (live.roots().next(), said.roots().next()) {
-            (Some(live), Some(said)) if is_builtin && original.is_some() => {
-                Object::live(without_ruled_out(said, live, map)?)
-            }
-            _ => updated,
-        }
-    };
-    let Some(original) = original else { return Ok(Settled { original, updated: chosen }) };
-    let texts = [Document::parse(original.yaml())?, Document::parse(chosen.yaml())?];
-    let [applied, said] = texts.each_ref().map(|text| text.roots().next());
-    let Some(live) = live.roots().next() else { return Ok(Settled { original: Some(original), updated: chosen }) };
-    let place = PlaceOfStates { live, applied, said, cursor, held: owners.root(), name: "", is_builtin };
-    let both = place.both()?;
-    let [original, updated] =
-        [(both.original, original), (both.updated, chosen)].map(|(found, before)| found.map_or(before, Object::live));
-    Ok(Settled { original: Some(original), updated })
+    Ok(original.zip(updated).map_or_else(unchanged, |(original, updated)| Settled {
+        original: Some(Object::live(original)),
+        updated: Object::live(updated),
+    }))
 }
 
 /// Whether a live value has each field and element that was applied, whatever its value.
@@ -106,16 +89,69 @@ fn is_there(applied: &Value, live: &Value) -> bool {
     }
 }
 
-/// A place in a live object, in all three states.
-struct PlaceOfStates<'a, 'o> {
-    live: NodeRef<'a>,
+/// The type of an object.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    kind: &'a str,
+    is_builtin: bool,
+}
+
+impl Of<'_> {
+    /// Whether a live value only adds something to another one: nothing that was applied, except what the server sets by itself. `name` is
+    /// the field that has the value.
+    fn only_adds(self, name: &str, [said, live, applied]: [&Value; 3], schema: Option<Schema<'_>>) -> bool {
+        let parent = name;
+        match (said, live) {
+            (Value::Object(map), Value::Object(found)) => {
+                let field = |name: &str| schema.and_then(|schema| schema.field(name));
+                let is_there = |(name, said): (&String, &Value)| match found.get(name) {
+                    Some(live) => self.only_adds(name, [said, live, &applied[name]], field(name)),
+                    None => said.is_null() || self.leaves_out(parent, name, said),
+                };
+                let is_added = |(name, _): (&String, &Value)| {
+                    map.contains_key(name)
+                        || applied[name].is_null()
+                        || self.sets(parent, name, [said, live], field(name))
+                };
+                map.iter().all(is_there) && found.iter().all(is_added)
+            }
+            (Value::Array(list), Value::Array(found)) => {
+                let items = schema.and_then(Schema::items);
+                let mut pairs = list.iter().zip(found).enumerate();
+                list.len() == found.len()
+                    && pairs.all(|(at, (said, live))| self.only_adds(name, [said, live, &applied[at]], items))
+            }
+            _ => said == live,
+        }
+    }
+
+    /// Whether the server sets a field of a live map by itself, also with what the files say beside it.
+    fn sets(self, parent: &str, name: &str, [said, live]: [&Value; 2], schema: Option<Schema<'_>>) -> bool {
+        let found = &live[name];
+        let in_map = |map| Field { kind: self.kind, parent, name, map }.defaults_to(found);
+        schema.is_some_and(|schema| schema.defaults_to(found)) || self.is_builtin && in_map(said) && in_map(live)
+    }
+
+    /// Whether the server does not keep a field with this value.
+    fn leaves_out(self, parent: &str, name: &str, value: &Value) -> bool {
+        self.is_builtin && is_left_out(parent, name, value)
+    }
+}
+
+/// A place in the three states of an object.
+struct Place<'a, 'o> {
+    live: Option<NodeRef<'a>>,
+    /// What was applied, and what the files say.
     applied: Option<NodeRef<'a>>,
     said: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
     held: HeldFields<'o>,
+    schema: Option<Schema<'a>>,
+    /// The name of the map that has the field; for an element, of the map that has the list.
+    parent: &'a str,
     /// The name of the field; for an element, of its list.
     name: &'a str,
-    is_builtin: bool,
+    of: Of<'a>,
 }
 
 /// The values that original and updated get at a place.
@@ -126,248 +162,176 @@ struct Both {
 }
 
 impl Both {
-    fn same(value: Value) -> Self {
-        Self { original: Some(value.clone()), updated: Some(value) }
-    }
-
-    /// Original, where the files say nothing.
-    fn of(original: Option<Value>) -> Self {
-        Self { original, updated: None }
+    fn same(value: Option<Value>) -> Self {
+        Self { original: value.clone(), updated: value }
     }
 }
 
-impl<'a> PlaceOfStates<'a, '_> {
-    fn field(&self, name: &'a str, live: NodeRef<'a>) -> Self {
-        let [applied, said] = self.states(name);
-        let cursor = self.cursor.child(name, [Some(live), applied, said].into_iter().flatten());
-        Self { live, applied, said, cursor, held: self.held.field(name), name, ..*self }
-    }
-
-    /// What was applied to a field, and what the files say of it.
-    fn states(&self, name: &str) -> [Option<NodeRef<'a>>; 2] {
-        let [applied, said] = [self.applied, self.said].map(|node| node.and_then(|node| node.get(name)));
-        let is_cleared = applied.is_some_and(NodeRef::is_null);
-        [applied.filter(|_| !is_cleared), said.filter(|said| !(is_cleared && said.is_null()))]
+impl<'a> Place<'a, '_> {
+    /// The place in each state that has it. Fields have the order of the files, because that of kubectl's note is no change.
+    fn states(&self) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
+        [self.said, self.applied, self.live].into_iter().flatten()
     }
 
     fn both(&self) -> Result<Both> {
-        let said = self.said.filter(|said| !said.is_null());
-        Ok(match (self.applied, said) {
-            // Neither the applied state nor the files mention the place.
-            (None, None) if self.said.is_none() => Both::default(),
-            (_, None) => Both { original: self.dropped()?, updated: self.said.map(value).transpose()? },
-            (_, Some(said)) if said.is_map() && self.live.is_map() && self.is_applied_as(NodeRef::is_map) => {
-                self.map(|place| place.both())?
+        let is_each = |is: fn(NodeRef<'a>) -> bool| self.live.is_some() && self.states().all(is);
+        let keys = if is_each(NodeRef::is_list) { self.keys() } else { Vec::new() };
+        let found = if is_each(NodeRef::is_map) && !(self.applied.is_none() && self.is_there()?) {
+            self.map()?
+        } else if !keys.is_empty() {
+            self.elements(&keys)?
+        } else {
+            self.whole()?
+        };
+        // What the files drop goes with all that nobody set in it.
+        Ok(if self.applied.is_some() && self.said.is_none() { Both { updated: None, ..found } } else { found })
+    }
+
+    /// Whether the live value is what the files say, with nothing in it that they drop: then there is nothing to send.
+    fn is_there(&self) -> Result<bool> {
+        let [live, applied, said] = self.values()?;
+        let states = said.zip(live).map(|(said, live)| [said, live, applied.unwrap_or_default()]);
+        Ok(states.is_some_and(|states| self.of.only_adds(self.name, states.each_ref(), self.schema)))
+    }
+
+    fn values(&self) -> Result<[Option<Value>; 3]> {
+        let [live, applied, said] = [self.live, self.applied, self.said].map(|node| node.map(value).transpose());
+        Ok([live?, applied?, said?])
+    }
+
+    /// A value into which nothing looks.
+    fn whole(&self) -> Result<Both> {
+        let [live, applied, said] = self.values()?;
+        let is_unset = match applied.as_ref().zip(live.as_ref()) {
+            Some((applied, live)) => {
+                self.held.is_as_applied() || self.of.only_adds(self.name, [applied, live, &Value::Null], self.schema)
             }
-            (_, Some(said))
-                if said.is_list()
-                    && self.live.is_list()
-                    && self.is_applied_as(NodeRef::is_list)
-                    && !self.keys().is_empty() =>
-            {
-                self.elements(|place| place.both())?
-            }
-            (Some(applied), Some(said)) if same(applied, said) => Both::same(self.as_the_server_has_it(applied)?),
-            (_, Some(said)) => Both { original: self.whole()?, updated: Some(value(said)?) },
-        })
+            None => self.held.is_ours(),
+        };
+        let is_said = self.applied.zip(self.said).is_some_and(|(applied, said)| same(applied, said));
+        let original = live.clone().filter(|_| is_unset).or(applied);
+        let updated = match said {
+            Some(_) if is_said => original.clone(),
+            Some(_) if self.is_there()? => live,
+            Some(said) => Some(said),
+            None => original.clone(),
+        };
+        // What the server leaves out, nobody removed. What is new is sent: the server fills some empty maps.
+        let is_new = original != updated && self.held.owners_of_this().next().is_none();
+        // Nulls remove fields, so nothing is left of a map of them.
+        let is_nothing = |value: &Value| match value.as_object() {
+            Some(map) if !map.is_empty() => map.values().all(Value::is_null),
+            _ => self.of.leaves_out(self.parent, self.name, value),
+        };
+        let is_kept = |value: &Value| self.live.is_some() || !is_nothing(value);
+        Ok(Both { original: original.filter(is_kept), updated: updated.filter(|value| is_new || is_kept(value)) })
     }
 
-    /// The value for a place that the files drop. A null in the files clears the whole value. If someone else set a part of it, that is a
-    /// conflict of the whole value.
-    fn dropped(&self) -> Result<Option<Value>> {
-        let whole = self.whole()?;
-        let is_cleared = self.said.is_some() && self.live.is_map();
-        Ok(if is_cleared && whole != Some(value(self.live)?) { None } else { whole })
-    }
-
-    fn is_applied_as(&self, kind: impl Fn(NodeRef<'a>) -> bool) -> bool {
-        self.applied.is_none_or(kind)
-    }
-
-    /// The applied value, with everything that nobody set.
-    fn whole(&self) -> Result<Option<Value>> {
-        let all = |place: &Self| Ok(Both::of(place.whole()?));
-        match self.applied {
-            None => self.unset(),
-            Some(_) if self.held.is_ours() => value(self.live).map(Some),
-            Some(applied) if applied.is_map() && self.live.is_map() => Ok(self.map(all)?.original),
-            Some(applied) if applied.is_list() && self.live.is_list() && !self.keys().is_empty() => {
-                Ok(self.elements(all)?.original)
-            }
-            Some(applied) => self.as_the_server_has_it(applied).map(Some),
-        }
-    }
-
-    /// The applied value in the server's form, if nobody else set it, or if it has only what the server does not keep beside the live value.
-    fn as_the_server_has_it(&self, applied: NodeRef<'a>) -> Result<Value> {
-        let live = value(self.live)?;
-        if self.held.is_as_applied() {
-            return Ok(live);
-        }
-        let applied = value(applied)?;
-        let is_kept = self.is_builtin && kept(self.name, &applied) == kept(self.name, &live);
-        Ok(if is_kept { live } else { applied })
-    }
-
-    /// The part of the live value that nobody set.
-    fn unset(&self) -> Result<Option<Value>> {
-        if self.held.is_ours() {
-            return value(self.live).map(Some);
-        }
-        let found = if self.live.is_map() { self.map(|place| Ok(Both::of(place.whole()?)))?.original } else { None };
-        Ok(found.filter(|found| found.as_object().is_some_and(|map| !map.is_empty())))
-    }
-
-    /// A map: fields that are gone, and each field of the live object. The fields have the order of the files, because kubectl's note has
-    /// another order, which is not a change.
-    fn map(&self, of: impl Fn(&Self) -> Result<Both>) -> Result<Both> {
+    fn map(&self) -> Result<Both> {
         let (mut original, mut updated) = (Map::new(), Map::new());
         let mut seen = HashSet::new();
-        for (key, _) in [self.said, self.applied, Some(self.live)].into_iter().flatten().flat_map(NodeRef::fields) {
-            let name = key.string();
+        for name in self.states().flat_map(NodeRef::fields).map(|(key, _)| key.string()) {
             if !seen.insert(name) {
                 continue;
             }
-            let both = match self.live.get(name) {
-                Some(live) => of(&self.field(name, live))?,
-                None => self.gone(name)?,
+            let place = self.field(name);
+            let both = match (place.applied.or(place.said), self.said) {
+                _ if self.rules_out(name) => place.ruled_out()?,
+                // What nobody mentions stays, and so does what the server would set again.
+                (applied, Some(said)) if place.said.is_none() && (applied.is_none() || self.sets(said, &place)?) => {
+                    Both::same(place.live.map(value).transpose()?)
+                }
+                _ => place.both()?,
             };
             original.extend(both.original.map(|value| (name.to_owned(), value)));
             updated.extend(both.updated.map(|value| (name.to_owned(), value)));
         }
-        let is_there = self.applied.is_some() || !original.is_empty() || self.held.is_ours();
-        Ok(Both { original: is_there.then_some(original.into()), updated: Some(updated.into()) })
+        Ok(self.found(original.into(), updated.into()))
     }
 
-    /// What was applied and what the files say of a field that the live object lacks. What the server does not keep is no change.
-    fn gone(&self, name: &str) -> Result<Both> {
-        let states = self.states(name).map(|node| node.filter(|node| !node.is_null()));
-        let is_left_out = |value: &Value| self.is_builtin && is_left_out(self.name, name, value);
-        let [original, updated] = states.map(|node| node.map(value).transpose());
-        let [original, updated] = [original?, updated?];
-        Ok(match original == updated {
-            true => original.filter(|value| !is_left_out(value)).map_or_else(Both::default, Both::same),
-            // TODO: the server fills some empty maps, such as `behavior: {}`. A dry run would say so.
-            false => {
-                let [original, updated] = [original, updated].map(|value| value.filter(|value| !is_left_out(value)));
-                Both { original, updated }
-            }
+    /// Whether the server sets a field of this map by itself, with what the files say.
+    fn sets(&self, said: NodeRef<'a>, field: &Self) -> Result<bool> {
+        let Some(live) = self.live.filter(|_| field.live.is_some()) else { return Ok(false) };
+        Ok(self.of.sets(self.name, field.name, [&value(said)?, &value(live)?], field.schema))
+    }
+
+    fn field(&self, name: &'a str) -> Self {
+        let [live, applied, said] = [self.live, self.applied, self.said].map(|node| node.and_then(|n| n.get(name)));
+        let is_cleared = applied.is_some_and(NodeRef::is_null);
+        let says_nothing = said.is_some_and(NodeRef::is_null) && (is_cleared || live.is_none());
+        let (applied, said) = (applied.filter(|_| !is_cleared), said.filter(|_| !says_nothing));
+        let cursor = self.cursor.child(name, [live, applied, said].into_iter().flatten());
+        let schema = self.schema.and_then(|schema| schema.field(name));
+        Self { live, applied, said, cursor, held: self.held.field(name), schema, parent: self.name, name, of: self.of }
+    }
+
+    /// Whether the files exclude a field of this map, which they do not mention: they choose another member of its union. The server refuses
+    /// the fields of both. For what the value of a field excludes, no schema says so. Source: the validation of Deployments and StatefulSets.
+    fn rules_out(&self, name: &str) -> bool {
+        let Some((said, live)) = self.said.zip(self.live).filter(|_| self.of.is_builtin) else { return false };
+        if said.get(name).is_some() || live.get(name).is_none() {
+            return false;
+        }
+        let set: Vec<_> = said.fields().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.string()).collect();
+        let mut groups = self.cursor.alternatives(self.name).filter(|group| group.has(name));
+        let is_rolling = name == "rollingUpdate" && ["strategy", "updateStrategy"].contains(&self.name);
+        let is_of_another = said.get("type").and_then(NodeRef::as_str).is_some_and(|chosen| chosen != "RollingUpdate");
+        groups.any(|group| set.iter().any(|name| group.has(name))) || is_rolling && is_of_another
+    }
+
+    /// A field that the files exclude. If someone else set a part of it, that is a conflict of the whole value.
+    fn ruled_out(&self) -> Result<Both> {
+        let live = self.live.map(value).transpose()?;
+        Ok(Both {
+            original: self.both()?.original.filter(|own| Some(own) == live.as_ref()),
+            updated: Some(Value::Null),
         })
     }
 
-    /// A list with keys: original has the applied elements and then those of the live object, updated those of the files, in their order.
-    fn elements(&self, what: impl Fn(&Self) -> Result<Both>) -> Result<Both> {
-        let keys = self.keys();
-        let of = |list: Option<NodeRef<'a>>| list.map(|list| by_keys(list, &keys)).unwrap_or_default();
-        let [of_live, of_applied, of_said] = [Some(self.live), self.applied, self.said].map(of);
-        let lists = [self.applied, Some(self.live), self.said].into_iter().flatten();
-        let mut seen = HashSet::new();
-        let all = lists.flat_map(NodeRef::elements).filter_map(|element| element_key(element, &keys));
+    /// A list with keys.
+    fn elements(&self, keys: &[MergeKey<'a>]) -> Result<Both> {
+        let of = |list: Option<NodeRef<'a>>| list.map(|list| by_keys(list, keys)).unwrap_or_default();
+        let [of_live, of_applied, of_said] = [self.live, self.applied, self.said].map(of);
         let (mut original, mut updated) = (Vec::new(), HashMap::new());
+        let mut seen = HashSet::new();
+        let lists = [self.applied, self.live, self.said].into_iter().flatten();
+        let all = lists.flat_map(NodeRef::elements).filter_map(|element| element_key(element, keys));
         for key in all.filter(|key| seen.insert(key.clone())) {
-            let [applied, said] = [&of_applied, &of_said].map(|all| all.get(&key).copied());
-            let both = match of_live.get(&key) {
-                Some(live) => what(&self.element(*live, applied, said)?)?,
-                None => Both { original: applied.map(value).transpose()?, updated: said.map(value).transpose()? },
-            };
+            let [live, applied, said] = [&of_live, &of_applied, &of_said].map(|all| all.get(&key).copied());
+            if self.said.is_some() && applied.or(said).is_none() {
+                continue;
+            }
+            let now = live.map(value).transpose()?.unwrap_or_default();
+            let (held, schema) = (self.held.element(&now), self.schema.and_then(Schema::items));
+            let mut both = Self { live, applied, said, held, schema, ..*self }.both()?;
+            // To the server, a key that is empty or not there is one with its default.
+            for element in
+                [&mut both.original, &mut both.updated].into_iter().flatten().filter_map(Value::as_object_mut)
+            {
+                let known = keys.iter().filter_map(|key| Some((key.name.to_owned(), now.get(key.name)?.clone())));
+                element.extend(known);
+            }
             original.extend(both.original);
             updated.extend(both.updated.map(|value| (key, value)));
         }
-        let said = self.said.into_iter().flat_map(NodeRef::elements).filter_map(|element| element_key(element, &keys));
+        let said = self.said.into_iter().flat_map(NodeRef::elements).filter_map(|element| element_key(element, keys));
         let updated: Vec<Value> = said.filter_map(|key| updated.remove(&key)).collect();
-        let is_there = self.applied.is_some() || !original.is_empty() || self.held.is_ours();
-        Ok(Both { original: is_there.then_some(original.into()), updated: Some(updated.into()) })
+        Ok(self.found(original.into(), updated.into()))
     }
 
-    fn element(&self, live: NodeRef<'a>, applied: Option<NodeRef<'a>>, said: Option<NodeRef<'a>>) -> Result<Self> {
-        Ok(Self { live, applied, said, held: self.held.element(&value(live)?), ..*self })
+    /// What is found of a map or list. If it was not applied, it is there with what nobody set in it.
+    fn found(&self, original: Value, updated: Value) -> Both {
+        let is_there = self.applied.is_some() || self.held.is_ours() || original != json!({}) && original != json!([]);
+        let original = is_there.then_some(original);
+        Both { updated: if self.said.is_some() { Some(updated) } else { original.clone() }, original }
     }
 
     /// The merge keys of a list; empty if an element lacks one.
     fn keys(&self) -> Vec<MergeKey<'a>> {
-        let lists: Vec<Vec<NodeRef<'a>>> = [Some(self.live), self.applied, self.said]
-            .into_iter()
-            .flatten()
-            .map(|list| list.elements().collect())
-            .collect();
+        let lists: Vec<Vec<NodeRef<'a>>> = self.states().map(|list| list.elements().collect()).collect();
         match list_kind(self.cursor, &lists) {
             Ok(ListKind::Map(keys)) if lists.iter().flatten().all(|e| element_key(*e, &keys).is_some()) => keys,
             _ => Vec::new(),
         }
     }
-}
-
-/// A value without the fields that the server does not keep. `parent` is the name of the field that has the value.
-fn kept(parent: &str, value: &Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let fields = map.iter().map(|(name, value)| (name.clone(), kept(name, value)));
-            fields.filter(|(name, value)| !is_left_out(parent, name, value)).collect::<Map<_, _>>().into()
-        }
-        Value::Array(list) => list.iter().map(|element| kept(parent, element)).collect::<Vec<_>>().into(),
-        value => value.clone(),
-    }
-}
-
-/// The state in the files, with a null for each field of the live object that the files exclude.
-fn without_ruled_out<'a>(said: NodeRef<'a>, live: NodeRef<'a>, map: union::Map<'a>) -> Result<Value> {
-    if said.is_map() && live.is_map() {
-        let mut out = Map::new();
-        for (key, child) in said.fields() {
-            let name = key.string();
-            let kept = match live.get(name) {
-                Some(live) => {
-                    let cursor = map.cursor.child(name, [child, live]);
-                    without_ruled_out(child, live, union::Map { name, cursor, ..map })?
-                }
-                None => value(child)?,
-            };
-            out.insert(name.to_owned(), kept);
-        }
-        for (key, _) in live.fields().filter(|(key, child)| !child.is_null() && map.rules_out(said, live, key.string()))
-        {
-            out.insert(key.string().to_owned(), Value::Null);
-        }
-        return Ok(Value::Object(out));
-    }
-    if said.is_list() && live.is_list() {
-        let lists: [Vec<NodeRef<'a>>; 2] = [said.elements().collect(), live.elements().collect()];
-        let Ok(ListKind::Map(keys)) = list_kind(map.cursor, &lists) else { return value(said) };
-        let of_live = by_keys(live, &keys);
-        let elements = lists[0].iter().map(|element| {
-            let partner = element_key(*element, &keys).and_then(|key| of_live.get(&key));
-            partner.map_or_else(|| value(*element), |partner| without_ruled_out(*element, *partner, map))
-        });
-        return elements.collect::<Result<Vec<_>>>().map(Value::Array);
-    }
-    value(said)
-}
-
-/// A value without the merge keys that are null or an empty text and that have a default. The server takes both for a missing key.
-fn without_empty_keys<'a>(node: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
-    if node.is_map() {
-        let fields = node.fields().map(|(key, child)| {
-            let name = key.string();
-            Ok((name.to_owned(), without_empty_keys(child, cursor.child(name, [child]))?))
-        });
-        return Ok(Value::Object(fields.collect::<Result<_>>()?));
-    }
-    if !node.is_list() {
-        return value(node);
-    }
-    let list: Vec<NodeRef<'a>> = node.elements().collect();
-    let keys = match list_kind(cursor, &[list]) {
-        Ok(ListKind::Map(keys)) => keys,
-        _ => Vec::new(),
-    };
-    let is_empty = |value: &Value| value.is_null() || *value == "";
-    let elements = node.elements().map(|element| {
-        let mut element = without_empty_keys(element, cursor)?;
-        if let Some(map) = element.as_object_mut() {
-            let has_default = |name: &str| keys.iter().any(|key| key.name == name && key.default.is_some());
-            map.retain(|name, value| !(is_empty(value) && has_default(name)));
-        }
-        Ok(element)
-    });
-    Ok(Value::Array(elements.collect::<Result<_>>()?))
 }

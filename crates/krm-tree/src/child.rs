@@ -218,10 +218,13 @@ fn show(value: &Scalar<'_>) -> String {
     }
 }
 
-/// The values of an element's merge keys, with the default for an absent one. `None` if the element is not a map, or if it lacks the first
-/// key and this key has no default.
+/// The values of an element's merge keys, with the default for one that is absent, null or an empty text, as the API server takes it.
+/// `None` if the element is not a map, or if it lacks the first key and this key has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
-    let value = |key: &MergeKey<'a>| element.field(key.name).and_then(key_text).or_else(|| key.default.clone());
+    let value = |key: &MergeKey<'a>| {
+        let own = element.field(key.name).and_then(key_text);
+        own.filter(|text| !text.is_empty() || key.default.is_none()).or_else(|| key.default.clone())
+    };
     let (first, others) = keys.split_first()?;
     let first = value(first).filter(|_| element.is_map())?;
     Some(ElementKey { first, others: others.iter().map(value).collect() })

@@ -193,7 +193,13 @@ fn a_claim_that_gained_defaults_is_no_change() {
     let mut by_flux = live.clone();
     by_flux["metadata"]["managedFields"] = json!([entry("kustomize-controller", "Apply", 1, fields)]);
     for live in [by_flux, noted(live, &file("1Gi"))] {
-        let kept = Kept::new(Answers::new(), &[live]);
+        let kept = Kept::setting(Answers::new(), &[live], |object| {
+            let claim = object["spec"]["volumeClaimTemplates"][0].as_object_mut().expect("a map");
+            claim["metadata"]["creationTimestamp"] = Value::Null;
+            claim["spec"]["volumeMode"] = json!("Filesystem");
+            let head = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}});
+            claim.extend(head.as_object().expect("a map").clone());
+        });
         let folder = folder(&kept.server, &[("s.yaml", &file("1Gi").to_string())]);
         let ran = run(&folder, &["-f", "s.yaml", "--exit-code"]);
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", "", Some(0)));

@@ -321,18 +321,25 @@ pub fn patched(target: &mut Value, patch: &Value) {
 fn defaulted(object: &mut Value, [before, noted, files]: [&Value; 3], after: &Value) {
     match (object, after) {
         (Value::Object(object), Value::Object(after)) => {
+            // What is empty, the server leaves out, and what depends on the type of a Service.
+            let empty = [json!({}), json!([]), json!(""), json!(false), json!(0)];
+            let is_dropped = |name: &str, value: &Value| empty.contains(value) || OF_SERVICE_TYPES.contains(&name);
+            object.retain(|name, value| after.contains_key(name) || !is_dropped(name, value));
             for (name, after) in after {
+                let says_null = files.get(name).is_some_and(Value::is_null);
                 let states = [before, noted, files].map(|v| v.get(name).unwrap_or(&Value::Null));
                 let [before, noted, files] = states;
                 let is_new = match after {
-                    Value::Object(map) if !map.is_empty() => before.is_null(),
+                    Value::Object(map) if !map.is_empty() => before.is_null() || !noted.is_null(),
                     Value::Array(list) if !list.is_empty() => before.is_null(),
                     // What was applied and is no more goes: the server set it again.
                     after => before != after || !noted.is_null(),
                 };
                 match object.get_mut(name) {
+                    // What the files say is written as the server writes it.
+                    Some(value) if value == files && is_leaf(files) => *value = after.clone(),
                     Some(value) if !value.is_null() => defaulted(value, states, after),
-                    _ if is_new && files.is_null() => drop(object.insert(name.clone(), after.clone())),
+                    _ if says_null || is_new && files.is_null() => drop(object.insert(name.clone(), after.clone())),
                     _ => {}
                 }
             }
@@ -350,6 +357,25 @@ fn defaulted(object: &mut Value, [before, noted, files]: [&Value; 3], after: &Va
         _ => {}
     }
 }
+
+/// Whether a value has nothing in it that another one could have in its place.
+fn is_leaf(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => true,
+    }
+}
+
+/// Source: `dropTypeDependentFields` of kubernetes/pkg/registry/core/service.
+const OF_SERVICE_TYPES: [&str; 6] = [
+    "allocateLoadBalancerNodePorts",
+    "externalTrafficPolicy",
+    "healthCheckNodePort",
+    "loadBalancerClass",
+    "nodePort",
+    "sessionAffinityConfig",
+];
 
 /// What the elements of lists are known by, the first that they have.
 const NAMES: [&str; 7] = ["name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "ip"];
