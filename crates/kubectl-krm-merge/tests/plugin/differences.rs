@@ -126,7 +126,7 @@ impl Case {
     fn text(&self, number: usize, state: usize) -> String {
         let spec = self.states[state].clone();
         let resource = |api_version: &str, kind: &str| {
-            let metadata = json!({"name": format!("n{number}")});
+            let metadata = json!({"name": format!("no{number}")});
             json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec})
         };
         let value = match self.holds {
@@ -176,7 +176,7 @@ fn check_diff(cases: &[Case]) {
     for output in ["fields", "markdown"] {
         assert_eq!(numbers(&run(output), "dest"), want, "{output} {cases:?}");
     }
-    let of_name = |line: &str| line.rsplit('/').next()?.trim_start_matches('n').split('.').next()?.parse().ok();
+    let of_name = |line: &str| line.rsplit('/').next()?.trim_start_matches("no").split('.').next()?.parse().ok();
     let names: BTreeSet<usize> = run("name").lines().filter_map(of_name).collect();
     assert_eq!(names, want, "{cases:?}");
     let json: Vec<Value> = serde_json::from_str(&run("json")).expect("JSON");
@@ -227,7 +227,7 @@ fn check_extract(cases: &[Case], mode: &str, extent: &[&str]) {
     let told: BTreeSet<usize> = ["takes back", "misses", "a null in a patch"].into_iter().flat_map(infos).collect();
     if extent == ["--values"] {
         let words: BTreeSet<&str> = ran.stdout.split(|c: char| !c.is_alphanumeric()).collect();
-        let is_named = |number: &usize| words.contains(&*format!("n{number}"));
+        let is_named = |number: &usize| words.contains(&*format!("no{number}"));
         let mut equal = (0..cases.len()).filter(|number| cases[*number].states[0] == cases[*number].states[1]);
         assert_eq!(equal.find(is_named), None, "what is only written otherwise is no part\n{}", ran.stdout);
     }
