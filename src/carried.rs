@@ -19,10 +19,10 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Document, NodeRef};
 
 use crate::decision::{Decision, Take};
+pub use crate::event::AsText;
+use crate::event::{self, Clash, ClashNote, ClashPlace, Did, Dispute, Event, FileForm, Severity, What};
 use crate::line_end::LineEnd;
 use crate::name::Name;
-pub use crate::results::AsText;
-use crate::results::{self, Clash, ClashNote, ClashPlace, Did, Dispute, FileForm, Outcome, Severity, What};
 use combine::Combined;
 pub use combine::Combiner;
 use related::may_be_one;
@@ -73,7 +73,7 @@ pub struct Carried {
     /// The change of the file; `None` if it stays.
     pub change: Option<CarriedChange>,
     /// The conflicts.
-    pub results: Vec<Outcome>,
+    pub results: Vec<Event>,
     /// The rules that decided a conflict.
     pub rules: Vec<Name>,
 }
@@ -220,11 +220,11 @@ impl FileForm {
 }
 
 /// The result for a file that both sides changed and that was merged; `None` if those of its conflicts say it all.
-fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment) -> Option<Outcome> {
+fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment) -> Option<Event> {
     let Combined { text, conflicts, .. } = merged;
     let how = text.how;
     if !text.is_in_conflict() {
-        return text.is_combined().then(|| of_file(path, Outcome::of(What::FileMerged { form, how })));
+        return text.is_combined().then(|| of_file(path, Event::of(What::FileMerged { form, how })));
     }
     let is_left = |place: &&String| conflicts.iter().all(|conflict| conflict.place != **place);
     let overlaps: Vec<String> = text.places.iter().filter(is_left).cloned().collect();
@@ -239,22 +239,22 @@ fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment)
         settled: treatment.policy().settled(&Taking::Overlap),
         notes: Vec::new(),
     };
-    Some(of_file(path, Outcome::conflict(severity(treatment), clash)))
+    Some(of_file(path, Event::conflict(severity(treatment), clash)))
 }
 
 /// A result about a file.
-fn of_file(path: &str, outcome: Outcome) -> Outcome {
-    Outcome { file: Some(results::File { path: path.to_owned(), index: None }), ..outcome }
+fn of_file(path: &str, outcome: Event) -> Event {
+    Event { file: Some(event::File { path: path.to_owned(), index: None }), ..outcome }
 }
 
 /// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.
-fn unreached(path: &str, form: FileForm, sides: [CarriedSide<'_>; 3], combiner: &Combiner<'_>) -> Option<Outcome> {
+fn unreached(path: &str, form: FileForm, sides: [CarriedSide<'_>; 3], combiner: &Combiner<'_>) -> Option<Event> {
     // A rule without a target is for all resources, so it does not name a file without any.
     let is_named = |rule: &&Decision<'_>| matches!(form, FileForm::AsText(_)) || rule.target.is_some();
     let picks = |rule: &&Decision<'_>| rule.take != Take::Policy(OnConflict::Fail);
     let rules = combiner.rules_for(path, sides).into_iter().filter(picks).filter(is_named);
     let rules: Vec<Name> = rules.map(|rule| rule.name.clone()).collect();
-    (!rules.is_empty()).then(|| of_file(path, Outcome::of(What::Unreached { form, rules })))
+    (!rules.is_empty()).then(|| of_file(path, Event::of(What::Unreached { form, rules })))
 }
 
 /// The treatment on a file of dest's own, which no policy replaces.
@@ -272,7 +272,7 @@ fn conflict(
     [original, updated, dest]: [Has; 3],
     treatment: Treatment,
     why: Option<ClashNote>,
-) -> Outcome {
+) -> Event {
     let did = |has: Has| match (original, has) {
         (Has::Nothing, _) => Did::Added,
         (_, Has::Nothing) => Did::Deleted,
@@ -294,7 +294,7 @@ fn conflict(
         settled,
         notes: why.into_iter().collect(),
     };
-    of_file(path, Outcome::conflict(severity(treatment), clash))
+    of_file(path, Event::conflict(severity(treatment), clash))
 }
 
 /// The severity of a conflict with this treatment.

@@ -13,9 +13,10 @@ use krm_tree::sides::Sides;
 use krm_yaml::{Document, Error, NodeRef};
 
 use crate::config::Config;
+use crate::event::{Event, Severity};
 use crate::function::{Job, Output, Texts, Verdict, Written, edited_by};
 use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, Severity};
+use crate::results;
 
 /// The name of the documents in messages.
 const STDIN: &str = "stdin";
@@ -49,7 +50,7 @@ fn is_resource_list(text: &str) -> bool {
 
 /// Runs the function on a ResourceList, with the functionConfig of a config file.
 fn configured(config: &str, list: &str) -> Output {
-    let unread = |error: Box<Outcome>| Output::of(list.to_owned(), &[*error]);
+    let unread = |error: Box<Event>| Output::of(list.to_owned(), &[*error]);
     let document = match Document::parse(config) {
         Ok(document) => document,
         Err(error) => return unread(in_config(error)),
@@ -63,8 +64,8 @@ fn configured(config: &str, list: &str) -> Output {
     }
 }
 
-fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome>), Box<Outcome>> {
-    let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
+fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Event>), Box<Event>> {
+    let in_stdin = |e: Error| Box::new(Event::unreadable(STDIN, &e));
     let config = Document::parse(config).map_err(in_config)?;
     let mut function_config = Config::read(only(&config)?).map_err(in_config)?;
     function_config.limit = function_config.limit.with_input(documents.len());
@@ -87,7 +88,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
 }
 
 /// The functionConfig in a config file.
-fn only<'d>(config: &'d Document<'_>) -> Result<NodeRef<'d>, Box<Outcome>> {
+fn only<'d>(config: &'d Document<'_>) -> Result<NodeRef<'d>, Box<Event>> {
     let mut roots = config.roots();
     let Some(function_config) = roots.next() else {
         return Err(in_config(config.error(0, "the config file must hold a functionConfig, but it is empty")));
@@ -98,8 +99,8 @@ fn only<'d>(config: &'d Document<'_>) -> Result<NodeRef<'d>, Box<Outcome>> {
     }
 }
 
-fn in_config(error: Error) -> Box<Outcome> {
-    Box::new(Outcome::unreadable("functionConfig", &error))
+fn in_config(error: Error) -> Box<Event> {
+    Box::new(Event::unreadable("functionConfig", &error))
 }
 
 /// Writes the documents as the text of one file. `items` are its resources.
@@ -108,7 +109,7 @@ fn write(
     items: &[NodeRef<'_>],
     merged: &Written<'_, '_>,
     budget: &Budget,
-) -> Result<String, Box<Outcome>> {
+) -> Result<String, Box<Event>> {
     let file = TextFile { path: "", name: STDIN, text: doc.source(), document: Some(doc) };
     let items = items.iter().enumerate().map(|(number, node)| merged.file_item(number, *node)).collect();
     let new: Vec<NewResource> = merged.added.iter().map(|new| new.in_file(budget)).collect::<Result<_, _>>()?;
@@ -125,8 +126,8 @@ fn write(
     })
 }
 
-fn fault(fault: FileFault) -> Box<Outcome> {
-    Box::new(Outcome::new(Severity::Error, fault.to_string()))
+fn fault(fault: FileFault) -> Box<Event> {
+    Box::new(Event::new(Severity::Error, fault.to_string()))
 }
 
 #[cfg(test)]

@@ -27,8 +27,9 @@ use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
 use crate::config::{Config, Mode, Role};
 use crate::decision::{ConflictView, Decision};
+use crate::event::{Event, ResourceRef, What};
 use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, ResourceRef, Results, What};
+use crate::results::{self, Results};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 use output::verdict;
@@ -54,7 +55,7 @@ pub fn edited(stdin: &str) -> Output<Edited<'_>> {
 
 /// Does the same with a functionConfig of another text, which comes before that of the ResourceList.
 pub fn edited_by<'s>(stdin: &'s str, config: Option<NodeRef<'_>>) -> Output<Edited<'s>> {
-    let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
+    let unreadable = |e: Error| Output::of(Edited::default(), &[Event::unreadable(STDIN, &e)]);
     let document = match Document::parse(stdin) {
         Ok(document) => document,
         Err(e) => return unreadable(e),
@@ -79,7 +80,7 @@ fn write<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
     merged: Written<'_, '_>,
-    mut results: Vec<Outcome>,
+    mut results: Vec<Event>,
     limit: Limit,
 ) -> Output<Edited<'s>> {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
@@ -96,7 +97,7 @@ fn write<'s>(
 }
 
 /// The result with its place in the file that the user knows, if the place is in stdin or in a text of the functionConfig.
-fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
+fn in_file(list: &ResourceList<'_>, result: Event) -> Event {
     let Some(at) = result.at.clone() else { return result };
     // A field with several documents is one text: `spec.source[0].yaml, document 2`.
     let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
@@ -115,9 +116,9 @@ fn written<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
     merged: Written<'_, '_>,
-    results: &[Outcome],
+    results: &[Event],
     limit: Limit,
-) -> Result<Edited<'s>, Box<Outcome>> {
+) -> Result<Edited<'s>, Box<Event>> {
     let order = merged.order();
     let added: Vec<Tree<'_>> = merged.added.into_iter().map(|added| added.tree).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
@@ -135,14 +136,14 @@ fn merge_list<'s>(
     stdin: &'s str,
     list: &ResourceList<'_>,
     config: Option<NodeRef<'_>>,
-) -> Result<Output<Edited<'s>>, Box<Outcome>> {
+) -> Result<Output<Edited<'s>>, Box<Event>> {
     // kpt sends an empty map if the user gives none.
     let is_empty = |node: NodeRef<'_>| node.is_null() || node.is_map() && node.fields().next().is_none();
     let Some(node) = config.or(list.function_config).filter(|node| !is_empty(*node)) else {
-        return Err(Box::new(Outcome::of(What::NoConfig)));
+        return Err(Box::new(Event::of(What::NoConfig)));
     };
     let name = if config.is_some() { "functionConfig" } else { STDIN };
-    let config = Config::read(node).map_err(|e| Box::new(Outcome::unreadable(name, &e)))?;
+    let config = Config::read(node).map_err(|e| Box::new(Event::unreadable(name, &e)))?;
     let limit = config.limit;
     let items = list.resources();
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
@@ -162,7 +163,7 @@ pub struct Job<'a> {
     config: Config<'a>,
     /// The budget for new text and results.
     budget: Budget,
-    told: Vec<Outcome>,
+    told: Vec<Event>,
     /// How the resources of a three-way merge are merged.
     merge_all: MergeAll,
 }
@@ -179,7 +180,7 @@ impl<'a> Job<'a> {
         given: Vec<(Role, Vec<Resource<'a>>)>,
         config: Config<'a>,
         texts: &'a Texts<'a>,
-    ) -> Result<Self, Box<Outcome>> {
+    ) -> Result<Self, Box<Event>> {
         let roles = assign(items, given, &config, texts)?;
         let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
         let budget = Budget::new(config.limit);
@@ -206,7 +207,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// A resource cannot be merged.
-    pub fn merged(&'a self) -> Result<Open<'a>, Box<Outcome>> {
+    pub fn merged(&'a self) -> Result<Open<'a>, Box<Event>> {
         let Self { roles, config, budget, .. } = self;
         let rules = config.rules(budget);
         let mut results = Results::new(budget);
@@ -223,7 +224,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
-    pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Outcome>), Box<Outcome>> {
+    pub fn run(&'a self) -> Result<(Written<'a, 'a>, Vec<Event>), Box<Event>> {
         self.merged()?.write_once(self.config.task.on_conflict().into(), &self.budget)
     }
 }
@@ -233,7 +234,7 @@ pub struct Open<'a> {
     job: &'a Job<'a>,
     merged: Merged<'a, 'a>,
     /// What the merge told.
-    told: Vec<Outcome>,
+    told: Vec<Event>,
 }
 
 impl<'a> Open<'a> {
@@ -259,12 +260,12 @@ impl<'a> Open<'a> {
     ///
     /// # Errors
     /// A resource in conflict as a whole has a repeated key.
-    pub fn conflicts(&self, mut visit: impl FnMut(&ConflictView<'_, 'a>)) -> Result<(), Box<Outcome>> {
+    pub fn conflicts(&self, mut visit: impl FnMut(&ConflictView<'_, 'a>)) -> Result<(), Box<Event>> {
         let mut seen = Ok(());
         self.merged.settle(&mut |conflict| {
             match ConflictView::of(&conflict, self.merged.rules) {
                 Ok(view) => visit(&view),
-                Err(error) => seen = Err(Outcome::unmergeable(&error)),
+                Err(error) => seen = Err(Event::unmergeable(&error)),
             }
             Treatment::default()
         });
@@ -286,7 +287,7 @@ impl<'a> Open<'a> {
         &self,
         otherwise: Treatment,
         budget: &'w Budget,
-    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    ) -> Result<(Written<'w, 'w>, Vec<Event>), Box<Event>>
     where
         'a: 'w,
     {
@@ -303,7 +304,7 @@ impl<'a> Open<'a> {
         &mut self,
         otherwise: Treatment,
         budget: &'w Budget,
-    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    ) -> Result<(Written<'w, 'w>, Vec<Event>), Box<Event>>
     where
         'a: 'w,
     {
@@ -314,7 +315,7 @@ impl<'a> Open<'a> {
     }
 
     /// The run, with what there is to tell before the conflicts are decided.
-    fn run<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Run<'w>, Box<Outcome>>
+    fn run<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Run<'w>, Box<Event>>
     where
         'a: 'w,
     {
@@ -325,11 +326,7 @@ impl<'a> Open<'a> {
     }
 
     /// Writes the merge as it was decided.
-    fn end<'w>(
-        &self,
-        mut run: Run<'w>,
-        decided: Decisions<'w, 'w>,
-    ) -> Result<(Written<'w, 'w>, Vec<Outcome>), Box<Outcome>>
+    fn end<'w>(&self, mut run: Run<'w>, decided: Decisions<'w, 'w>) -> Result<(Written<'w, 'w>, Vec<Event>), Box<Event>>
     where
         'a: 'w,
     {
@@ -355,7 +352,7 @@ mod tests {
         let items = list.resources();
         let fault = Unwritable::from(WriteFault::Misread { path: "a".to_owned() });
         let merged = Written { items: vec![Item::Goes], ..Written::default() };
-        let output = write(stdin, &list, merged, vec![*Outcome::unwritable(fault, &items[0])], usual(stdin));
+        let output = write(stdin, &list, merged, vec![*Event::unwritable(fault, &items[0])], usual(stdin));
         assert_eq!(output.verdict, Verdict::Failed);
         let stdout = output.stdout.into_text();
         assert!(stdout.starts_with(&format!("{stdin}results:\n")), "{stdout}");

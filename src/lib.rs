@@ -51,6 +51,8 @@ pub mod resource_list;
 
 pub mod results;
 
+pub mod event;
+
 pub mod explained;
 
 pub mod aim;

@@ -12,7 +12,8 @@ use krm_tree::splice::{self, Unwritable};
 use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Error, NodeRef, Place, Position, Style, TextEdits};
 
-use crate::results::{self, Outcome};
+use crate::event::Event;
+use crate::results;
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -139,10 +140,10 @@ impl<'a> ResourceList<'a> {
         edits: impl IntoIterator<Item = TextEdits>,
         gone: &[bool],
         added: Vec<Tree<'_>>,
-        results: &[Outcome],
+        results: &[Event],
         limit: Limit,
-    ) -> Result<TextEdits, Box<Outcome>> {
-        let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
+    ) -> Result<TextEdits, Box<Event>> {
+        let in_stdin = |e: Error| Box::new(Event::unreadable("stdin", &e));
         if self.items.is_none() && !added.is_empty() {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }

@@ -14,18 +14,18 @@ use krm_yaml::{Document, Error, NodeRef};
 
 use crate::aim::{Aim, Need};
 use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, Role, are_edits, edits_in};
+use crate::event::{Event, Severity};
 use crate::glob::{Glob, Meant};
-use crate::results::{Outcome, Severity};
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
 #[derive(Debug)]
 pub struct Texts<'a>(Vec<(String, Document<'a>)>);
 
 /// What the paths of edits lead through, where it is to be made.
-fn skeletons<'a>(edits: &[EditInput<'_>]) -> Result<Vec<(String, Document<'a>)>, Box<Outcome>> {
+fn skeletons<'a>(edits: &[EditInput<'_>]) -> Result<Vec<(String, Document<'a>)>, Box<Event>> {
     let skeleton = |edit: &EditInput<'_>| {
         let end = if let Action::Append(_) = edit.action { SkeletonEnd::List } else { SkeletonEnd::Value };
-        let document = Document::parse(edit.path.skeleton(end)).map_err(|e| Outcome::unreadable("`edits`", &e))?;
+        let document = Document::parse(edit.path.skeleton(end)).map_err(|e| Event::unreadable("`edits`", &e))?;
         Ok((edit.path.to_string(), document))
     };
     edits.iter().map(skeleton).collect()
@@ -36,12 +36,12 @@ impl<'a> Texts<'a> {
     ///
     /// # Errors
     /// A text is not YAML. The error names the field and the place in its text.
-    pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
+    pub fn parse(config: &Config<'a>) -> Result<Self, Box<Event>> {
         let mut texts = Vec::new();
         for side in config.task.inputs().flat_map(|(_, inputs)| inputs) {
             match &side.from {
                 From::Yaml(text) => {
-                    let in_text = |e: Error| Box::new(Outcome::unreadable(&format!("`{}`", side.field), &e));
+                    let in_text = |e: Error| Box::new(Event::unreadable(&format!("`{}`", side.field), &e));
                     let doc = Document::parse(*text).map_err(in_text)?;
                     let made = match doc.roots().next().filter(|root| are_edits(*root)) {
                         Some(root) => skeletons(&edits_in(root, &side.field).map_err(in_text)?)?,
@@ -93,7 +93,7 @@ impl<'a> Roles<'a> {
     ///
     /// # Errors
     /// Neither the functionConfig nor an annotation names anything for it.
-    pub fn require(&self, role: Role) -> Result<(), Box<Outcome>> {
+    pub fn require(&self, role: Role) -> Result<(), Box<Event>> {
         if self.others.iter().any(|o| o.0 == role) {
             return Ok(());
         }
@@ -106,14 +106,14 @@ impl<'a> Roles<'a> {
     ///
     /// # Errors
     /// There is such an alias.
-    pub fn own_aliases(&self) -> Result<(), Box<Outcome>> {
+    pub fn own_aliases(&self) -> Result<(), Box<Event>> {
         let is_gone = |item: &Resource<'_>| item.origin.item().is_some_and(|i| self.gone.get(i) == Some(&true));
         let others: Vec<&Resource<'_>> =
             self.others.iter().flat_map(|(_, items)| items).filter(|item| is_gone(item)).collect();
         for item in &others {
             let stays = |alias: &NodeRef<'_>| !others.iter().any(|other| other.node().holds(*alias));
             if let Some(alias) = alias::from_elsewhere(item.node()).find(stays) {
-                return Err(Outcome::apart(item, alias));
+                return Err(Event::apart(item, alias));
             }
         }
         Ok(())
@@ -140,8 +140,8 @@ fn configures(item: &Resource<'_>, own: Option<Identity<'_>>) -> bool {
     item.is_local() || item.identity.is_some() && item.identity == own || item.identity.is_some_and(is_kustomization)
 }
 
-fn error(message: String) -> Box<Outcome> {
-    Box::new(Outcome::new(Severity::Error, message))
+fn error(message: String) -> Box<Event> {
+    Box::new(Event::new(Severity::Error, message))
 }
 
 /// Assigns the items and the resources of the functionConfig to roles. `given` holds more resources, for roles that the functionConfig does
@@ -156,7 +156,7 @@ pub fn assign<'a>(
     given: Vec<(Role, Vec<Resource<'a>>)>,
     config: &Config<'a>,
     texts: &'a Texts<'a>,
-) -> Result<Roles<'a>, Box<Outcome>> {
+) -> Result<Roles<'a>, Box<Event>> {
     let mut all = Assigning::new(items, given, config)?;
     let mut texts = texts.0.iter();
     for (role, inputs) in config.task.inputs() {
@@ -177,7 +177,7 @@ pub fn assign<'a>(
                     Some((field, doc)) => match doc.roots().next().filter(|root| are_edits(*root)) {
                         None => of_text(field, doc)?,
                         Some(root) => {
-                            let in_text = |e: Error| Box::new(Outcome::unreadable(&format!("`{field}`"), &e));
+                            let in_text = |e: Error| Box::new(Event::unreadable(&format!("`{field}`"), &e));
                             edits = edits_in(root, field).map_err(in_text)?;
                             vec![Resource::read(root, Origin::Field(field.clone()))]
                         }
@@ -217,7 +217,7 @@ fn of_node<'a>(field: &str, node: NodeRef<'a>) -> Vec<Resource<'a>> {
 }
 
 /// The resources of a text.
-fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
+fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, Box<Event>> {
     let mut members = Vec::new();
     for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
         let field = if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.to_owned() };
@@ -255,7 +255,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         items: Vec<Resource<'a>>,
         given: Vec<(Role, Vec<Resource<'a>>)>,
         config: &Config<'a>,
-    ) -> Result<Self, Box<Outcome>> {
+    ) -> Result<Self, Box<Event>> {
         let mut all = Self {
             mode: config.mode(),
             gone: vec![false; items.len()],
@@ -286,7 +286,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         edits: Vec<EditInput<'a>>,
         aim: &Aim,
         skeletons: &mut std::slice::Iter<'a, (String, Document<'a>)>,
-    ) -> Result<(), Box<Outcome>> {
+    ) -> Result<(), Box<Event>> {
         if aim.targets.is_empty() {
             return Err(error(format!(
                 "{} must have a `target` or `targets`, the items in which its edits are made",
@@ -313,7 +313,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
     ///
     /// # Errors
     /// A target is to get something of several kinds, or nothing.
-    fn aim(&mut self, sources: &mut [Resource<'a>], aim: &Rc<Aim>) -> Result<(), Box<Outcome>> {
+    fn aim(&mut self, sources: &mut [Resource<'a>], aim: &Rc<Aim>) -> Result<(), Box<Event>> {
         if !aim.targets.is_empty() && !self.edits.contains_key(&(self.aims.len() as u32)) {
             check_targeted(sources, aim)?;
         }
@@ -333,7 +333,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         input: &'c Input<'a>,
         path: &Glob,
         keep: Keep,
-    ) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
+    ) -> Result<Vec<Resource<'a>>, Box<Event>> {
         let mut members = Vec::new();
         let (first_apart, mut found) = (self.apart.len(), false);
         let own = self.own;
@@ -391,7 +391,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
     }
 
     /// Gives roles to the items that are marked with one.
-    fn by_annotations(&mut self) -> Result<(), Box<Outcome>> {
+    fn by_annotations(&mut self) -> Result<(), Box<Event>> {
         let filled: Vec<Role> = self.others.iter().map(|(role, _)| *role).collect();
         for (i, slot) in self.items.iter_mut().enumerate() {
             let role = slot.as_ref().and_then(|item| by_annotation(item, self.mode).transpose()).transpose()?;
@@ -422,7 +422,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         Ok(())
     }
 
-    fn into_roles(self) -> Result<Roles<'a>, Box<Outcome>> {
+    fn into_roles(self) -> Result<Roles<'a>, Box<Event>> {
         let Self { mode, items, gone, taken_by, mut others, aims, edits, own, apart, files } = self;
         let is_filled = |role: &Role| others.iter().any(|(filled, _)| filled == role);
         let alone = apart.iter().find(|(role, _)| !is_filled(role)).map(|(_, item)| item);
@@ -456,7 +456,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
 ///
 /// # Errors
 /// They are of several kinds, so a target would get parts of another kind; or one of them holds only names, which a target does not change.
-fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Outcome>> {
+fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Event>> {
     let of_kinds = || sources.iter().filter(|source| !source.named().kind.is_empty());
     if let Some(first) = of_kinds().next()
         && let Some(other) = of_kinds().find(|other| other.named().kind != first.named().kind)
@@ -491,7 +491,7 @@ fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Outcome
 }
 
 /// Reports an item that plays a role but is not a resource.
-fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
+fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Event> {
     let or = match mode {
         Mode::ThreeWay if resource.is_named_by_server() => {
             ", for `metadata.generateName` does not say which resource it is on another side: give it a name"
@@ -500,11 +500,11 @@ fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
         Mode::TwoWay | Mode::Strategic => ", or a `target` that says which items it is for",
     };
     let field = resource.missing().unwrap_or("metadata.name");
-    Box::new(Outcome::lacking(resource, &format!("`{field}` to be merged{or}")))
+    Box::new(Event::lacking(resource, &format!("`{field}` to be merged{or}")))
 }
 
 /// The role that an item's annotation gives it; `None` for dest.
-fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Outcome>> {
+fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Event>> {
     let Some(value) = item.role else { return Ok(None) };
     let role = match value {
         "dest" => return Ok(None),
@@ -519,7 +519,7 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
             let mut names: Vec<&str> = Role::of(mode).iter().map(|r| r.name()).collect();
             names.push("dest");
             Err(Box::new(
-                Outcome::new(
+                Event::new(
                     Severity::Error,
                     format!(
                         "the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{}\"",

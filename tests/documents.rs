@@ -2,8 +2,8 @@
 
 use krm_merge::resource::{Origin, Resource};
 use krm_merge_function::config::{Config, Role};
+use krm_merge_function::event::{Counts, Event};
 use krm_merge_function::function::{Item, Job, Texts};
-use krm_merge_function::results::{Counts, Outcome};
 use krm_tree::limit::Budget;
 use krm_yaml::{Document, TextEdits};
 
@@ -33,7 +33,7 @@ struct Added {
     text: String,
 }
 
-fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec<String>), Box<Outcome>> {
+fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Event>, Vec<String>), Box<Event>> {
     let [original, updated, dest] =
         sides.map(|files| files.iter().map(|(n, t)| (*n, Document::parse(*t).expect("valid"))).collect::<Vec<_>>());
     let config = format!("{{apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {spec}}}");

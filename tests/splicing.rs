@@ -42,7 +42,7 @@ fn value_of(node: NodeRef<'_>) -> Value {
             Value::Object(fields.collect())
         }
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge_function::results::to_value(node, &Budget::default()).expect("a scalar"))
+        _ => serde_json::to_value(krm_merge_function::event::to_value(node, &Budget::default()).expect("a scalar"))
             .expect("a value"),
     }
 }

@@ -19,8 +19,8 @@ use super::related::text;
 use super::{CarriedSide, Has};
 use crate::config::Role;
 use crate::decision::{ConflictView, Decision, Decisions, Take};
+use crate::event::{About, Event};
 use crate::name::Name;
-use crate::results::{About, Outcome};
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
@@ -43,7 +43,7 @@ pub struct Combined {
     /// The conflicts of a document.
     pub conflicts: Vec<ToldConflict>,
     /// What else happened in a document.
-    pub notes: Vec<Outcome>,
+    pub notes: Vec<Event>,
 }
 
 /// A conflict of a document.
@@ -53,7 +53,7 @@ pub struct ToldConflict {
     /// The place, as a text with conflicts names it.
     pub place: String,
     /// The result.
-    pub told: Outcome,
+    pub told: Event,
 }
 
 impl Combiner<'_> {
@@ -126,7 +126,7 @@ struct DocumentFile<'f, 'b> {
     decisions: Decisions<'b>,
     conflicts: Vec<ToldConflict>,
     /// What else happened, each with the comments that the merge loses.
-    notes: Vec<(Vec<String>, Outcome)>,
+    notes: Vec<(Vec<String>, Event)>,
 }
 
 impl DocumentOwner for DocumentFile<'_, '_> {
@@ -138,8 +138,8 @@ impl DocumentOwner for DocumentFile<'_, '_> {
             let place = conflict.path.shown();
             let conflict = Conflict::Place { sides, dest: &own.dest, conflict };
             // The file has no name.
-            let told = Outcome::of_conflict(&conflict, String::new(), ruling, self.combiner.budget);
-            let told = Outcome { resource_ref: None, ..told };
+            let told = Event::of_conflict(&conflict, String::new(), ruling, self.combiner.budget);
+            let told = Event { resource_ref: None, ..told };
             self.conflicts.push(ToldConflict { rule: ruling.rule.map(|rule| rule.name.clone()), place, told });
             let is_decided = ruling.rule.is_some() && ruling.treatment.policy() != OnConflict::Fail;
             is_decided.then(|| ruling.treatment.pick())
@@ -157,8 +157,8 @@ impl DocumentOwner for DocumentFile<'_, '_> {
                 Notice::CommentsLost(comments) | Notice::CommentsNotTaken(comments) => comments.clone(),
                 _ => Vec::new(),
             };
-            let told = Outcome::of_warning(&warning, about, Role::Updated, self.combiner.budget);
-            self.notes.push((comments, Outcome { resource_ref: None, ..told }));
+            let told = Event::of_warning(&warning, about, Role::Updated, self.combiner.budget);
+            self.notes.push((comments, Event { resource_ref: None, ..told }));
         }
     }
 

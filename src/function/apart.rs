@@ -7,7 +7,8 @@ use krm_merge::resource::Resource;
 use krm_tree::limit::Budget;
 
 use crate::config::{Config, Mode, Role};
-use crate::results::{Missed, Outcome, Results, Stays, What};
+use crate::event::{Event, Missed, Stays, What};
+use crate::results::Results;
 use crate::roles::Roles;
 
 /// Reports one result for each such file. In ThreeWay, the files of original and updated at the same path are one file.
@@ -20,7 +21,7 @@ pub(super) fn tell(
     roles: &Roles<'_>,
     results: &mut Results<'_>,
     budget: &Budget,
-) -> Result<(), Box<Outcome>> {
+) -> Result<(), Box<Event>> {
     if roles.apart.is_empty() {
         return Ok(());
     }
@@ -28,7 +29,7 @@ pub(super) fn tell(
     let mut tell = |item: &Resource<'_>, missed| {
         let (whereabouts, field) = (item.whereabouts(), item.missing().unwrap_or("metadata.name"));
         let what = What::Apart { whereabouts, field, missed, stays: stays(item, roles) };
-        results.tell([Outcome::of(what).about(item)])
+        results.tell([Event::of(what).about(item)])
     };
     if config.mode() != Mode::ThreeWay {
         return of_role(Role::Source).try_for_each(|item| tell(item, Missed::Source));
@@ -66,13 +67,13 @@ fn is_at(one: &Resource<'_>, other: &Resource<'_>) -> bool {
     one.relative_path == other.relative_path && one.index == other.index
 }
 
-fn on_one_side(item: &Resource<'_>, named: &Resource<'_>) -> Box<Outcome> {
+fn on_one_side(item: &Resource<'_>, named: &Resource<'_>) -> Box<Event> {
     let field = item.missing().unwrap_or("metadata.name");
     let rest = format!(
         "`{field}`, for {} is the same file and has it: a file must be a resource in both of original and updated, or in neither",
         named.whereabouts()
     );
-    Box::new(Outcome::lacking(item, &rest))
+    Box::new(Event::lacking(item, &rest))
 }
 
 fn stays(item: &Resource<'_>, roles: &Roles<'_>) -> Stays {

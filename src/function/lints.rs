@@ -23,11 +23,11 @@ use krm_tree::tree::Tree;
 use super::output::Verdict;
 use crate::config::Config;
 use crate::decision::Decisions;
-use crate::results::{About, Outcome};
+use crate::event::{About, Event};
 use crate::roles::Roles;
 
 /// A lint: what it finds in a package.
-type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Outcome>;
+type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Event>;
 
 /// The lints of a mode: first those of what the merge made, then those of what the user gave for it.
 fn of(mode: Mode) -> [&'static [Lint]; 2] {
@@ -77,13 +77,13 @@ pub(super) struct Subject<'p, 'a> {
 }
 
 /// What was found in what the merge made.
-pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Outcome> {
+pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Event> {
     let [of_result, _] = of(package.rules.mode);
     of_result.iter().flat_map(move |lint| lint(package))
 }
 
 /// What was found in what the user gave.
-pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Outcome> {
+pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Event> {
     let [_, of_input] = of(package.rules.mode);
     of_input.iter().flat_map(move |lint| lint(package))
 }

@@ -1,6 +1,6 @@
 //! [`Output`]: what the function gives back, and whether it went through.
 
-use crate::results::{self, Outcome, Severity};
+use crate::event::{self, Event, Severity};
 
 /// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,17 +25,17 @@ pub enum Verdict {
 impl<Text> Output<Text> {
     /// The output with this text, and with the stderr and the exit code that the results call for. If a conflict stops the run, stderr also
     /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
-    pub fn of(stdout: Text, results: &[Outcome]) -> Self {
+    pub fn of(stdout: Text, results: &[Event]) -> Self {
         let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
         let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.idle().is_some()));
-        let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
+        let excerpt = |r: &Event| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
         let lines = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat());
-        let stderr = lines.chain(stop.map(results::next_step)).collect();
+        let stderr = lines.chain(stop.map(event::next_step)).collect();
         Self { stdout, stderr, verdict: verdict(results) }
     }
 }
 
 /// Whether a run with these results went through.
-pub(super) fn verdict(results: &[Outcome]) -> Verdict {
+pub(super) fn verdict(results: &[Event]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }

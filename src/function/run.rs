@@ -13,7 +13,8 @@ use super::output::Verdict;
 use super::three_way;
 use crate::config::{Config, Mode, Role};
 use crate::decision::{ConflictView, Decisions};
-use crate::results::{Counts, Outcome, Results, Severity, What};
+use crate::event::{Counts, Event, Severity, What};
+use crate::results::Results;
 use crate::roles::Roles;
 
 /// One run: the decisions of the user, and what was said so far.
@@ -34,7 +35,7 @@ impl<'a> Run<'a> {
     pub fn decisions<'r>(
         &mut self,
         settle: impl FnOnce(&mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> package::Decisions<'r, 'a>,
-    ) -> Result<package::Decisions<'r, 'a>, Box<Outcome>> {
+    ) -> Result<package::Decisions<'r, 'a>, Box<Event>> {
         let mut told = Ok(());
         let decided = settle(&mut |conflict| {
             self.decide(&conflict).unwrap_or_else(|error| {
@@ -53,8 +54,8 @@ impl<'a> Run<'a> {
         merged: &Merged<'r, 'a>,
         decided: package::Decisions<'r, 'a>,
         items: Vec<Item>,
-    ) -> Result<Written<'r, 'a>, Box<Outcome>> {
-        let written = merged.write(decided, items, self.budget).map_err(Outcome::fault)?;
+    ) -> Result<Written<'r, 'a>, Box<Event>> {
+        let written = merged.write(decided, items, self.budget).map_err(Event::fault)?;
         merged.notes_of(&written).into_iter().try_for_each(|note| self.tell(note))?;
         Ok(written)
     }
@@ -66,12 +67,12 @@ impl<'a> Run<'a> {
         written: &Written<'_, 'a>,
         roles: &Roles<'a>,
         config: &Config<'a>,
-    ) -> Result<Vec<Outcome>, Box<Outcome>> {
+    ) -> Result<Vec<Event>, Box<Event>> {
         let Self { rules, decisions, mut results, .. } = self;
         if rules.mode == Mode::ThreeWay {
             three_way::tell_moves(merged, written, &mut results)?;
         }
-        let is_error = |result: &Outcome| result.severity == Severity::Error;
+        let is_error = |result: &Event| result.severity == Severity::Error;
         let verdict = if results.count(is_error) > 0 { Verdict::Failed } else { Verdict::Passed };
         let subjects: Vec<_> = merged
             .resources
@@ -93,12 +94,12 @@ impl<'a> Run<'a> {
         };
         results.tell(lints::of_result(package))?;
         if rules.mode == Mode::ThreeWay {
-            let conflicts = results.count(Outcome::is_conflict);
+            let conflicts = results.count(Event::is_conflict);
             let counts = match verdict {
                 Verdict::Passed => three_way::counts(written),
                 Verdict::Failed => Counts { unchanged: roles.dest.len(), ..Counts::default() },
             };
-            results.tell([Outcome::of(What::Counts(Counts { conflicts, ..counts }))])?;
+            results.tell([Event::of(What::Counts(Counts { conflicts, ..counts }))])?;
         }
         // These come after the counts, because a host that shows only a few lines must show the counts.
         results.tell(lints::of_input(package))?;
@@ -111,14 +112,14 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what the owner of a resource should know.
-    pub fn tell(&mut self, note: Note<'_, 'a>) -> Result<(), Box<Outcome>> {
+    pub fn tell(&mut self, note: Note<'_, 'a>) -> Result<(), Box<Event>> {
         let side = self.side();
-        self.results.tell(Outcome::of_note(note, side, self.budget))
+        self.results.tell(Event::of_note(note, side, self.budget))
     }
 
     /// Decides a conflict, and reports it.
-    fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Outcome>> {
-        let clash = ConflictView::of(conflict, self.rules).map_err(|error| Outcome::unmergeable(&error))?;
+    fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Event>> {
+        let clash = ConflictView::of(conflict, self.rules).map_err(|error| Event::unmergeable(&error))?;
         let ruling = self.decisions.of(&clash);
         let original = match conflict {
             Conflict::DeletedUpstream { original, .. } | Conflict::DeletedHere { original, .. } => {
@@ -126,13 +127,13 @@ impl<'a> Run<'a> {
             }
             Conflict::Place { .. } | Conflict::MovedApart { .. } => String::new(),
         };
-        self.results.tell([Outcome::of_conflict(conflict, original, ruling, self.budget)])?;
+        self.results.tell([Event::of_conflict(conflict, original, ruling, self.budget)])?;
         Ok(ruling.treatment)
     }
 
     /// Original's resource in a conflict as JSON.
-    fn json(&self, clash: &ConflictView<'_, 'a>, original: &Resource<'a>) -> Result<String, Box<Outcome>> {
+    fn json(&self, clash: &ConflictView<'_, 'a>, original: &Resource<'a>) -> Result<String, Box<Event>> {
         let own = clash.sides.original.as_ref().map(|own| splice::json_of(own, self.budget)).transpose();
-        own.map(Option::unwrap_or_default).map_err(|e| Outcome::unwritable(e, original))
+        own.map(Option::unwrap_or_default).map_err(|e| Event::unwritable(e, original))
     }
 }

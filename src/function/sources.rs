@@ -9,7 +9,8 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use crate::aim::{Aim, Need, Sight};
 use crate::config::{Mode, Role};
-use crate::results::{Alike, Outcome, Results, Severity, What, named};
+use crate::event::{Alike, Event, Severity, What, named};
+use crate::results::Results;
 use crate::roles::Roles;
 use crate::target::Target;
 
@@ -18,7 +19,7 @@ pub(super) fn merge_sources<'r, 'a>(
     roles: &'r Roles<'a>,
     rules: Rules<'a>,
     results: &mut Results<'_>,
-) -> Result<Merged<'r, 'a>, Box<Outcome>> {
+) -> Result<Merged<'r, 'a>, Box<Event>> {
     if rules.mode == Mode::Strategic {
         roles.require(Role::Source)?;
     }
@@ -31,11 +32,11 @@ pub(super) fn merge_sources<'r, 'a>(
             Some(aim) => merge_selected(&mut sourcing, sources, aim, roles, results)?,
             None => {
                 for source in sources {
-                    let of_partners = |m| Box::new(Outcome::new(Severity::Error, m).about(source));
+                    let of_partners = |m| Box::new(Event::new(Severity::Error, m).about(source));
                     match sourcing.partner(source).map_err(of_partners)? {
                         Some(number) => {
                             used.extend(field(source, roles));
-                            let left = sourcing.merge(number, source, Named::ByIdentity).map_err(Outcome::fault)?;
+                            let left = sourcing.merge(number, source, Named::ByIdentity).map_err(Event::fault)?;
                             tell_left(aim.map(|aim| &**aim), &left, results)?;
                         }
                         None => alone.extend(without_partner(&mut sourcing, source, aim.map(|aim| &**aim), results)?),
@@ -51,7 +52,7 @@ pub(super) fn merge_sources<'r, 'a>(
         match itself.filter(|_| rules.mode != Mode::Strategic) {
             Some(field) => {
                 let what = What::SourceIsItem { source: named(source), field: field.to_owned() };
-                results.tell([Outcome::of(what).about(source)])?;
+                results.tell([Event::of(what).about(source)])?;
             }
             None => unmet.push(source),
         }
@@ -67,7 +68,7 @@ fn merge_selected<'r, 'a>(
     aim: &Aim,
     roles: &Roles<'a>,
     results: &mut Results<'_>,
-) -> Result<(), Box<Outcome>> {
+) -> Result<(), Box<Event>> {
     let (mut selected, mut passed_over) = (Vec::new(), 0);
     for (number, item) in sourcing.present() {
         match aim.sight(item, |item| roles.configures(item)) {
@@ -80,7 +81,7 @@ fn merge_selected<'r, 'a>(
     // What is gone already need not go again.
     let must_hit = aim.need == Need::Hit && !sources.iter().all(|source| patch::deletes(source.node()));
     if selected.is_empty() && must_hit {
-        return results.tell([Outcome::of(What::NoneSelected {
+        return results.tell([Event::of(What::NoneSelected {
             aim: aim.name.clone(),
             targets: aim.targets.iter().map(Target::to_string).collect(),
             exclude: aim.exclude.len(),
@@ -94,7 +95,7 @@ fn merge_selected<'r, 'a>(
         for edit in edits {
             let mut found = Found::Nothing;
             for (number, _) in &selected {
-                let here = sourcing.edit(*number, source, edit).map_err(Outcome::fault)?;
+                let here = sourcing.edit(*number, source, edit).map_err(Event::fault)?;
                 found = if here == Found::Place { here } else { found };
             }
             if found == Found::Nothing && !selected.is_empty() && !matches!(edit.does, Does::Delete) {
@@ -105,7 +106,7 @@ fn merge_selected<'r, 'a>(
         for source in sources {
             let mut left: Option<Vec<FieldPath<'a>>> = None;
             for (number, named) in &selected {
-                let here = sourcing.merge(*number, source, *named).map_err(Outcome::fault)?;
+                let here = sourcing.merge(*number, source, *named).map_err(Event::fault)?;
                 match &mut left {
                     None => left = Some(here),
                     Some(left) => {
@@ -118,12 +119,12 @@ fn merge_selected<'r, 'a>(
         }
     }
     let (aim, count) = (aim.name.clone(), selected.len());
-    results.tell([Outcome::of(What::Selected { aim, count, passed_over })])
+    results.tell([Event::of(What::Selected { aim, count, passed_over })])
 }
 
 /// Reports what is to be left out and leaves out nothing: mostly a name in it is wrong, and the item that was meant is changed. A selector asks
 /// what an item has by now, which may be nothing yet.
-fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Results<'_>) -> Result<(), Box<Event>> {
     let is_idle = |exclude: &&Target| {
         !sourcing.present().any(|(_, item)| exclude.fits(item) && aim.targets.iter().any(|target| target.fits(item)))
     };
@@ -131,18 +132,18 @@ fn tell_idle_excludes(sourcing: &Sourcing<'_, '_>, aim: &Aim, results: &mut Resu
     results.tell(
         by_name
             .filter(is_idle)
-            .map(|target| Outcome::of(What::IdleExclude { name: target.name().clone(), target: target.to_string() })),
+            .map(|target| Event::of(What::IdleExclude { name: target.name().clone(), target: target.to_string() })),
     )
 }
 
 /// Reports the places of a source that no item has and that it does not make.
-fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_>) -> Result<(), Box<Event>> {
     let Some(aim) = aim else { return Ok(()) };
     results.tell(left.iter().map(|place| no_place(aim, place.shown())))
 }
 
-fn no_place(aim: &Aim, place: String) -> Outcome {
-    Outcome::of(What::NoPlace { aim: aim.name.clone(), targets: aim.targets.len(), place })
+fn no_place(aim: &Aim, place: String) -> Event {
+    Event::of(What::NoPlace { aim: aim.name.clone(), targets: aim.targets.len(), place })
 }
 
 /// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.
@@ -151,9 +152,9 @@ fn without_partner<'r, 'a>(
     source: &'r Resource<'a>,
     aim: Option<&Aim>,
     results: &mut Results<'_>,
-) -> Result<Option<&'r Resource<'a>>, Box<Outcome>> {
+) -> Result<Option<&'r Resource<'a>>, Box<Event>> {
     if patch::deletes(source.node()) {
-        results.tell([Outcome::of(What::GoneBefore(named(source))).about(source)])?;
+        results.tell([Event::of(What::GoneBefore(named(source))).about(source)])?;
         return Ok(None);
     }
     let is_optional = aim.is_some_and(|aim| aim.need == Need::Optional);
@@ -166,14 +167,14 @@ fn without_partner<'r, 'a>(
             results.tell([not_added(source)]).map(|()| None)
         }
         Mode::TwoWay | Mode::ThreeWay => {
-            sourcing.add(source).map_err(Outcome::fault)?;
+            sourcing.add(source).map_err(Event::fault)?;
             Ok(Some(source))
         }
     }
 }
 
-fn not_added(source: &Resource<'_>) -> Outcome {
-    Outcome::of(What::NotAdded(named(source))).about(source)
+fn not_added(source: &Resource<'_>) -> Event {
+    Event::of(What::NotAdded(named(source))).about(source)
 }
 
 /// The field whose `path` is the file of a source that stays in the package.
@@ -187,7 +188,7 @@ fn tell_unmet(
     dest: &[Resource<'_>],
     mode: Mode,
     results: &mut Results<'_>,
-) -> Result<(), Box<Outcome>> {
+) -> Result<(), Box<Event>> {
     let dest = if alone.is_empty() { &[] } else { dest };
     let known = || dest.iter().filter_map(|d| d.identity);
     let by_name: HashMap<(&str, &str), Identity<'_>> = known().map(|i| ((i.kind, i.name), i)).collect();
@@ -215,10 +216,10 @@ fn tell_unmet(
         };
         let own = named(source);
         let outcome = match mode {
-            Mode::Strategic => Outcome::of(What::NoPartner { source: own, alike }),
+            Mode::Strategic => Event::of(What::NoPartner { source: own, alike }),
             Mode::TwoWay | Mode::ThreeWay => {
                 let severity = if is_meant { Severity::Warning } else { Severity::Info };
-                Outcome { severity, ..Outcome::of(What::Added { source: own, alike }) }
+                Event { severity, ..Event::of(What::Added { source: own, alike }) }
             }
         };
         results.tell([outcome.about(source)])?;

@@ -8,7 +8,8 @@ use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
 use crate::config::Role;
-use crate::results::{Counts, LeftUpstream, Outcome, Results, Severity, What, named};
+use crate::event::{Counts, Event, LeftUpstream, Severity, What, named};
+use crate::results::Results;
 use crate::roles::Roles;
 
 /// The merge of the changes from original to updated into dest.
@@ -16,15 +17,15 @@ pub(super) fn three_way<'r, 'a>(
     roles: &'r Roles<'a>,
     rules: Rules<'a>,
     merge_all: MergeAll,
-) -> Result<Merged<'r, 'a>, Box<Outcome>> {
+) -> Result<Merged<'r, 'a>, Box<Event>> {
     for role in Role::of(rules.mode) {
         roles.require(*role)?;
     }
     roles.own_aliases()?;
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
     let all = members(sides, rules.policy.renames);
-    let all = all.map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
-    Merged::three_way(&roles.dest, all, rules, merge_all).map_err(Outcome::fault)
+    let all = all.map_err(|e| Box::new(Event::new(Severity::Error, e.to_string())))?;
+    Merged::three_way(&roles.dest, all, rules, merge_all).map_err(Event::fault)
 }
 
 /// How many resources came, went and changed.
@@ -49,7 +50,7 @@ pub(super) fn tell_moves(
     merged: &Merged<'_, '_>,
     written: &Written<'_, '_>,
     results: &mut Results<'_>,
-) -> Result<(), Box<Outcome>> {
+) -> Result<(), Box<Event>> {
     fn key<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str, &'a str)> {
         resource.identity.map(|i| (i.kind, i.namespace, i.name))
     }
@@ -77,11 +78,11 @@ pub(super) fn tell_moves(
             [Some(named(resource)), path]
         };
         let what = What::MayHaveMoved { came: called(came), left: called(left), fate: *fate };
-        results.tell([Outcome::of(what).about(came)])?;
+        results.tell([Event::of(what).about(came)])?;
     }
     if merged.rules.policy.renames == Renames::Ignore {
         return Ok(());
     }
     let left = left_behind(merged.resources.iter().map(|resource| &resource.member));
-    results.tell(left.into_iter().map(Outcome::left_behind))
+    results.tell(left.into_iter().map(Event::left_behind))
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::equal;
 use crate::generate::{Case, Leaves};
-use crate::tools::{Outcome, kubectl, merge_by, named};
+use crate::tools::{Event, kubectl, merge_by, named};
 
 /// A disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,7 +101,7 @@ fn older(case: &Case, dest: &Value) -> Option<Value> {
     let mut dest = dest.clone();
     dest["apiVersion"] = json!(api_version);
     match merge_by(&rules, &format!("{dest}\n"), &named(&dest, &case.patch), 0) {
-        Outcome::Is(mut older) => {
+        Event::Is(mut older) => {
             older["apiVersion"] = json!(own);
             Some(older)
         }
@@ -140,7 +140,7 @@ impl Drop for Folder {
 
 /// The result of each patch on its dest. A build ends with the first patch that is refused, so that one with a refusal is made again
 /// in halves.
-pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
+pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Event> {
     let renamed = |i: usize, dest: &Value| {
         let mut dest = dest.clone();
         dest["metadata"]["name"] = json!(format!("r{i}"));
@@ -159,7 +159,7 @@ pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
             let (a, b) = pairs.split_at(pairs.len() / 2);
             return [build(&format!("{name}a"), a), build(&format!("{name}b"), b)].concat();
         }
-        return vec![Outcome::Refused(String::from_utf8_lossy(&output.stderr).into_owned())];
+        return vec![Event::Refused(String::from_utf8_lossy(&output.stderr).into_owned())];
     }
     let built = documents(&String::from_utf8(output.stdout).expect("kustomize prints UTF-8"));
     let by_name: std::collections::HashMap<&str, &Value> =
@@ -171,9 +171,9 @@ pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
             Some(found) => {
                 let mut found = (*found).clone();
                 found["metadata"]["name"] = dest["metadata"]["name"].clone();
-                Outcome::Is(found)
+                Event::Is(found)
             }
-            None => Outcome::Gone,
+            None => Event::Gone,
         })
         .collect()
 }

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use disagree::{Name, Plain};
 use generate::{Case, EDITS, Leaves};
 use serde_json::{Value, json};
-use tools::{Outcome, has_kubectl, in_parallel, kubectl_patch, merge};
+use tools::{Event, has_kubectl, in_parallel, kubectl_patch, merge};
 
 /// A manifest, as text and as value.
 struct Dest {
@@ -46,8 +46,8 @@ fn cases(dests: &[Dest]) -> Vec<Case> {
 struct Trial<'t> {
     case: &'t Case,
     dest: &'t Dest,
-    ours: Outcome,
-    theirs: Outcome,
+    ours: Event,
+    theirs: Event,
     plain: Plain,
 }
 
@@ -57,7 +57,7 @@ fn trials<'t>(dests: &'t [Dest], cases: &'t [Case]) -> Vec<Trial<'t>> {
     let tried = in_parallel(&numbered, |(i, case)| {
         let own: Vec<&Dest> = dests.iter().filter(|d| d.value["kind"] == *case.kind).collect();
         let theirs = kubectl_patch(&own.iter().map(|d| &d.value).collect::<Vec<_>>(), &case.patch);
-        let trial = |(dest, theirs): (&'t Dest, Outcome)| {
+        let trial = |(dest, theirs): (&'t Dest, Event)| {
             let ours = merge(dest.text, &tools::named(&dest.value, &case.patch), *i as u64);
             Trial { case, dest, ours, theirs, plain: Plain::of(&dest.value, &case.patch) }
         };
@@ -86,7 +86,7 @@ fn judge(trials: &[Trial<'_>]) -> Vec<Verdict> {
         let dests: Vec<&Value> = all.iter().map(|i| &trials[*i].plain.dest).collect();
         kubectl_patch(&dests, &trials[all[0]].plain.patch)
     });
-    let meant: BTreeMap<usize, Outcome> = asked.into_iter().flatten().zip(answers.into_iter().flatten()).collect();
+    let meant: BTreeMap<usize, Event> = asked.into_iter().flatten().zip(answers.into_iter().flatten()).collect();
     let verdict = |(i, first): (usize, Result<Verdict, String>)| match (first, meant.get(&i)) {
         (Ok(verdict), _) => verdict,
         (Err(_), Some(meant)) => in_other_words(&trials[i], meant),
@@ -100,16 +100,16 @@ fn at_first(trial: &Trial<'_>) -> Result<Verdict, String> {
     let Trial { case, ours, theirs, plain, .. } = trial;
     if !plain.faults.is_empty() {
         return Ok(match (ours, theirs) {
-            (Outcome::Refused(_), Outcome::Refused(_)) => Verdict::Agrees,
-            (Outcome::Refused(_), _) => Verdict::Named(plain.faults.clone()),
+            (Event::Refused(_), Event::Refused(_)) => Verdict::Agrees,
+            (Event::Refused(_), _) => Verdict::Named(plain.faults.clone()),
             _ => Verdict::Wrong(format!("must be refused for {:?}, as {theirs} there", plain.faults)),
         });
     }
     let found = match (ours, theirs) {
-        (Outcome::Is(ours), Outcome::Is(theirs)) => equal::difference(ours, theirs, &case.patch),
-        (Outcome::Refused(_), Outcome::Refused(_)) => None,
+        (Event::Is(ours), Event::Is(theirs)) => equal::difference(ours, theirs, &case.patch),
+        (Event::Refused(_), Event::Refused(_)) => None,
         // kubectl replaces the list and leaves the directives in it, or follows them as if there were no other element.
-        (Outcome::Refused(_), _) if case.edits.contains(&"a replaced list with directives") => {
+        (Event::Refused(_), _) if case.edits.contains(&"a replaced list with directives") => {
             return Ok(Verdict::Named(plain.names.clone()));
         }
         _ => Some(format!("{ours} here, {theirs} there")),
@@ -122,12 +122,10 @@ fn at_first(trial: &Trial<'_>) -> Result<Verdict, String> {
 }
 
 /// What the answer to the patch in other words says.
-fn in_other_words(trial: &Trial<'_>, meant: &Outcome) -> Verdict {
+fn in_other_words(trial: &Trial<'_>, meant: &Event) -> Verdict {
     let Trial { case, ours, plain, .. } = trial;
     let found = match (ours, meant) {
-        (Outcome::Is(ours), Outcome::Is(meant)) => {
-            equal::difference(ours, &disagree::with_all_keys(meant), &case.patch)
-        }
+        (Event::Is(ours), Event::Is(meant)) => equal::difference(ours, &disagree::with_all_keys(meant), &case.patch),
         _ => Some(format!("{ours} here, {meant} there")),
     };
     match found {
@@ -166,7 +164,7 @@ fn strategic_does_what_kubectl_does_but_for_named_disagreements() {
                 case.patch
             )),
         }
-        if let (Leaves::Typed, Outcome::Is(ours)) = (case.leaves, &trial.ours)
+        if let (Leaves::Typed, Event::Is(ours)) = (case.leaves, &trial.ours)
             && let Err(e) = typed::check(ours)
         {
             wrong.push(format!("{} {:?}: no longer of its type: {e}\n  {}", case.kind, case.edits, case.patch));
@@ -216,7 +214,7 @@ fn strategic_does_what_kustomize_does_but_for_named_disagreements() {
     let mut count: BTreeMap<kustomize::Name, usize> = BTreeMap::new();
     let mut agreed = 0;
     for ((case, dest), (ours, theirs)) in kinds.iter().flatten().zip(built.into_iter().flatten()) {
-        let (Outcome::Is(ours), Outcome::Is(theirs)) = (&ours, &theirs) else {
+        let (Event::Is(ours), Event::Is(theirs)) = (&ours, &theirs) else {
             wrong.push(format!("{} {:?}: {}\n  {ours} here, {theirs} there", case.kind, case.edits, case.patch));
             continue;
         };
@@ -250,24 +248,24 @@ fn strategic_does_what_kubectl_cannot() {
     let value: Value = serde_yaml::from_str(dest).expect("YAML");
     let ask =
         |patch: Value| (kubectl_patch(&[&value], &patch).remove(0), merge(dest, &tools::named(&value, &patch), 0));
-    let refused = |outcome: &Outcome, why: &str| matches!(outcome, Outcome::Refused(text) if text.contains(why));
+    let refused = |outcome: &Event, why: &str| matches!(outcome, Event::Refused(text) if text.contains(why));
 
     let (theirs, ours) = ask(json!({"$patch": "delete"}));
     assert!(refused(&theirs, "'Kind' is missing"), "{theirs}");
-    assert_eq!(ours, Outcome::Gone);
+    assert_eq!(ours, Event::Gone);
 
     let whole = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "n"}});
     let mut patch = whole.clone();
     patch["$patch"] = json!("replace");
     let (theirs, ours) = ask(patch);
-    assert_eq!((theirs, ours), (Outcome::Is(whole.clone()), Outcome::Is(whole)));
+    assert_eq!((theirs, ours), (Event::Is(whole.clone()), Event::Is(whole)));
 
     // A field that is newer than the types: kubectl refuses a map that meets a map there. Here it merges, as it would in a label.
     let (theirs, ours) = ask(json!({"spec": {"future": {"b": null, "c": 3}}}));
     assert!(refused(&theirs, "unable to find api field"), "{theirs}");
     let mut want = value.clone();
     want["spec"]["future"] = json!({"a": 1, "c": 3});
-    assert_eq!(ours, Outcome::Is(want));
+    assert_eq!(ours, Event::Is(want));
 
     // An order of maps that have no key.
     let (theirs, ours) = ask(json!({"spec": {"$setElementOrder/tolerations": [{"key": "a"}]}}));

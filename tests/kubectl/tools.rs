@@ -18,13 +18,13 @@ use skip::{has, skipped};
 
 /// What became of one dest.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum Event {
     Is(Value),
     Gone,
     Refused(String),
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Is(_) => write!(f, "a result"),
@@ -53,7 +53,7 @@ pub fn has_kubectl() -> bool {
 /// What `kubectl patch --local --type strategic` makes of each dest. One call serves them all: it prints those that it could patch, and
 /// goes on behind one that it refuses. It works on the documents as they are, by the Go types' merge keys, so what comes out needs no
 /// normalising: unknown fields stay, and nothing is added.
-pub fn kubectl_patch(dests: &[&Value], patch: &Value) -> Vec<Outcome> {
+pub fn kubectl_patch(dests: &[&Value], patch: &Value) -> Vec<Event> {
     let text: String = dests.iter().map(|d| format!("---\n{d}\n")).collect();
     let args = ["patch", "--local", "--type", "strategic", "-o", "json", "-f", "-", "-p", &patch.to_string()];
     let output = kubectl(&args, &text);
@@ -64,12 +64,12 @@ pub fn kubectl_patch(dests: &[&Value], patch: &Value) -> Vec<Outcome> {
     }
     let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
     let mut values: Vec<Value> = values.collect::<Result<_, _>>().expect("kubectl prints JSON");
-    let refused = || Outcome::Refused(stderr.lines().take(5).collect::<Vec<_>>().join(" / "));
+    let refused = || Event::Refused(stderr.lines().take(5).collect::<Vec<_>>().join(" / "));
     dests
         .iter()
         .map(|dest| {
             let is_it = |v: &Value| ["kind", "apiVersion"].iter().all(|f| v[*f] == dest[*f]) && name(v) == name(dest);
-            values.iter().position(is_it).map_or_else(refused, |i| Outcome::Is(values.remove(i)))
+            values.iter().position(is_it).map_or_else(refused, |i| Event::Is(values.remove(i)))
         })
         .collect()
 }
@@ -125,12 +125,12 @@ pub fn named(dest: &Value, patch: &Value) -> Value {
 }
 
 /// What the function makes of a named patch, which is written in one of many styles.
-pub fn merge(dest: &str, patch: &Value, seed: u64) -> Outcome {
+pub fn merge(dest: &str, patch: &Value, seed: u64) -> Event {
     merge_by(&[], dest, patch, seed)
 }
 
 /// The same with rules of the user for lists.
-pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Outcome {
+pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Event {
     let source = match seed % 3 {
         0 => format!("source:\n- resources:\n  - {patch}\n"),
         _ => {
@@ -144,9 +144,9 @@ pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Outcom
         &format!("mode: Strategic\nmergeKeys: {}\n{source}", json!(rules)),
     ));
     if output.verdict == Verdict::Failed {
-        return Outcome::Refused(output.stderr.join(" / "));
+        return Event::Refused(output.stderr.join(" / "));
     }
     let doc = Document::parse(output.stdout).expect("what comes out is YAML");
     let items = doc.roots().next().and_then(|r| r.get("items")).expect("items");
-    items.elements().next().map_or(Outcome::Gone, |item| Outcome::Is(value_of(item)))
+    items.elements().next().map_or(Event::Gone, |item| Event::Is(value_of(item)))
 }

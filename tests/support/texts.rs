@@ -75,7 +75,7 @@ pub fn value_of(node: NodeRef<'_>) -> Value {
     match node.kind() {
         Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge_function::results::to_value(node, &Budget::default()).expect("a scalar"))
+        _ => serde_json::to_value(krm_merge_function::event::to_value(node, &Budget::default()).expect("a scalar"))
             .expect("a value"),
     }
 }

@@ -17,7 +17,8 @@ use krm_folders::carry::is_unread;
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge_function::config::{Config, Role};
-use krm_merge_function::results::{self, Outcome, ResourceRef, What};
+use krm_merge_function::event::{Event, ResourceRef, What};
+use krm_merge_function::results;
 use krm_tree::sides::{Side as Version, Sides};
 use krm_tree::tree::Pick;
 use krm_yaml::secret::Secret;
@@ -56,7 +57,7 @@ fn marked(
     style: &dyn Fn() -> Option<Style>,
 ) -> Result<Merge, Stop> {
     let mut ours = open.draw(Some(Pick::Dest))?;
-    if ours.has_failed() || !ours.results.iter().any(Outcome::is_open) {
+    if ours.has_failed() || !ours.results.iter().any(Event::is_open) {
         return Ok(ours);
     }
     let mut theirs = open.draw(Some(Pick::Updated))?;
@@ -86,7 +87,7 @@ fn marked(
         changes.extend(drawn.file(path)?);
         if let Some(beside) = drawn.beside(path)? {
             let what = What::NoMarkers { path: path.to_owned(), beside: beside.path.clone() };
-            results.push(Outcome::of(what));
+            results.push(Event::of(what));
             changes.push(beside);
         }
     }

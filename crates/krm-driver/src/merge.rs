@@ -15,7 +15,7 @@ use krm_merge_core::review::{Reviewed, review};
 use krm_merge_core::warning::{Notice, Warning};
 use krm_merge_function::config::Role;
 use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_merge_function::results::{About, Clash, Dispute, File, Margin, Outcome, Privacy, Severity};
+use krm_merge_function::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
 use krm_tree::limit::Kind;
 use krm_tree::links;
 use krm_tree::path::FieldPath;
@@ -77,7 +77,7 @@ pub struct DriverText<'a> {
     /// The text.
     pub parts: Vec<Part>,
     /// The results for the conflicts.
-    pub conflicts: Vec<Outcome>,
+    pub conflicts: Vec<Event>,
     /// The comments that a person must choose, each with the name of its resource or file.
     pub asked: Vec<(String, Clash)>,
     /// The comments that the user need not choose, because their place is already decided.
@@ -139,7 +139,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let moved = self.resources.iter().filter_map(|resource| {
             let [own, other] = resource.merged.member.moved()?;
             let names = Sides { updated: theirs, ..Sides::of(Side::name) };
-            let told = Outcome::followed([own, other]).in_words_of(names);
+            let told = Event::followed([own, other]).in_words_of(names);
             Some(format!("{}: {told}", called(&resource.merged.member)))
         });
         moved.collect()
@@ -156,7 +156,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             let Reviewed { warnings, .. } = review(&tree, self.rules.cursor(about.resource), about.resource.node());
             let unions = warnings.into_iter().filter(|warning| matches!(warning.notice, Notice::Union(_)));
             let message =
-                |warning: Warning<'_>| Outcome::of_warning(&warning, about, Role::Updated, self.rules.budget).message();
+                |warning: Warning<'_>| Event::of_warning(&warning, about, Role::Updated, self.rules.budget).message();
             let name = called(&merged.merged.member);
             Some(unions.map(|warning| format!("{name}: {}", message(warning))).collect::<Vec<_>>())
         };
@@ -243,7 +243,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let member = &resource.merged.member;
         resource.merged.conflicts(&mut |conflict| {
             let ruling = OnConflict::Fail.into();
-            let mut outcome = Outcome::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
+            let mut outcome = Event::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
             if name_of(member).is_none() {
                 outcome.resource_ref = None;
                 outcome.file = Some(File { path: called(member), index: None });

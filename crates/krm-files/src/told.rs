@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use krm_merge::resource::Resource;
-pub use krm_merge_function::results::{Message, Word, counted};
-use krm_merge_function::results::{NoYaml, Outcome, Severity, What};
+use krm_merge_function::event::{Event, NoYaml, Severity, What};
+pub use krm_merge_function::event::{Message, Word, counted};
 
 use crate::held::YamlFault;
 use crate::side::Side;
@@ -22,7 +22,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
-pub fn line(result: &Outcome) -> String {
+pub fn line(result: &Event) -> String {
     Message::of(result).to_string()
 }
 
@@ -33,7 +33,7 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
 
 /// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only
 /// the first side's. Files with one reason stand together, because a chart may have many templates.
-pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
+pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Event> {
     let mut paths = HashSet::new();
     let mut files: Vec<NoYaml> = Vec::new();
     for (_, YamlFault { place, why }) in sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)) {
@@ -42,11 +42,11 @@ pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> 
             None => files.push(NoYaml { why: why.clone(), places: vec![place.clone()] }),
         }
     }
-    (!files.is_empty()).then(|| Outcome::of(What::NoYaml(files)))
+    (!files.is_empty()).then(|| Event::of(What::NoYaml(files)))
 }
 
 /// Adds the file and position to errors in files of the sides, as in all other errors.
-pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s Side>) {
+pub fn with_places<'s>(results: &mut [Event], sides: impl Iterator<Item = &'s Side>) {
     if results.iter().all(|r| r.severity != Severity::Error) {
         return;
     }
@@ -59,24 +59,24 @@ pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s 
 
 #[cfg(test)]
 mod tests {
-    use krm_merge_function::results::{At, TextForm, TextPlace};
+    use krm_merge_function::event::{At, TextForm, TextPlace};
 
     use super::*;
 
     #[test]
     fn a_place_comes_first_and_once() {
-        let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
+        let file = Some(krm_merge_function::event::File { path: "a.yaml".into(), index: None });
         let position = krm_yaml::Position { line: 3, column: 5 };
         let at = At { text: "a b.yaml".into(), position };
         let place = TextPlace { text: "a b.yaml".into(), position, form: TextForm::File };
-        let said = |text: &str| Outcome::new(Severity::Error, text);
-        let wrong = Outcome::of(What::Wrong { why: "it must be".into(), place });
+        let said = |text: &str| Event::new(Severity::Error, text);
+        let wrong = Event::of(What::Wrong { why: "it must be".into(), place });
         for (outcome, want) in [
-            (Outcome { at: Some(at), ..wrong }, "error: a b.yaml:3:5: it must be"),
+            (Event { at: Some(at), ..wrong }, "error: a b.yaml:3:5: it must be"),
             (said("it must be"), "error: a.yaml: it must be"),
             (said("`data.x:1`: it must be"), "error: a.yaml: `data.x:1`: it must be"),
         ] {
-            assert_eq!(line(&Outcome { file: file.clone(), ..outcome }), want);
+            assert_eq!(line(&Event { file: file.clone(), ..outcome }), want);
         }
     }
 }

@@ -17,7 +17,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
-pub use krm_merge_function::results::WhyUnread;
+pub use krm_merge_function::event::WhyUnread;
 use krm_yaml::shown;
 
 use crate::regular;

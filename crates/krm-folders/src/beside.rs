@@ -14,10 +14,10 @@ use krm_files::held::Held;
 use krm_files::side::{Root, Side};
 use krm_merge::resource::Identity;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, What};
+use krm_merge_function::event::{Event, File, What};
 
 /// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
-pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
+pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Event> {
     let Root::Folder(tree) = &dest.root else { return Vec::new() };
     let is_release = |role: Role| matches!(role, Role::Original | Role::Updated);
     let releases: Vec<&Side> =
@@ -36,7 +36,7 @@ pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
 const NEARLY_ALL: [usize; 2] = [9, 10];
 
 /// The warning that nearly all resources of original are in one folder of dest, each in the file in which both releases have it.
-fn deeper(dest: &Side, [original, updated]: [&Side; 2]) -> Option<Outcome> {
+fn deeper(dest: &Side, [original, updated]: [&Side; 2]) -> Option<Event> {
     let mut paths: HashMap<Identity<'_>, Vec<&str>> = HashMap::new();
     for held in &dest.files {
         held.identities().for_each(|identity| paths.entry(identity).or_default().push(&held.path));
@@ -56,7 +56,7 @@ fn deeper(dest: &Side, [original, updated]: [&Side; 2]) -> Option<Outcome> {
     }
     let (folder, there) = folders.into_iter().max_by_key(|(_, there)| *there)?;
     let what = What::DestIsAbove { folder: folder.to_owned(), there, count };
-    (there * NEARLY_ALL[1] >= count * NEARLY_ALL[0]).then(|| Outcome::of(what))
+    (there * NEARLY_ALL[1] >= count * NEARLY_ALL[0]).then(|| Event::of(what))
 }
 
 /// The folders in dest that are beside a release and have a resource of the releases, with its file.
@@ -93,7 +93,7 @@ fn copies<'s>(dest: &'s Side, releases: &[&Side]) -> Vec<(&'s Path, &'s Held)> {
     dest.files.iter().filter_map(|held| Some((folder(held)?, held))).collect()
 }
 
-fn warning(folder: &Path, path: &str) -> Outcome {
+fn warning(folder: &Path, path: &str) -> Event {
     let file = Some(File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::of(What::ReleaseInDest(folder.display().to_string())) }
+    Event { file, ..Event::of(What::ReleaseInDest(folder.display().to_string())) }
 }

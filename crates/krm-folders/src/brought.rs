@@ -11,10 +11,10 @@ use krm_files::side::{Side, SidePart};
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, What};
+use krm_merge_function::event::{Event, File, What};
 
 /// One warning for each such file that changes, and for each such resource that is new in updated.
-pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome> {
+pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Event> {
     let paths: HashSet<&str> =
         changes.iter().map(|change| &*change.path).filter(|path| file_path::is_obeyed(path)).collect();
     let mut paths: Vec<&str> = paths.into_iter().collect();
@@ -34,11 +34,11 @@ pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Outcome>
     of_files.chain(resources(Role::Updated).filter(is_new).map(|new| of_resource(&new))).collect()
 }
 
-fn of_file(path: &str) -> Outcome {
+fn of_file(path: &str) -> Event {
     let file = Some(File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::of(What::Obeyed) }
+    Event { file, ..Event::of(What::Obeyed) }
 }
 
-fn of_resource(resource: &Resource<'_>) -> Outcome {
-    Outcome::of(What::TakesRole(resource.role.unwrap_or_default().to_owned())).about(resource)
+fn of_resource(resource: &Resource<'_>) -> Event {
+    Event::of(What::TakesRole(resource.role.unwrap_or_default().to_owned())).about(resource)
 }

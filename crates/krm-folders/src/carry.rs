@@ -30,8 +30,8 @@ use krm_files::side::{Root, Side, paths};
 use krm_files::walk::Tree;
 use krm_merge_function::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
 use krm_merge_function::config::Role;
+use krm_merge_function::event::{self, Event, What, WhyUnread};
 use krm_merge_function::name::Name;
-use krm_merge_function::results::{self, Outcome, What, WhyUnread};
 use krm_yaml::Document;
 
 /// The result for the files that hold no resources.
@@ -40,7 +40,7 @@ pub struct Carried {
     /// The files that change.
     pub changes: Vec<Change>,
     /// The conflicts.
-    pub results: Vec<Outcome>,
+    pub results: Vec<Event>,
     /// The rules that decided a conflict.
     pub rules: Vec<Name>,
 }
@@ -163,23 +163,23 @@ fn unmergeable(
     held: [Option<&Held>; 3],
     tree: &Tree,
     [original, updated, dest]: [&Side; 3],
-) -> Option<Option<Outcome>> {
+) -> Option<Option<Event>> {
     let path = file.path;
     if tree.ignores(path) {
         let is_new = file.bytes[0].is_none() && !is_unread(dest, path);
         return Some(match held[1] {
             Some(updated) if is_new => {
-                Some(Outcome::of(What::LeftOut { path: path.to_owned(), from: updated.name.clone() }))
+                Some(Event::of(What::LeftOut { path: path.to_owned(), from: updated.name.clone() }))
             }
-            _ => is_unread(dest, path).then(|| Outcome::of(What::NotReadHere(path.to_owned()))),
+            _ => is_unread(dest, path).then(|| Event::of(What::NotReadHere(path.to_owned()))),
         });
     }
     if let Some(told) = not_read(updated, path) {
-        return Some(Some(Outcome::of(told)));
+        return Some(Some(Event::of(told)));
     }
     let was_here = file.bytes[2].is_none() && file.bytes[0].is_some();
     if was_here && is_unread(dest, path) {
-        return Some(Some(Outcome::of(What::NotReadHere(path.to_owned()))));
+        return Some(Some(Event::of(What::NotReadHere(path.to_owned()))));
     }
     let moved = held[0].filter(|_| was_here).is_some_and(|held| lies_elsewhere(held, original, dest));
     moved.then(|| Some(plain_now(path)))
@@ -195,13 +195,13 @@ fn turned(sides: [Option<&Held>; 3]) -> Option<bool> {
 impl Carried {
     /// The number of changed, added and deleted files, and of conflicts in them; `None` if there are none. The engine counts only
     /// resources.
-    pub fn summary(&self) -> Option<Outcome> {
+    pub fn summary(&self) -> Option<Event> {
         let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|c| is(c)).count();
         let changed = count(|c| c.old.is_some() && c.new.is_some());
         let (added, deleted) = (count(|c| c.old.is_none()), count(|c| c.new.is_none()));
         let conflicts = self.results.iter().filter(|r| r.is_conflict()).count();
         let what = What::FileCounts { changed, added, deleted, conflicts };
-        (changed + added + deleted + conflicts > 0).then(|| Outcome::of(what))
+        (changed + added + deleted + conflicts > 0).then(|| Event::of(what))
     }
 }
 
@@ -213,9 +213,9 @@ fn lies_elsewhere(held: &Held, original: &Side, dest: &Side) -> bool {
 }
 
 /// The error for a file that can be merged neither as resources nor as a file.
-fn plain_now(path: &str) -> Outcome {
-    let file = Some(results::File { path: path.to_owned(), index: None });
-    Outcome { file, ..Outcome::of(What::NeitherForm) }
+fn plain_now(path: &str) -> Event {
+    let file = Some(event::File { path: path.to_owned(), index: None });
+    Event { file, ..Event::of(What::NeitherForm) }
 }
 
 /// Whether a file is in dest's folder on disk, but is not part of dest.

@@ -16,8 +16,8 @@ use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge_function::config::{Config, Role};
+use krm_merge_function::event::{Counts, Event, ResourceRef, Severity, What};
 use krm_merge_function::line_end::LineEnd;
-use krm_merge_function::results::{Counts, Outcome, ResourceRef, Severity, What};
 use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::Limit;
 use krm_tree::sides::Sides;
@@ -34,7 +34,7 @@ pub struct Merge {
     /// The files whose bytes change, in the order of their paths.
     pub changes: Vec<Change>,
     /// The results to report, the most severe first.
-    pub results: Vec<Outcome>,
+    pub results: Vec<Event>,
     /// How the new texts of files are made by edits of dest's files, by the paths of the new files.
     pub made: BTreeMap<String, Made>,
     /// The user's rules for lists.
@@ -86,14 +86,14 @@ impl Merge {
 
     /// Whether any result is a conflict.
     pub fn is_in_conflict(&self) -> bool {
-        self.results.iter().any(Outcome::is_conflict)
+        self.results.iter().any(Event::is_conflict)
     }
 
     /// How a run ends if its merge failed, or if a conflict is open; else `None`. Open conflicts alone are not bad input.
     pub fn failure(&self) -> Option<End> {
         let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
         if errors.peek().is_none() {
-            return self.results.iter().any(Outcome::is_open).then_some(End::Differs);
+            return self.results.iter().any(Event::is_open).then_some(End::Differs);
         }
         Some(if errors.all(|result| result.is_conflict()) { End::Differs } else { End::Bad })
     }
@@ -119,7 +119,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
 }
 
 /// Corrects the counts of a merge that failed, because nothing is written: all of dest is unchanged. Bad input has no counts.
-fn count_nothing(results: &mut Vec<Outcome>, dest: &Side) {
+fn count_nothing(results: &mut Vec<Event>, dest: &Side) {
     let is_bad = results.iter().any(|result| result.severity == Severity::Error && !result.is_conflict());
     results.retain(|result| result.counts().is_none() || !is_bad);
     for result in results {

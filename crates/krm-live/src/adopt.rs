@@ -19,7 +19,8 @@ use krm_folders::merge::{Merge, merge};
 use krm_folders::replaced::replacements;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Config, Given, Mode, Role, Task};
-use krm_merge_function::results::{self, Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
+use krm_merge_function::results;
 use krm_show::args::Output;
 use krm_show::output::Printed;
 use krm_show::page::{self, Told, report};
@@ -106,11 +107,11 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
 }
 
 /// Reports why nothing can be adopted from an object; `None` if it can.
-fn told_apart(local: &Local) -> Option<Outcome> {
+fn told_apart(local: &Local) -> Option<Event> {
     match (&local.live, &local.original) {
         (None, _) => {
             let why = "it is not in the cluster: it was deleted there, or never applied; its file stays";
-            Some(Outcome::new(Severity::Warning, format!("{}: {why}", local.address)))
+            Some(Event::new(Severity::Warning, format!("{}: {why}", local.address)))
         }
         (Some(_), None) => Some(of_unknown_origin(local)),
         (Some(_), Some(_)) => being_deleted(local),
@@ -118,11 +119,11 @@ fn told_apart(local: &Local) -> Option<Outcome> {
 }
 
 /// Reports that someone restarted the pods, which is not adopted.
-fn restarted(local: &Local) -> Option<Outcome> {
+fn restarted(local: &Local) -> Option<Event> {
     let at = |object: &Value| object["spec"]["template"]["metadata"]["annotations"].get(RESTARTED).cloned();
     let when = local.live.as_ref().and_then(at).filter(|_| at(&local.written).is_none())?;
     let why = format!("`kubectl rollout restart` at {when} is left out, for it is an event and no state");
-    Some(Outcome::new(Severity::Info, format!("{}: {why}", local.address)))
+    Some(Event::new(Severity::Info, format!("{}: {why}", local.address)))
 }
 
 /// The states of the resources that someone changed.
@@ -262,11 +263,11 @@ fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, l
 }
 
 /// Adds to each conflict who set the value in the cluster.
-fn sign(results: &mut [Outcome], dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<()> {
+fn sign(results: &mut [Event], dest: &Side, states: &[&AppliedAndLive<'_>]) -> Result<()> {
     for states in states {
         let path = &dest.files[states.local.place.file].path;
         let (object, live) = (&states.updated, &states.local.dest);
-        let is_of_it = |r: &&mut Outcome| {
+        let is_of_it = |r: &&mut Event| {
             let is_named = r.resource_ref.as_ref().is_some_and(|r| r.kind == object.kind() && r.name == object.name());
             is_named && r.is_conflict() && r.file.as_ref().is_some_and(|file| file.path == *path)
         };

@@ -10,7 +10,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use krm_files::change::Change;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use krm_show::screen;
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
@@ -169,10 +169,10 @@ impl ApplySet {
     }
 
     /// An info for each of these members.
-    pub fn told(&self) -> impl Iterator<Item = Outcome> {
+    pub fn told(&self) -> impl Iterator<Item = Event> {
         let info =
             |member: &Member| format!("{}: the files dropped it, so it is pruned from the ApplySet", member.address);
-        self.dropped.iter().map(move |member| Outcome::new(Severity::Info, info(member)))
+        self.dropped.iter().map(move |member| Event::new(Severity::Info, info(member)))
     }
 
     /// Has the server check the deletions, and then writes a parent that names old and new members. So a run that is interrupted loses none.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use anyhow::{Error, Result};
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use serde_json::Value;
 
 use crate::cluster::{Run, Send, owned_by_others, owner_of};
@@ -163,24 +163,24 @@ impl Claim<'_> {
     }
 
     /// An info about the handover of fields to server-side apply, which no dry run shows.
-    pub fn of_handover(&self) -> Option<Outcome> {
+    pub fn of_handover(&self) -> Option<Event> {
         let is_handed_over = matches!(self.answer, Answer::Taken) && self.local.handover.is_some();
         let what = "its fields go over from client-side to server-side apply, and the note of kubectl is removed";
-        is_handed_over.then(|| Outcome::new(Severity::Info, format!("{}: {what}", self.local.address)))
+        is_handed_over.then(|| Event::new(Severity::Info, format!("{}: {what}", self.local.address)))
     }
 
     /// The results for what the server refuses: errors if the object is to be sent.
-    fn told(&self, severity: Severity) -> Vec<Outcome> {
+    fn told(&self, severity: Severity) -> Vec<Event> {
         let address = &self.local.address;
         let of_field = |HeldField { place, owner }: &HeldField| {
             let how = "leave it out of the files, or take it over with `--take`";
             let message = format!("{address}: the server will refuse `{place}` (409), which was set by {owner}: {how}");
-            Outcome::new(severity, message)
+            Event::new(severity, message)
         };
         match &self.answer {
             Answer::Fields(fields) => fields.iter().map(of_field).collect(),
             Answer::Refused(_) if self.may_not_ask() && severity != Severity::Error => Vec::new(),
-            Answer::Refused(e) => vec![Outcome::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
+            Answer::Refused(e) => vec![Event::new(severity, format!("{address}: {NOT_TAKEN}: {e:#}"))],
             _ => Vec::new(),
         }
     }
@@ -199,7 +199,7 @@ pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity, keeps
     merge.changes.retain(|change| !settled.contains_key(&change.path));
     merge.made.retain(|path, _| !settled.contains_key(path));
     // What the merge foresaw is no remark about what the server answers. If the winner of a conflict changes nothing, both sides said the same.
-    let is_told = |result: &Outcome| match result.file.as_ref().and_then(|file| settled.get(&file.path)) {
+    let is_told = |result: &Event| match result.file.as_ref().and_then(|file| settled.get(&file.path)) {
         None => true,
         Some(Some(_)) => result.is_conflict(),
         Some(None) => result.is_conflict() && keeps == Keeps::Dest,
@@ -214,12 +214,12 @@ pub fn settle(claims: &[Claim<'_>], merge: &mut Merge, severity: Severity, keeps
 }
 
 /// A warning about the objects that the user may not patch; the diff of them is that of the merge.
-fn unasked(claims: &[Claim<'_>]) -> Option<Outcome> {
+fn unasked(claims: &[Claim<'_>]) -> Option<Event> {
     let mut all = claims.iter().filter(|claim| claim.may_not_ask());
     let (first, more) = (&all.next()?.local.address, all.count());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let why = "the cluster does not allow you to ask what a patch would do (403), so what the merge foresees is shown";
-    Some(Outcome::new(Severity::Warning, format!("{first}{more}: {why}")))
+    Some(Event::new(Severity::Warning, format!("{first}{more}: {why}")))
 }
 
 /// The objects to send with `--server-side`: the new ones, and those that the server would change.

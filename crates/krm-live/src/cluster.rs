@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, APIResourceList};
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use krm_schema::immutable::group_of;
 use kube::core::params::{
     DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy,
@@ -122,9 +122,9 @@ impl Cluster {
     }
 
     /// What the server has warned of since this was asked before, each warning once.
-    pub fn warnings(&self) -> Vec<Outcome> {
+    pub fn warnings(&self) -> Vec<Event> {
         let told = self.http.warnings();
-        told.into_iter().map(|text| Outcome::new(Severity::Warning, format!("the cluster warns: {text}"))).collect()
+        told.into_iter().map(|text| Event::new(Severity::Warning, format!("the cluster warns: {text}"))).collect()
     }
 
     /// Notes the types that a CustomResourceDefinition of the files defines. Source: CustomResourceDefinitionSpec of the API.

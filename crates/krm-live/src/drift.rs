@@ -9,7 +9,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
-use krm_merge_function::results::{ClashNote, Outcome};
+use krm_merge_function::event::{ClashNote, Event};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
@@ -104,7 +104,7 @@ pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> 
 /// # Errors
 /// The object cannot be read.
 pub fn sign_conflicts<'o>(
-    conflicts: impl Iterator<Item = &'o mut Outcome>,
+    conflicts: impl Iterator<Item = &'o mut Event>,
     live: &Object,
     owners: &Owners,
 ) -> Result<()> {
@@ -146,7 +146,7 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
 }
 
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
-pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
+pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Event], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
     let told: Vec<String> = of_resource.filter_map(|c| Some(c.clash()?.place())).collect();
     let told: Places<'_> = told.iter().map(String::as_str).collect();

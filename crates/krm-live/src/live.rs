@@ -19,7 +19,8 @@ use krm_folders::merge::{Merge, drawn, merge};
 use krm_git::tracked;
 use krm_merge_core::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
-use krm_merge_function::results::{self, Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
+use krm_merge_function::results;
 use krm_schema::schema::Types;
 use krm_show::args::Output;
 use krm_show::diff;
@@ -226,11 +227,11 @@ fn kustomized(folder: &str) -> Result<Side> {
 /// Adds to each conflict who set the live value.
 fn sign_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.on_conflict == Some(OnConflict::Fail) {
-        merged.results.iter_mut().filter(|r| r.is_conflict()).for_each(Outcome::leave_open);
+        merged.results.iter_mut().filter(|r| r.is_conflict()).for_each(Event::leave_open);
     }
     for (local, dest) in locals.iter().filter_map(|local| Some((local, local.dest.as_ref()?))) {
         let path = local.address.to_string();
-        let is_of_it = |r: &&mut Outcome| r.is_conflict() && r.file.as_ref().is_some_and(|f| f.path == path);
+        let is_of_it = |r: &&mut Event| r.is_conflict() && r.file.as_ref().is_some_and(|f| f.path == path);
         drift::sign_conflicts(merged.results.iter_mut().filter(is_of_it), dest, &local.owners)?;
     }
     merged.results.iter_mut().for_each(secret::mask_fields);
@@ -301,7 +302,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     }
     merged.results.extend(locals.iter().filter_map(being_deleted));
     sign_conflicts(args, locals, &mut merged)?;
-    let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| r.is_conflict()).collect();
+    let conflicts: Vec<&Event> = merged.results.iter().filter(|r| r.is_conflict()).collect();
     let mut told = Page::new(reader);
     drifts.iter().for_each(|(address, found)| drift::show(&address.to_string(), found, &conflicts, &mut told));
     if merged.has_failed() {

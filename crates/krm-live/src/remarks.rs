@@ -1,13 +1,13 @@
 //! What a run remarks about an object of the cluster.
 
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use krm_yaml::shown;
 
 use crate::local::Local;
 use crate::object::{self, Object};
 
 /// Reports that nobody knows which state was applied to an object.
-pub fn of_unknown_origin(local: &Local) -> Outcome {
+pub fn of_unknown_origin(local: &Local) -> Event {
     let note = local.live.as_ref().and_then(object::last_applied);
     let version = note.and_then(|json| Object::parse(json).ok()).map(|note| note.api_version().to_owned());
     let why = match (note, version) {
@@ -21,12 +21,12 @@ pub fn of_unknown_origin(local: &Local) -> Outcome {
         (Some(_), _) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
     };
     let message = format!("{}: {why} nobody can tell what changed in it since", local.address);
-    Outcome::new(Severity::Warning, message)
+    Event::new(Severity::Warning, message)
 }
 
 /// Reports that an object is being deleted.
-pub fn being_deleted(local: &Local) -> Option<Outcome> {
+pub fn being_deleted(local: &Local) -> Option<Event> {
     let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
     let message = format!("{}: it is being deleted since {since}, and changes to it are lost", local.address);
-    Some(Outcome::new(Severity::Warning, message))
+    Some(Event::new(Severity::Warning, message))
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge_function::results::Outcome;
+use krm_merge_function::event::Event;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, TextEdits, same};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn secrets<'d>(document: &'d Document<'_>) -> Vec<Resource<'d>> {
 }
 
 /// Removes the values of a Secret from the fields of a result. The messages of the engine contain no values of Secrets.
-pub fn mask_fields(result: &mut Outcome) {
+pub fn mask_fields(result: &mut Event) {
     if !result.is_secret {
         return;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use krm_show::progress::Progress;
 use krm_show::screen;
 use krm_yaml::Document;
@@ -161,12 +161,12 @@ fn stage(local: &Local) -> usize {
 
 impl Sending<'_> {
     /// An info for each object that the server cannot check in the dry run.
-    pub fn unchecked(&self) -> Vec<Outcome> {
+    pub fn unchecked(&self) -> Vec<Event> {
         let info = |(local, _): &(&Local, Send)| {
             let needs = self.needs(local)?;
             let what = if self.is_created(needs) { "is new, too" } else { "changes, too" };
             let why = format!("no dry run can check it, for {needs} {what}");
-            Some(Outcome::new(Severity::Info, format!("{}: {why}", local.address)))
+            Some(Event::new(Severity::Info, format!("{}: {why}", local.address)))
         };
         self.all.iter().filter_map(info).collect()
     }

@@ -15,9 +15,10 @@ use krm_merge_core::refine::names_document;
 use krm_merge_function::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
 use krm_merge_function::config::{Config, Given, Mode, Role, Settings, Task};
 use krm_merge_function::decision::ConflictView;
+use krm_merge_function::event::{self, Clash, Event, ResourceRef, Severity, What};
 use krm_merge_function::function::{Job, Open, Texts};
 use krm_merge_function::recorded::Case;
-use krm_merge_function::results::{self, Clash, Outcome, ResourceRef, Severity, What};
+use krm_merge_function::results;
 use krm_schema::schema::{Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
@@ -180,7 +181,7 @@ pub fn merge(input: &MergeInput) -> MergeOutput {
 /// The name of the functionConfig in messages.
 const CONFIG: &str = "functionConfig";
 
-fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
+fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let mode = input.mode()?;
     let (side, is_given) = match mode {
         Mode::ThreeWay => ("updated", input.updated.is_some()),
@@ -188,10 +189,10 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
     };
     if !is_given {
         let told = format!("`{side}` must be given; `{{}}` is a side without files");
-        return Err(Box::new(Outcome::new(Severity::Error, told)));
+        return Err(Box::new(Event::new(Severity::Error, told)));
     }
     let text = input.function_config.clone().unwrap_or_default();
-    let unreadable = |error: krm_yaml::Error| Box::new(Outcome::unreadable(CONFIG, &error));
+    let unreadable = |error: krm_yaml::Error| Box::new(Event::unreadable(CONFIG, &error));
     let document = Document::parse(text).map_err(unreadable)?;
     let given = Given { mode: Some(mode), ..Given::default() };
     let mut config = match document.roots().find(|root| !root.is_null()) {
@@ -273,12 +274,12 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Outcome>> {
 
 impl MergeInput {
     /// The mode that the sides, or the user, call for.
-    fn mode(&self) -> Result<Mode, Box<Outcome>> {
+    fn mode(&self) -> Result<Mode, Box<Event>> {
         match self.mode.as_deref() {
             Some("TwoWay") => Ok(Mode::TwoWay),
             Some("ThreeWay") => Ok(Mode::ThreeWay),
             Some("Strategic") => Ok(Mode::Strategic),
-            Some(other) => Err(Box::new(Outcome::new(
+            Some(other) => Err(Box::new(Event::new(
                 Severity::Error,
                 format!("`mode` must be `TwoWay`, `ThreeWay` or `Strategic`, not \"{other}\""),
             ))),
@@ -296,7 +297,7 @@ struct Packages {
 }
 
 impl Packages {
-    fn read(input: &MergeInput) -> Result<Self, Box<Outcome>> {
+    fn read(input: &MergeInput) -> Result<Self, Box<Event>> {
         let role = if input.source.is_some() { "source" } else { "updated" };
         let updated = input.source.as_ref().or(input.updated.as_ref());
         Ok(Self {
@@ -315,20 +316,20 @@ impl Packages {
     }
 }
 
-fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Outcome>> {
+fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Event>> {
     let files = files.map(Files::by_path).unwrap_or_default().into_iter();
     let files = files.filter(|(path, text)| may_hold_resources(path, text));
     Package::of_files(files.map(|(path, text)| (path.to_owned(), text.to_owned()))).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
-            Box::new(Outcome::unreadable(&name, &error))
+            Box::new(Event::unreadable(&name, &error))
         }
         other => of_files(&other),
     })
 }
 
-fn of_files(error: &Error) -> Box<Outcome> {
-    Box::new(Outcome::new(Severity::Error, error.to_string()))
+fn of_files(error: &Error) -> Box<Event> {
+    Box::new(Event::new(Severity::Error, error.to_string()))
 }
 
 /// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
@@ -394,11 +395,11 @@ fn carried<'i>(
 }
 
 /// The warnings for documents without a name in files with resources, that upstream changed and that dest does not have like that.
-fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Outcome> {
+fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Event> {
     let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
     let warning = |path: &str| {
-        let file = Some(results::File { path: path.to_owned(), index: None });
-        Outcome { file, ..Outcome::of(What::UnnamedDocument) }
+        let file = Some(event::File { path: path.to_owned(), index: None });
+        Event { file, ..Event::of(What::UnnamedDocument) }
     };
     unnamed.into_iter().map(warning).collect()
 }
@@ -412,10 +413,10 @@ fn kustomizations<'a>(sides: &Sides<PackageSide<'a>>) -> Vec<NodeRef<'a>> {
 /// The conflicts of a merge, each with its outcome among these.
 fn conflicts<'a>(
     open: &Open<'a>,
-    outcomes: &[Outcome],
+    outcomes: &[Event],
     sides: &Sides<PackageSide<'a>>,
     budget: &Budget,
-) -> Result<Vec<ToldConflict>, Box<Outcome>> {
+) -> Result<Vec<ToldConflict>, Box<Event>> {
     // Both come in the order in which the merge asks for decisions.
     let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash()?))).peekable();
     let mut conflicts = Vec::new();
@@ -432,7 +433,7 @@ fn conflicts<'a>(
 
 fn conflict(
     view: &ConflictView<'_, '_>,
-    outcome: &Outcome,
+    outcome: &Event,
     clash: &Clash,
     dest: &PackageSide<'_>,
     budget: &Budget,
@@ -459,7 +460,7 @@ fn conflict(
 }
 
 /// A conflict of a file without resources. Rules decide it by its path.
-fn conflict_of_file(outcome: &Outcome, dest: &PackageSide<'_>) -> Option<ToldConflict> {
+fn conflict_of_file(outcome: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
     let clash = outcome.clash()?;
     let shown = |value: Option<&serde_yaml::Value>| {
         value.filter(|_| !outcome.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
@@ -518,14 +519,14 @@ fn yaml(json: &str) -> Option<String> {
     serde_yaml::to_string(&value).ok()
 }
 
-fn told(outcome: Outcome, dest: Option<&PackageSide<'_>>) -> ToldResult {
+fn told(outcome: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {
     let place = place(&outcome, dest);
     let (message, reason) = (outcome.without_place(), outcome.reason());
     ToldResult { severity: outcome.severity, message, reason, resource: outcome.resource_ref, place }
 }
 
 /// The place of a result: in a text that cannot be read, or in dest.
-fn place(outcome: &Outcome, dest: Option<&PackageSide<'_>>) -> Place {
+fn place(outcome: &Event, dest: Option<&PackageSide<'_>>) -> Place {
     if let Some(at) = &outcome.at {
         return Place { file: Some(at.text.clone()), line: Some(at.position.line), column: Some(at.position.column) };
     }

@@ -1,7 +1,7 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
 use krm_files::told::counted;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::event::Event;
 use krm_tree::path::cut;
 use krm_yaml::shown::misleads;
 use serde_yaml::Value;
@@ -50,12 +50,12 @@ const HEIGHT: usize = 40;
 const CONTEXT: usize = 2;
 
 /// The values of a conflict; `None` if it is not about values, or they are secret.
-pub fn public_values(result: &Outcome) -> Option<Values> {
+pub fn public_values(result: &Event) -> Option<Values> {
     values(result).filter(|_| !result.is_secret)
 }
 
 /// The values of a conflict, even of a Secret; `None` if it is not about values.
-pub fn values(result: &Outcome) -> Option<Values> {
+pub fn values(result: &Event) -> Option<Values> {
     let original = result.clash().and_then(|clash| clash.original.as_ref());
     let field = result.field.as_ref()?;
     let parsed: Option<Value> = original.and_then(|json| serde_json::from_str(json).ok());
@@ -189,7 +189,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
 
-    use krm_merge_function::results::{Clash, Did, Dispute, Field, Severity};
+    use krm_merge_function::event::{Clash, Did, Dispute, Field, Severity};
 
     use super::*;
 
@@ -199,7 +199,7 @@ mod tests {
         let dispute = Dispute::Value { at: "data.x".to_owned(), did: [Did::Changed; 2] };
         let original = original.map(|text| serde_json::to_string(text).expect("JSON"));
         let clash = Clash { original, ..Clash::open(dispute) };
-        let outcome = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
+        let outcome = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
         values(&outcome).expect("values")
     }
 

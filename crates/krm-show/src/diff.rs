@@ -9,7 +9,7 @@ use krm_files::side::Side;
 use krm_files::told::{Word, counted};
 use krm_files::walk::c_quoted;
 use krm_folders::merge::Merge;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::event::Event;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
 use krm_yaml::shown;
@@ -298,7 +298,7 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
 /// A block for each conflict, and the number of conflicts.
 pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     let mut page = Page::new(reader);
-    let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| r.is_conflict()).collect();
+    let conflicts: Vec<&Event> = merge.results.iter().filter(|r| r.is_conflict()).collect();
     conflicts.iter().for_each(|conflict| of_conflict(dest, conflict, &mut page));
     if !conflicts.is_empty() {
         let files: HashSet<&str> = conflicts.iter().filter_map(|r| r.file.as_ref()).map(|f| f.path.as_str()).collect();
@@ -315,7 +315,7 @@ pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     page
 }
 
-fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
+fn of_conflict(dest: &Side, result: &Event, page: &mut Page) {
     let Some(clash) = result.clash() else { return };
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     let at = place::of(dest, result).filter(|_| result.here.is_some());
@@ -349,7 +349,7 @@ fn of_values(Values { original, dest, updated }: Values, page: &mut Page) {
 
 /// An open conflict as a person at a terminal sees it: where it is, and the values of the sides below one another. `None` if it has no values,
 /// or if they are secret.
-pub fn picture(result: &Outcome, reader: Reader) -> Option<Page> {
+pub fn picture(result: &Event, reader: Reader) -> Option<Page> {
     let (clash, values) = (result.clash()?, clash::public_values(result).filter(|_| result.is_open())?);
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     about.extend(result.file.as_ref().map(|file| format!("({})", shown::name(&file.path))));
@@ -370,7 +370,7 @@ fn paint(line: &Line) -> Paint {
 #[cfg(test)]
 mod tests {
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::results::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
+    use krm_merge_function::event::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
     use krm_schema::schema::Inference;
     use krm_tree::limit::Limit;
 
@@ -481,7 +481,7 @@ diff --git a/c.yaml b/c.yaml
         let dispute = Dispute::File { form: FileForm::NoResources, did: [Did::Deleted, Did::Changed] };
         let (place, settled) = (ClashPlace::WholeFile, Settled::StaysDeleted);
         let clash = Clash { place, settled, ..Clash::open(dispute) };
-        let result = Outcome::conflict(Severity::Warning, clash);
+        let result = Event::conflict(Severity::Warning, clash);
         let what = "dest deleted the file (it holds no resources) and updated changed it";
         assert_eq!(result.message(), format!("{what}; it stays deleted"));
         let want = format!(
@@ -510,8 +510,8 @@ diff --git a/c.yaml b/c.yaml
         let clash = Clash { place, original, ..Clash::open(dispute) };
         let value = |text: &str| Some(serde_yaml::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
-        let mut result = Outcome { field: Some(field), ..Outcome::conflict(Severity::Warning, clash) };
-        let shown = |result: &Outcome| picture(result, Reader::Bare).map(Page::text);
+        let mut result = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
+        let shown = |result: &Event| picture(result, Reader::Bare).map(Page::text);
         let want = "conflict: : spec.x\n  original: \"a\"\n  dest:     \"b\"\n  updated:  \"c\"\n";
         assert_eq!(shown(&result).as_deref(), Some(want));
         result.is_secret = true;

@@ -6,14 +6,14 @@ use anyhow::Result;
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::end::End;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 
 use crate::args::Output;
 use crate::place;
 use crate::screen::{Page, Reader};
 
 /// The results as commands, one on a line.
-pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
+pub fn github(dest: &Side, results: &[Event], reader: Reader) -> Page {
     let mut page = Page::new(reader);
     for result in results.iter().filter(|result| place::is_shown(result)) {
         page.line(&command(dest, result));
@@ -33,7 +33,7 @@ pub fn shown(format: Option<Output>, ended: Result<End>) -> Result<End> {
     if page.print().is_ok() { Ok(End::of(e)) } else { ended }
 }
 
-fn command(dest: &Side, result: &Outcome) -> String {
+fn command(dest: &Side, result: &Event) -> String {
     let name = match result.severity {
         Severity::Error => "error",
         // Who merges the pull request would merge markers.
@@ -67,7 +67,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge_function::results::{At, ResourceRef, TextForm, TextPlace, What};
+    use krm_merge_function::event::{At, ResourceRef, TextForm, TextPlace, What};
     use krm_yaml::Position;
 
     #[test]
@@ -79,11 +79,11 @@ mod tests {
         let what = What::Wrong { why: "50% is: a, b".into(), place };
         let name =
             ResourceRef { api_version: "v1".into(), kind: "A".into(), namespace: "n".into(), name: "x:y,z".into() };
-        let result = Outcome { at: Some(at), resource_ref: Some(name), ..Outcome::of(what) };
+        let result = Event { at: Some(at), resource_ref: Some(name), ..Event::of(what) };
         let want = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=5,title=A n/x%3Ay%2Cz::50%25 is: a, b\n";
         assert_eq!(github(&dest, &[result], Reader::Program).text(), want);
-        let plain = Outcome::new(Severity::Warning, "look");
-        let told = [plain, Outcome::new(Severity::Info, "1 merged")];
+        let plain = Event::new(Severity::Warning, "look");
+        let told = [plain, Event::new(Severity::Info, "1 merged")];
         assert_eq!(github(&dest, &told, Reader::Program).text(), "::warning title=krm-merge::look\n");
     }
 }

@@ -13,7 +13,7 @@ use krm_files::command::called;
 use krm_files::side::{Root, Side};
 use krm_files::told::{self, counted};
 use krm_folders::merge::{Conflicts, Merge};
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;
@@ -104,7 +104,7 @@ fn sides(page: &mut Markup, dest: &Side, merge: &Merge, writing: Writing) {
         _ => format!("{files} changed."),
     };
     page.code(&dest.name).raw(": ").text(&told).raw("</p>\n");
-    if merge.names.original.is_some() && merge.results.iter().any(Outcome::is_conflict) {
+    if merge.names.original.is_some() && merge.results.iter().any(Event::is_conflict) {
         page.raw("<p><code>dest</code> is what you had, <code>updated</code> the new release, and <code>original</code> the release that dest came from.</p>\n");
     }
 }
@@ -131,7 +131,7 @@ fn next(page: &mut Markup, merge: &Merge) {
 }
 
 /// Writes the results that are about the whole run, not about a resource or a file.
-fn run(page: &mut Markup, results: &[Outcome]) {
+fn run(page: &mut Markup, results: &[Event]) {
     let about_all = || results.iter().filter(|result| card::is_about_all(result));
     if about_all().next().is_none() {
         return;

@@ -4,7 +4,7 @@
 
 use krm_files::side::Side;
 use krm_files::told;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::event::Event;
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
@@ -14,8 +14,8 @@ use crate::place;
 const LONGEST: usize = 60_000;
 
 /// Writes the comment.
-pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
-    let conflicts: Vec<&Outcome> = results.iter().filter(|r| r.is_conflict()).collect();
+pub fn markdown(dest: &Side, results: &[Event]) -> String {
+    let conflicts: Vec<&Event> = results.iter().filter(|r| r.is_conflict()).collect();
     let mut out = format!("### krm-merge: {}\n", headline(results));
     let infos = results.iter().filter(|r| !place::is_shown(r));
     push_list(&mut out, infos.map(|info| code(&info.message())));
@@ -33,7 +33,7 @@ pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
 }
 
 /// The number of conflicts, and whether someone must decide them.
-pub fn headline(results: &[Outcome]) -> String {
+pub fn headline(results: &[Event]) -> String {
     let conflicts = || results.iter().filter(|r| r.is_conflict());
     let open = conflicts().filter(|r| r.is_open()).count();
     match (conflicts().count(), open) {
@@ -62,7 +62,7 @@ fn push_list(out: &mut String, items: impl Iterator<Item = String>) {
     }
 }
 
-fn block(dest: &Side, result: &Outcome) -> String {
+fn block(dest: &Side, result: &Event) -> String {
     let Some(clash) = result.clash() else { return String::new() };
     let spot = place::of(dest, result).map(|at| code(&format!("{}:{}", at.file, at.position.line)));
     let about = result.resource_ref.as_ref().map(|r| code(&r.identity().called()));
@@ -115,7 +115,7 @@ pub fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::results::{Clash, ClashPlace, Dispute, File, Severity};
+    use krm_merge_function::event::{Clash, ClashPlace, Dispute, File, Severity};
 
     #[test]
     fn nothing_of_the_user_is_markdown_or_html() {
@@ -123,7 +123,7 @@ mod tests {
         let (place, settled) = (ClashPlace::Field("data.<b>".to_owned()), Settled::Dest);
         let clash = Clash { place, settled, ..Clash::open(dispute) };
         let file = Some(File { path: "a&b.yaml".into(), index: None });
-        let result = Outcome { file, ..Outcome::conflict(Severity::Warning, clash) };
+        let result = Event { file, ..Event::conflict(Severity::Warning, clash) };
         let dest =
             Side { root: krm_files::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
         let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>both sides added elements to `&lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)` at one place</pre>\n\n</details>\n";
@@ -135,7 +135,7 @@ mod tests {
     fn a_comment_is_not_longer_than_a_host_takes() {
         let (place, settled) = (ClashPlace::Field("x".repeat(600)), Settled::Updated);
         let clash = Clash { place, settled, ..Clash::open(Dispute::Additions { at: "y".repeat(2950) }) };
-        let many = vec![Outcome::conflict(Severity::Warning, clash); 100];
+        let many = vec![Event::conflict(Severity::Warning, clash); 100];
         let dest = Side::of_text("dest", "").expect("a side");
         let text = markdown(&dest, &many);
         assert!(text.len() < 65_536 && text.contains("… and 84 more"), "{} {}", text.len(), &text[text.len() - 80..]);

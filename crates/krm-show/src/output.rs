@@ -10,7 +10,8 @@ use krm_merge::documents::{Item, ended};
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge_function::carried::AsText;
-use krm_merge_function::results::{Json, Outcome, to_yaml};
+use krm_merge_function::event::Event;
+use krm_merge_function::results::{Json, to_yaml};
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::exact_json;
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
@@ -211,8 +212,8 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
 ///
 /// # Errors
 /// The output would exceed the limit.
-pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String> {
-    let line = |result: &Outcome| {
+pub fn results(dest: &Side, results: &[Event], limit: Limit) -> Result<String> {
+    let line = |result: &Event| {
         let at = place::of(dest, result).filter(|_| result.is_conflict());
         at.map(|at| at.position.line)
     };

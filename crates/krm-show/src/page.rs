@@ -7,7 +7,7 @@ use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::{self, Message, Word, counted};
 use krm_folders::merge::Merge;
-use krm_merge_function::results::{Outcome, Severity, What};
+use krm_merge_function::event::{Event, Severity, What};
 use krm_yaml::shown;
 
 use crate::args::Output;
@@ -108,8 +108,8 @@ fn total(merge: &Merge) -> String {
 
 /// Prints errors, conflicts and warnings to stderr, one on a line. What the output shows to people is left out: settled conflicts in a diff,
 /// and all in the commands for GitHub.
-pub fn report(results: &[Outcome], format: Option<Output>, told_so_far: &mut Told) {
-    let is_there = |r: &Outcome| match format {
+pub fn report(results: &[Event], format: Option<Output>, told_so_far: &mut Told) {
+    let is_there = |r: &Event| match format {
         Some(Output::Diff) => r.severity == Severity::Warning && r.is_conflict() && !r.is_open(),
         Some(Output::Github) => true,
         _ => false,
@@ -140,7 +140,7 @@ struct Warned {
 
 impl Told {
     /// Whether results with one message are told, and not only counted.
-    fn wants(&mut self, group: &[&Outcome]) -> bool {
+    fn wants(&mut self, group: &[&Event]) -> bool {
         let [first, ..] = group else { return false };
         // Each conflict is told, and each file of which nothing else is told.
         let is_of_file = first.resource_ref.is_none() && first.file.is_some();
@@ -158,7 +158,7 @@ impl Told {
     pub fn rest(&self) -> Vec<Message> {
         let left_out = self.0.iter().filter(|(_, warned)| warned.left_out > 0);
         let told = left_out.map(|(what, warned)| {
-            let message = Outcome::of(what.clone()).message();
+            let message = Event::of(what.clone()).message();
             format!("{message} (and {} more like this, in other packages)", warned.left_out)
         });
         let mut told: Vec<String> = told.collect();
@@ -169,8 +169,8 @@ impl Told {
 
 /// The messages of results. Of many that say the same of many resources, the first is told, and how many more there are. What is said of a file
 /// alone is told of each: nobody else names it.
-fn lines<'r>(results: impl Iterator<Item = &'r Outcome>, told_so_far: &mut Told) -> Vec<Message> {
-    let mut groups: Vec<Vec<&Outcome>> = Vec::new();
+fn lines<'r>(results: impl Iterator<Item = &'r Event>, told_so_far: &mut Told) -> Vec<Message> {
+    let mut groups: Vec<Vec<&Event>> = Vec::new();
     let mut known: HashMap<(&What, Option<&str>), usize> = HashMap::new();
     for result in results {
         let file = result.file.as_ref().filter(|_| result.resource_ref.is_none()).map(|file| file.path.as_str());
@@ -198,13 +198,13 @@ mod tests {
 
     #[test]
     fn warnings_that_say_the_same_are_one_with_a_count() {
-        let warning = |message: &str| Outcome::new(Severity::Warning, message);
+        let warning = |message: &str| Event::new(Severity::Warning, message);
         let of_file = |path: &str| {
-            let file = krm_merge_function::results::File { path: path.to_owned(), index: None };
-            Outcome { file: Some(file), ..warning("obeyed") }
+            let file = krm_merge_function::event::File { path: path.to_owned(), index: None };
+            Event { file: Some(file), ..warning("obeyed") }
         };
         let files = ["a", "b", "c", "d", "e"].map(of_file);
-        let lines = |results: &[Outcome]| {
+        let lines = |results: &[Event]| {
             super::lines(results.iter(), &mut Told::default()).iter().map(Message::to_string).collect::<Vec<_>>()
         };
         assert_eq!(lines(&files).len(), 5, "each file is named");
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_warning_of_many_packages_is_told_of_the_first_and_counted() {
-        let warning = |message: &str| Outcome::new(Severity::Warning, message);
+        let warning = |message: &str| Event::new(Severity::Warning, message);
         let mut told = Told::default();
         let counts: Vec<usize> = (0..5)
             .map(|package| {
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(counts, [3, 3, 3, 1, 1]);
         let rest: Vec<String> = told.rest().iter().map(Message::to_string).collect();
         assert_eq!(rest, ["warning: many (and 4 more like this, in other packages)"]);
-        let errors = [Outcome::new(Severity::Error, "bad"), Outcome::new(Severity::Error, "bad")];
+        let errors = [Event::new(Severity::Error, "bad"), Event::new(Severity::Error, "bad")];
         let told_of = |told: &mut Told| super::lines(errors.iter().take(1), told).len();
         assert_eq!((0..5).map(|_| told_of(&mut told)).sum::<usize>(), 5);
     }

@@ -1,7 +1,7 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
 use krm_files::side::Side;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::event::{Event, Severity};
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};
@@ -18,7 +18,7 @@ const RULES: [(&str, &str, &str); 5] = [
 ];
 
 /// The results as a log with one run.
-pub fn sarif(dest: &Side, results: &[Outcome]) -> String {
+pub fn sarif(dest: &Side, results: &[Event]) -> String {
     let rules = RULES.map(|(id, about, level)| {
         json!({"id": id, "shortDescription": {"text": about}, "defaultConfiguration": {"level": level}})
     });
@@ -42,7 +42,7 @@ pub fn sarif(dest: &Side, results: &[Outcome]) -> String {
     indented(&log.to_string())
 }
 
-fn result(dest: &Side, result: &Outcome) -> Value {
+fn result(dest: &Side, result: &Event) -> Value {
     let reason = result.reason();
     let fallback = if result.severity == Severity::Error { "error" } else { "review" };
     let is_rule = |id: &&str| RULES.iter().any(|rule| rule.0 == *id);

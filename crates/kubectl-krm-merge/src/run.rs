@@ -26,8 +26,8 @@ use krm_git::tracked;
 use krm_git::unmerged::{self, Conflicted};
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
+use krm_merge_function::event::{Event, Severity};
 use krm_merge_function::marked::{Marked, has_markers};
-use krm_merge_function::results::{Outcome, Severity};
 use krm_show::args::{Color, Output};
 use krm_show::diff;
 use krm_show::html::{Writing, html};
@@ -87,7 +87,7 @@ pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting
 fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<Message>> {
     let [(_, original), (_, updated)] = setting.given.as_slice() else { return Ok(None) };
     let ([original], [updated]) = (original.as_slice(), updated.as_slice()) else { return Ok(None) };
-    let Some(counts) = merge.results.iter().find_map(Outcome::counts) else { return Ok(None) };
+    let Some(counts) = merge.results.iter().find_map(Event::counts) else { return Ok(None) };
     if dest.is_empty() && !original.is_empty() {
         return Ok(Some(Word::Warning.says(format!(
             "{}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
@@ -311,8 +311,8 @@ pub fn format(common: &Common) -> Option<Output> {
 /// The infos to print to stderr. With a diff, these are all infos, because a person reads a diff before anything is written. With other
 /// formats for resources, these are the rules that decided nothing, if there are conflicts. The remaining formats print infos themselves,
 /// or are for programs.
-fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome> {
-    let is_told = move |info: &&Outcome| match format {
+fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Event> {
+    let is_told = move |info: &&Event| match format {
         Some(Output::Diff) => true,
         Some(Output::Yaml | Output::Json | Output::Name) => info.idle().is_some() && merge.is_in_conflict(),
         _ => false,

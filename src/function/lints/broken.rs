@@ -16,10 +16,10 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use super::super::output::Verdict;
 use super::{Package, Subject};
 use crate::config::Role;
-use crate::results::{Cause, Field, Outcome, What, called};
+use crate::event::{Cause, Event, Field, What, called};
 
 /// A result for each reference that leads nowhere after the merge.
-pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
+pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
     let lost = Lost::of(package.subjects);
     // A run with an error writes nothing, so it breaks nothing.
     if lost.is_empty() || package.verdict == Verdict::Failed {
@@ -47,11 +47,11 @@ pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
 }
 
 /// A reference that leads nowhere.
-fn broken(about: &Resource<'_>, reference: &Reference<'_>, cause: Cause) -> Outcome {
+fn broken(about: &Resource<'_>, reference: &Reference<'_>, cause: Cause) -> Event {
     let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
     let here = nearest(about.node(), &reference.path).start();
     let what = What::Broken { place: reference.path.shown(), to: called(&reference.to), cause };
-    Outcome { field: Some(field), here: Some(here), ..Outcome::of(what) }.about(about)
+    Event { field: Some(field), here: Some(here), ..Event::of(what) }.about(about)
 }
 
 /// Names that are looked for in many resources.

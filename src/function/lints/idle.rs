@@ -9,16 +9,16 @@ use krm_schema::schema::KUSTOMIZATION;
 use krm_yaml::NodeRef;
 
 use super::Package;
-use crate::results::{Lacks, Outcome, What};
+use crate::event::{Event, Lacks, What};
 
 /// A result for each rule that decided no conflict.
-pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
-    package.decisions.idle().map(|idle| Outcome::of_idle(&idle)).collect()
+pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+    package.decisions.idle().map(|idle| Event::of_idle(&idle)).collect()
 }
 
 /// A result for each rule whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the
 /// same rules.
-pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Outcome> {
+pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Event> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
     let mut results = Vec::new();
     for named in &config.merge_keys {
@@ -33,7 +33,7 @@ pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> V
         };
         let of = [&*rule.api_version, &*rule.kind].map(str::to_owned);
         let path = rule.path.iter().map(ToString::to_string).collect();
-        results.push(Outcome::of(What::IdleRule { rule: named.name.clone(), of, path, lacks }));
+        results.push(Event::of(What::IdleRule { rule: named.name.clone(), of, path, lacks }));
     }
     results
 }

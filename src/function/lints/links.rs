@@ -5,16 +5,16 @@ use krm_tree::links;
 
 use super::Package;
 use crate::config::Role;
-use crate::results::Outcome;
+use crate::event::Event;
 
 /// A warning for each alias that would lead nowhere in the result.
-pub(super) fn written_out<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
+pub(super) fn written_out<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
     let all = package.changed().flat_map(|(subject, dest, tree)| {
         let about = subject.about(dest);
         links::lost(tree).into_iter().map(move |(path, alias)| {
             let notice = Notice::WrittenOut(alias.text().to_owned());
             let warning = Warning { path, notice, dest: None, proposed: None };
-            Outcome::of_warning(&warning, about, Role::Updated, package.rules.budget)
+            Event::of_warning(&warning, about, Role::Updated, package.rules.budget)
         })
     });
     all.collect()

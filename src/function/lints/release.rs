@@ -8,14 +8,14 @@ use krm_merge::resource::Resource;
 
 use super::Package;
 use crate::config::Role;
-use crate::results::{Outcome, What};
+use crate::event::{Event, What};
 use crate::roles::Roles;
 
 /// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
 /// A result for each release that does not fit dest.
-pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Outcome> {
+pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Event> {
     let mut results = Vec::new();
     let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return results };
     for side in [Role::Original, Role::Updated] {
@@ -23,7 +23,7 @@ pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Ou
             && let Some(about) = kptfile(roles.of(side), &format!("{folder}/{KPTFILE}"))
             && kptfile(&roles.dest, &format!("{folder}/{KPTFILE}")).is_none()
         {
-            results.push(Outcome::of(What::Deeper { side, folder: folder.to_owned() }).about(about));
+            results.push(Event::of(What::Deeper { side, folder: folder.to_owned() }).about(about));
         }
     }
     let lock = |side: Role| kptfile(roles.of(side), KPTFILE).and_then(Lock::of);
@@ -34,7 +34,7 @@ pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Ou
         let is_updated = lock(Role::Updated).is_some_and(|updated| updated == here);
         let [commit, original] = [here.commit, original.commit].map(str::to_owned);
         let what = if is_updated { What::HasUpdated(commit) } else { What::OtherOriginal { commit, original } };
-        results.push(Outcome::of(what).about(dest));
+        results.push(Event::of(what).about(dest));
     }
     results
 }

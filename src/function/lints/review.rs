@@ -11,10 +11,10 @@ use krm_tree::child::find;
 
 use super::Package;
 use crate::config::Role;
-use crate::results::{Outcome, What};
+use crate::event::{Event, What};
 
 /// A warning for each place, and a result for each type with lists that merged by a guess.
-pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
+pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
     let side = if package.rules.mode == Mode::ThreeWay { Role::Updated } else { Role::Source };
     let mut results = Vec::new();
     let mut of_types: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>> = BTreeMap::new();
@@ -29,7 +29,7 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
             let mut sources = subject.sources.iter().rev().copied().chain(subject.sides.updated);
             let proposed = sources.find_map(|source| find(source.node(), &warning.path)).or(warning.proposed);
             let (about, warning) = (subject.about(about), Warning { proposed, ..warning });
-            results.push(Outcome::of_warning(&warning, about, side, package.rules.budget));
+            results.push(Event::of_warning(&warning, about, side, package.rules.budget));
         }
     }
     // If all keys of a type were inferred, that is no news: a user expects inference for an unknown type.
@@ -37,7 +37,7 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Outcome> {
     let types = package.rules.types;
     results.extend(of_types.into_iter().map(|((api_version, kind), lists)| {
         let of = [api_version, kind].map(str::to_owned);
-        Outcome::of(What::Grounds { of, instead: types.instead(api_version, kind), lists })
+        Event::of(What::Grounds { of, instead: types.instead(api_version, kind), lists })
     }));
     results
 }

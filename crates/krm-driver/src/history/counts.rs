@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use krm_files::command::own;
-use krm_merge_function::results::counted;
+use krm_merge_function::event::counted;
 use krm_show::markdown::escaped;
 use krm_show::output::indented;
 use krm_show::screen::{Page, Paint};

@@ -9,8 +9,8 @@ use krm_files::side::{Root, Side, SidePart};
 use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Role;
+use krm_merge_function::event::{Event, InTheWay, What};
 use krm_merge_function::function::Written;
-use krm_merge_function::results::{InTheWay, Outcome, What};
 use krm_yaml::Document;
 
 use super::is_original;
@@ -24,7 +24,7 @@ pub struct LeftOut {
     /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
     unmoved: HashMap<ResourceKey, String>,
     /// Files that a side does not read, and what dest does not get for it.
-    pub warnings: Vec<Outcome>,
+    pub warnings: Vec<Event>,
 }
 
 /// A resource of a side: its path in the side, and its apiVersion, kind, namespace and name.
@@ -66,7 +66,7 @@ impl LeftOut {
     }
 
     fn warn(&mut self, what: Option<What>) {
-        let warning = what.map(Outcome::of);
+        let warning = what.map(Event::of);
         self.warnings.extend(warning.filter(|new| !self.warnings.contains(new)));
     }
 
@@ -76,7 +76,7 @@ impl LeftOut {
 
     /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
     /// was not read.
-    pub fn found(&mut self, dest: &Side, added: &[NewResource], results: &[Outcome]) -> Result<Found> {
+    pub fn found(&mut self, dest: &Side, added: &[NewResource], results: &[Event]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
         for result in results.iter().filter(|r| r.is_conflict() && r.field.is_none()) {

@@ -9,8 +9,9 @@ use krm_merge::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResourc
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_merge_function::carried::Combiner;
 use krm_merge_function::config::{Config, Role};
+use krm_merge_function::event::{Event, Severity};
 use krm_merge_function::function::{self, Job, Texts, Written};
-use krm_merge_function::results::{self, Outcome, Severity};
+use krm_merge_function::results;
 use krm_schema::schema::{ListRule, Types};
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::sides::Sides;
@@ -32,7 +33,7 @@ pub struct Open<'m> {
     left_out: &'m LeftOut,
     /// The items of dest, each with the number of its file.
     items: &'m [(usize, NodeRef<'m>)],
-    merged: Result<function::Open<'m>, Box<Outcome>>,
+    merged: Result<function::Open<'m>, Box<Event>>,
     /// Who wins the conflicts of files.
     on_conflict: OnConflict,
     policy: Policy,
@@ -42,7 +43,7 @@ pub struct Open<'m> {
 }
 
 /// What the engine writes, the texts of the new resources, and the results.
-type Engine<'w> = (Written<'w, 'w>, Vec<NewResource>, Vec<Outcome>);
+type Engine<'w> = (Written<'w, 'w>, Vec<NewResource>, Vec<Event>);
 
 /// Why a merge is not drawn.
 pub enum Stop {
@@ -149,7 +150,7 @@ impl<'m> Open<'m> {
         self.merged.as_ref().map(function::Open::budget).unwrap_or_default()
     }
 
-    fn drawn(&self, open: Option<Pick>, engine: Result<Engine<'_>, Box<Outcome>>) -> Result<Merge, Stop> {
+    fn drawn(&self, open: Option<Pick>, engine: Result<Engine<'_>, Box<Event>>) -> Result<Merge, Stop> {
         let Self { dest, given, .. } = *self;
         let (written, added, mut results) =
             engine.unwrap_or_else(|error| (Written::default(), Vec::new(), vec![*error]));
@@ -224,12 +225,7 @@ impl<'m> Open<'m> {
     }
 
     /// Checks that the merge goes to no file that dest leaves out.
-    fn check_left_out(
-        &self,
-        written: &Written<'_, '_>,
-        added: &[NewResource],
-        results: &[Outcome],
-    ) -> Result<(), Stop> {
+    fn check_left_out(&self, written: &Written<'_, '_>, added: &[NewResource], results: &[Event]) -> Result<(), Stop> {
         let mut left_out = self.left_out.clone();
         let found = [left_out.found(self.dest, added, results)?, left_out.found_moves(self.dest, self.given, written)?];
         if found == [Found::Nothing; 2] { Ok(()) } else { Err(Stop::Again(Box::new(left_out))) }
@@ -250,12 +246,12 @@ impl<'m> Open<'m> {
 }
 
 /// The texts of the new resources.
-fn added(written: &Written<'_, '_>, limit: Limit) -> Result<Vec<NewResource>, Box<Outcome>> {
+fn added(written: &Written<'_, '_>, limit: Limit) -> Result<Vec<NewResource>, Box<Event>> {
     let texts = Budget::new(limit);
     written.added.iter().map(|new| Ok(new.in_file(&texts)?)).collect()
 }
 
-fn has_failed(results: &[Outcome]) -> bool {
+fn has_failed(results: &[Event]) -> bool {
     results.iter().any(|result| result.severity == Severity::Error)
 }
 

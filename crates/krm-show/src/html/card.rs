@@ -8,7 +8,7 @@ use krm_files::told::counted;
 use krm_folders::package::KPTFILE;
 use krm_merge::file_path::RULES;
 use krm_merge_core::policy::Settled;
-use krm_merge_function::results::{Clash, Outcome, ResourceRef, Severity};
+use krm_merge_function::event::{Clash, Event, ResourceRef, Severity};
 use krm_schema::schema::Types;
 use krm_tree::sides::Side as Version;
 
@@ -50,12 +50,12 @@ pub struct Card<'r> {
 /// A result with its line in dest.
 #[derive(Debug)]
 struct Told<'r> {
-    result: &'r Outcome,
+    result: &'r Event,
     line: Option<usize>,
 }
 
 /// Whether a result is about the whole run.
-pub fn is_about_all(result: &Outcome) -> bool {
+pub fn is_about_all(result: &Event) -> bool {
     result.resource_ref.is_none() && result.file.is_none() && result.at.is_none()
 }
 
@@ -64,7 +64,7 @@ pub fn is_about_all(result: &Outcome) -> bool {
 pub fn cards<'r>(
     dest: &Side,
     changes: &[Change],
-    results: &'r [Outcome],
+    results: &'r [Event],
     secrets: &[ResourceRef],
     types: &Types<'_>,
 ) -> Vec<Card<'r>> {
@@ -277,7 +277,7 @@ fn conflict(out: &mut Markup, told: &Told<'_>) {
         }
         None => _ = out.raw("<p>").text(&clash.what()).raw("</p>\n"),
     }
-    out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
+    out.raw("<p class=\"outcome\"><strong>Event:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
 }
 
 /// The side that wins, and the word for what happens; `None` if nobody has decided.

@@ -2,7 +2,7 @@
 
 use krm_files::told::counted;
 use krm_merge::resource::Resource;
-use krm_merge_function::results::{Field, File, Outcome, What as Told, to_value};
+use krm_merge_function::event::{Event, Field, File, What as Told, to_value};
 use krm_show::clash::{self, Line};
 use krm_show::markdown::escaped;
 use krm_show::screen::Paint;
@@ -151,12 +151,12 @@ pub fn summary(found: &[Differing<'_>], files: &[PlainFile]) -> Option<String> {
 ///
 /// # Errors
 /// They take more than is left of the budget.
-pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> Result<Vec<Outcome>, Exceeded> {
+pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> Result<Vec<Event>, Exceeded> {
     let mut all = Vec::new();
     for one in found {
         if one.found.is_empty() {
             let what = Told::Differs(format!("the resource is {}", one.kind.word()), one.kind.word());
-            all.push(Outcome::of(what).about(one.resource));
+            all.push(Event::of(what).about(one.resource));
         }
         for difference in &one.found {
             let (kind, message) = match difference.what {
@@ -171,13 +171,13 @@ pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -
             let (current_value, proposed_value) = (value(difference.before())?, value(difference.after())?);
             let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
             let what = Told::Differs(format!("`{}`: {message}", difference.path.keyed()), kind.word());
-            all.push(Outcome { field, ..Outcome::of(what).about(one.resource) });
+            all.push(Event { field, ..Event::of(what).about(one.resource) });
         }
     }
     for PlainFile { kind, path, .. } in files {
         let file = Some(File { path: path.clone(), index: None });
         let what = Told::Differs(format!("the file, which holds no resources, is {}", kind.word()), kind.word());
-        all.push(Outcome { file, ..Outcome::of(what) });
+        all.push(Event { file, ..Event::of(what) });
     }
     Ok(all)
 }

@@ -15,7 +15,7 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge::transport::{with_path, with_type};
 use krm_merge_core::policy::Renames;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::Severity;
+use krm_merge_function::event::Severity;
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_tree::limit::Budget;

@@ -13,7 +13,7 @@ use krm_schema::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, shown};
 
-use super::Outcome;
+use super::Event;
 use super::owned::quoted;
 use super::what::{
     Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
@@ -333,7 +333,7 @@ fn one_identity([one, other]: &[String; 2], [base, overlay]: &[String; 2]) -> St
 }
 
 /// What to do after a conflict that stopped the function, with a rule that would decide it.
-pub fn next_step(conflict: &Outcome) -> String {
+pub fn next_step(conflict: &Event) -> String {
     let rule = rule_for(conflict).map(|rule| format!(", such as `{rule}` (or `take: Updated`),")).unwrap_or_default();
     format!(
         "next: write a rule for each conflict into `rules` of the functionConfig{rule} or decide all with `onConflict`: TakeUpdated or KeepDest"
@@ -341,7 +341,7 @@ pub fn next_step(conflict: &Outcome) -> String {
 }
 
 /// The line of `rules` by which dest wins a conflict; `None` if the line would need quotes for more than the path.
-fn rule_for(conflict: &Outcome) -> Option<String> {
+fn rule_for(conflict: &Event) -> Option<String> {
     let (resource, clash) = (conflict.resource_ref.as_ref()?, conflict.clash()?);
     let is_plain = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Makes results of what the engine says: values that borrow from the texts of the user become [`What`], which owns all that it shows.
+//! Makes events of what the engine says: values that borrow from the texts of the user become [`What`], which owns all that it shows.
 
 use krm_merge::package::{self, NameNote, NewName, Note};
 use krm_merge::resource::{Identity, Resource};
@@ -19,7 +19,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{Kind, NodeRef};
 
 use super::what::{Clash, ClashNote, ClashPlace, Did, Dispute, Inside, Majority, Noticed, Privacy, RuleParts, What};
-use super::{Field, Outcome, Severity, own_tag, value_of};
+use super::{Event, Field, Severity, own_tag, value_of};
 use crate::config::Role;
 use crate::decision::{Idle, Ruling, Take};
 
@@ -55,7 +55,7 @@ pub fn called(NamedResource { kind, namespace, name, .. }: &NamedResource<'_>) -
     Identity { api_version: "", kind, namespace, name }.called()
 }
 
-impl Outcome {
+impl Event {
     /// A conflict of a merge. `original` is original's resource as JSON, if the conflict is about a whole resource. The values that it shows are
     /// taken from the budget.
     pub fn of_conflict(
@@ -153,7 +153,7 @@ impl Outcome {
         Self { field: Some(field), here: Some(here), is_secret: privacy.hides(), ..Self::of(what) }.about(dest)
     }
 
-    /// A rule decided nothing. The result names only fields that the rule has, because only these can be wrong.
+    /// A rule decided nothing. The event names only fields that the rule has, because only these can be wrong.
     pub fn of_idle(Idle { rule, miss }: &Idle<'_, '_>) -> Self {
         let names = match (&rule.target, &rule.path) {
             (None, None) => RuleParts::Nothing,
@@ -185,11 +185,11 @@ fn comments(texts: Sides<&str>, privacy: Privacy) -> Sides<Option<String>> {
     texts.map(|text| Some(quoted(text)).filter(|_| !text.is_empty() && !privacy.hides()))
 }
 
-/// A conflict at a place. For a Secret it shows no values, because messages go into the logs of pipelines. The fields of the result have the
+/// A conflict at a place. For a Secret it shows no values, because messages go into the logs of pipelines. The fields of the event have the
 /// values, because a user asks for the results.
-fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, budget: &Budget) -> Outcome {
+fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, budget: &Budget) -> Event {
     let (resource, privacy) = (about.resource, about.privacy(&conflict.path));
-    // If the budget is used up, the result is not written.
+    // If the budget is used up, the event is not written.
     let json = |node: NodeRef<'_>| behind_tag(Some(node), to_json(node, budget).unwrap_or_default());
     // If changes overlap, or parts merge, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
     let overlaps =
@@ -223,7 +223,7 @@ fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, b
     let clash = Clash { place, dispute, shown, original, settled, notes };
     let outcome = of_clash(ruling, clash).about(resource);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
-    Outcome { field, here: Some(here.start()), is_secret: privacy.hides(), ..outcome }
+    Event { field, here: Some(here.start()), is_secret: privacy.hides(), ..outcome }
 }
 
 /// What the sides did at a place, and which values are shown.
@@ -354,7 +354,7 @@ fn of_resource(
     original: String,
     ruling: Ruling<'_>,
     settled: Settled,
-) -> Outcome {
+) -> Event {
     let clash = Clash {
         place: ClashPlace::Fields(places.to_vec()),
         dispute: Dispute::Resource { did, places: places.to_vec() },
@@ -366,7 +366,7 @@ fn of_resource(
     of_clash(ruling, clash).about(resource)
 }
 
-fn moved_apart(dest: &Resource<'_>, [from, to]: [&str; 2], ruling: Ruling<'_>) -> Outcome {
+fn moved_apart(dest: &Resource<'_>, [from, to]: [&str; 2], ruling: Ruling<'_>) -> Event {
     let here = dest.path.unwrap_or_default();
     let clash = Clash {
         place: ClashPlace::ItsFile,
@@ -376,11 +376,11 @@ fn moved_apart(dest: &Resource<'_>, [from, to]: [&str; 2], ruling: Ruling<'_>) -
         settled: ruling.treatment.settled_as(Settled::StaysInPlace),
         notes: Vec::new(),
     };
-    Outcome { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
+    Event { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
 }
 
-/// A conflict and its winner. If a rule of the user decided it, the result is only an info. An open conflict does not stop the run.
-fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
+/// A conflict and its winner. If a rule of the user decided it, the event is only an info. An open conflict does not stop the run.
+fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Event {
     clash.notes.extend(ruling.rule.map(|rule| match rule.take {
         Take::Newest => ClashNote::NewestRule(rule.name.clone()),
         Take::Policy(_) => ClashNote::Rule(rule.name.clone()),
@@ -391,11 +391,11 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
         (Treatment::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None)
         | (Treatment::Both | Treatment::Open(_), _) => Severity::Warning,
     };
-    Outcome::conflict(severity, clash)
+    Event::conflict(severity, clash)
 }
 
 /// What a rename of the whole package means for a resource.
-fn of_rename(note: &NameNote<'_, '_>) -> Outcome {
+fn of_rename(note: &NameNote<'_, '_>) -> Event {
     let what = match note {
         NameNote::Added { updated, new: NewName { namespace, name } } => {
             let new = updated.identity.map(|identity| Identity { namespace, name, ..identity }.to_string());
@@ -404,7 +404,7 @@ fn of_rename(note: &NameNote<'_, '_>) -> Outcome {
         NameNote::Unclear { unclear, .. } => What::AddedUnclear(unclear.iter().map(Majority::of).collect()),
         NameNote::Deleted { original, .. } => What::DeletedAs(known(original)),
     };
-    Outcome::of(what).about(note.resource())
+    Event::of(what).about(note.resource())
 }
 
 impl Majority {
@@ -435,7 +435,7 @@ fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>)
     Some(format!("{{apiVersion: {}, kind: {}, path: {path}, {how}}}", identity.api_version, identity.kind))
 }
 
-/// How many characters of a value a message shows; the other fields of the result have the whole value.
+/// How many characters of a value a message shows; the other fields of the event have the whole value.
 const BRIEF: usize = 60;
 
 /// A value on one line, cut if it is long. `start` is where several values begin to differ; the visible piece begins shortly before it.

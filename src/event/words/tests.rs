@@ -7,7 +7,7 @@ use krm_schema::schema::{Basis, ListKind, Unkeyed};
 
 use super::*;
 use crate::config::Role;
-use crate::results::what::Privacy;
+use crate::event::what::Privacy;
 
 fn text(of: &str) -> String {
     of.to_owned()

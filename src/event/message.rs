@@ -4,7 +4,7 @@ use std::fmt;
 
 use krm_tree::sides::Sides;
 
-use super::{Outcome, own_names};
+use super::{Event, own_names};
 
 /// What a message is. Its first word says it to people, and has a colour where they see colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +55,14 @@ pub struct Message {
 }
 
 impl Message {
-    /// The message for a result.
-    pub fn of(result: &Outcome) -> Self {
-        Self::in_words_of(own_names(), result)
+    /// The message for an event.
+    pub fn of(event: &Event) -> Self {
+        Self::in_words_of(own_names(), event)
     }
 
-    /// The message for a result, with these names for the sides.
-    pub fn in_words_of(names: Sides<&str>, result: &Outcome) -> Self {
-        result.word().says(result.at.as_ref().map_or_else(|| result.said(names), |at| result.said_at(at)))
+    /// The message for an event, with these names for the sides.
+    pub fn in_words_of(names: Sides<&str>, event: &Event) -> Self {
+        event.word().says(event.at.as_ref().map_or_else(|| event.said(names), |at| event.said_at(at)))
     }
 }
 
