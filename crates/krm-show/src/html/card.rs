@@ -277,7 +277,7 @@ fn conflict(out: &mut Markup, told: &Told<'_>) {
         }
         None => _ = out.raw("<p>").text(&clash.what()).raw("</p>\n"),
     }
-    out.raw("<p class=\"outcome\"><strong>Event:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
+    out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
 }
 
 /// The side that wins, and the word for what happens; `None` if nobody has decided.
