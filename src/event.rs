@@ -7,6 +7,8 @@ mod owned;
 mod what;
 mod words;
 
+use std::slice;
+
 use krm_merge::file_path;
 use krm_merge::package::{Fault, Why};
 use krm_merge::resource::{Identity, Origin, Resource};
@@ -33,7 +35,7 @@ pub use what::{
 };
 pub use words::{counted, next_step};
 
-/// How severe a result is; the most severe first.
+/// How severe an event is; the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -78,6 +80,15 @@ pub struct At {
 }
 
 impl Clash {
+    /// The fields that it is about; none if it is about a file.
+    pub fn fields(&self) -> &[String] {
+        match &self.place {
+            ClashPlace::Field(field) => slice::from_ref(field),
+            ClashPlace::Fields(fields) => fields,
+            ClashPlace::ItsFile | ClashPlace::File | ClashPlace::WholeFile => &[],
+        }
+    }
+
     /// The place, in words.
     pub fn place(&self) -> String {
         words::place_of(&self.place)
@@ -182,6 +193,10 @@ impl What {
             Self::Noticed(noticed) if noticed.is_info() => Severity::Info,
             Self::Conflict(_)
             | Self::Noticed(_)
+            | Self::OtherKind { .. }
+            | Self::Shortened { .. }
+            | Self::Commented { .. }
+            | Self::CommentsLost { .. }
             | Self::Refused { .. }
             | Self::Broken { .. }
             | Self::NotMoved { .. }

@@ -78,6 +78,11 @@ impl<'b> Results<'b> {
         Self { all: Vec::new(), budget }
     }
 
+    /// The budget that the values of results come off.
+    pub fn budget(&self) -> &'b Budget {
+        self.budget
+    }
+
     /// Adds results.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::{lines_apart, source_lines};
-use krm_merge_core::warning::{Notice, Warning};
+use krm_merge_core::warning::{EditLine, Notice, Warning};
 use krm_schema::immutable::Refused;
 use krm_schema::reference::NamedResource;
 use krm_schema::schema::ListKind;
@@ -115,16 +115,6 @@ impl Event {
     /// A place of a merged resource that its owner should check. `side` was merged into dest.
     pub fn of_warning(warning: &Warning<'_>, about: About<'_, '_>, side: Role, budget: &Budget) -> Self {
         let (resource, privacy) = (about.resource, about.privacy(&warning.path));
-        let by = if let Notice::Shortened { by, .. } = &warning.notice { by.as_ref() } else { None };
-        let noticed = Noticed {
-            place: warning.path.shown(),
-            notice: warning.notice.clone(),
-            side,
-            kinds: [warning.dest, warning.proposed].map(|node| node.map(|node| node.resolve().kind())),
-            rule: by.and_then(|by| rule_of(&warning.path, resource, by)),
-            inside: if resource.is_file() { Inside::File } else { Inside::Resource },
-            privacy,
-        };
         let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
         let field = Field {
             path: warning.path.indexed(),
@@ -132,7 +122,7 @@ impl Event {
             proposed_value: value(warning.proposed),
         };
         let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node(), &warning.path)).start());
-        let what = What::Noticed(Box::new(noticed));
+        let what = noticed(warning, resource, side, privacy);
         Self { field: Some(field), here, is_secret: privacy.hides(), ..Self::of(what) }.about(resource)
     }
 
@@ -163,6 +153,45 @@ impl Event {
         };
         Self::of(What::IdleDecision { rule: rule.name.clone(), miss: (*miss).clone(), names })
     }
+}
+
+/// What a warning says. It has no more than a message shows, so that two that say the same are equal.
+fn noticed(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, privacy: Privacy) -> What {
+    let place = warning.path.shown();
+    let lost = |of: Side, texts: &[String]| {
+        let shown = Some(quoted(&texts.join(" "))).filter(|_| !privacy.hides());
+        What::CommentsLost { of, count: texts.len(), place: warning.path.shown(), shown }
+    };
+    let hidden = |instead: &EditLine| match privacy {
+        Privacy::Public => instead.clone(),
+        Privacy::Secret => EditLine { value: "…".to_owned(), ..instead.clone() },
+    };
+    let notice = match &warning.notice {
+        Notice::Clash => {
+            let kinds = [warning.dest, warning.proposed].map(|node| node.map(|node| node.resolve().kind()));
+            return What::OtherKind { place, kinds, side };
+        }
+        Notice::Shortened { lost, by } => {
+            let rule = by.as_ref().and_then(|by| rule_of(&warning.path, resource, by));
+            let inside = if resource.is_file() { Inside::File } else { Inside::Resource };
+            return What::Shortened { place, lost: *lost, by: by.clone(), rule, inside };
+        }
+        Notice::Contradiction { original, updated, dest, stays } => {
+            let texts = Sides::<&str> { original, updated, dest };
+            let (did, shown) = (Did::to_comment(texts), comments(texts, privacy));
+            return What::Commented { place, did, shown, stays: *stays };
+        }
+        Notice::CommentsLost(texts) => return lost(Side::Dest, texts),
+        Notice::CommentsNotTaken(texts) => return lost(Side::Updated, texts),
+        Notice::Replaced { what, lost, instead } => {
+            Notice::Replaced { what: *what, lost: *lost, instead: hidden(instead) }
+        }
+        Notice::Namesake { name, other, instead } => {
+            Notice::Namesake { name: name.clone(), other: other.clone(), instead: hidden(instead) }
+        }
+        other => other.clone(),
+    };
+    What::Noticed(Box::new(Noticed { place, notice, side }))
 }
 
 impl Clash {
@@ -439,7 +468,7 @@ fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>)
 const BRIEF: usize = 60;
 
 /// A value on one line, cut if it is long. `start` is where several values begin to differ; the visible piece begins shortly before it.
-pub fn brief(json: &str, start: usize) -> String {
+fn brief(json: &str, start: usize) -> String {
     let count = json.chars().count();
     if count <= BRIEF {
         return json.to_owned();

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use krm_merge_core::policy::Settled;
-use krm_merge_core::warning::{Combined, Notice};
+use krm_merge_core::warning::{Combined, CommentOf, Notice};
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::Refuser;
-use krm_schema::schema::Inference;
-use krm_tree::sides::Sides;
+use krm_schema::schema::{Inference, ListKind};
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, Position};
 
 use crate::config::Role;
@@ -41,6 +41,50 @@ pub enum What {
     Conflict(Box<Clash>),
     /// A place of a merged resource that its owner should check.
     Noticed(Box<Noticed>),
+    /// The sides have values of different kinds.
+    OtherKind {
+        /// The place.
+        place: String,
+        /// The kinds of dest's value and of the other side's.
+        kinds: [Option<Kind>; 2],
+        /// The side whose value was taken.
+        side: Role,
+    },
+    /// An unknown list was replaced whole, and dest lost elements.
+    Shortened {
+        /// The list.
+        place: String,
+        /// How many elements dest lost.
+        lost: usize,
+        /// How the list could merge, if its elements allow it.
+        by: Option<ListKind<String>>,
+        /// How a line of `mergeKeys` would name the list, if one can.
+        rule: Option<String>,
+        /// What has the list.
+        inside: Inside,
+    },
+    /// Both sides changed a comment.
+    Commented {
+        /// The place of the comment.
+        place: String,
+        /// Dest's action, then updated's.
+        did: [Did; 2],
+        /// The texts of the sides, cut; nothing beside a secret value.
+        shown: Sides<Option<String>>,
+        /// Whose comment stays.
+        stays: CommentOf,
+    },
+    /// The merge loses comments.
+    CommentsLost {
+        /// The side that has them.
+        of: Side,
+        /// How many.
+        count: usize,
+        /// The place; empty for the whole resource.
+        place: String,
+        /// Their texts, cut; nothing beside a secret value.
+        shown: Option<String>,
+    },
     /// The merge changes a field that the API server does not let change.
     Refused {
         /// The field.
@@ -486,14 +530,6 @@ pub struct Noticed {
     pub notice: Notice,
     /// The side that was merged into dest.
     pub side: Role,
-    /// Of which kind the values of dest and of that side are.
-    pub kinds: [Option<Kind>; 2],
-    /// How a line of `mergeKeys` would name the list, if one can.
-    pub rule: Option<String>,
-    /// Whether the place is in a resource or in a file without a name.
-    pub inside: Inside,
-    /// Whether a message may show the texts that stand beside the value.
-    pub privacy: Privacy,
 }
 
 /// Whether a message may show what stands beside a value, such as a comment.

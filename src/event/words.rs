@@ -1,4 +1,4 @@
-//! The English of results: the only place that makes messages of [`What`] happened.
+//! The English of events: what a merge tells gets its sentence here, and nowhere else.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,7 +14,6 @@ use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, shown};
 
 use super::Event;
-use super::owned::quoted;
 use super::what::{
     Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
     LeftUpstream, Majority, Margin, Missed, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace, What, WhyUnread,
@@ -35,7 +34,33 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
         },
         What::Lacking { whereabouts, rest } => format!("{whereabouts} must have {rest}"),
         What::Conflict(clash) => format!("{}; {}", what_of(clash, names), outcome(clash)),
-        What::Noticed(noticed) => of_notice(noticed, names),
+        What::Noticed(noticed) => of_notice(noticed),
+        What::OtherKind { place, kinds, side } => {
+            let [here, there] = kinds.map(|kind| kind.map_or("nothing", kind_of));
+            let side = side.name();
+            format!("`{place}` is {here} in dest and {there} in {side}; took {side}'s")
+        }
+        What::Shortened { place, lost, by, rule, inside } => {
+            let what = format!(
+                "`{place}` is replaced whole, for nothing says how it merges, and dest loses {}",
+                counted(*lost, "element")
+            );
+            what + &how_to_merge(by.as_ref(), rule.as_deref(), *inside)
+        }
+        What::Commented { place, did, shown, stays } => {
+            let told = changed_by(names, &format!("the comment{}", at_place(place)), *did);
+            format!("{told}{}; {}", with_values(names, shown), in_words(*stays))
+        }
+        What::CommentsLost { of, count, place, shown } => {
+            let (what, place) = (comments(*count), at_place(place));
+            let shown = shown.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            match of {
+                Side::Updated => format!(
+                    "the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}"
+                ),
+                Side::Dest | Side::Original => format!("the merge removes {what} that only dest has{place}{shown}"),
+            }
+        }
         What::Refused { place, values, by } => refused(place, values, *by),
         What::Broken { place, to, cause } => broken(place, to, cause),
         What::Moved { from, to } => format!("moved from \"{from}\" to \"{to}\", as upstream moved it"),
@@ -385,7 +410,7 @@ impl Did {
 
 /// A clause that says which side did what, for a conflict: `both sides changed the file`, `updated deleted the file and dest changed it`.
 /// Dest comes first, or the one side that removed the value.
-pub fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
+fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
     let (first, second) = ((names.dest, dest), (names.updated, updated));
     let (first, second) = match dest {
         _ if dest == updated => return format!("both sides {}", dest.to(what)),
@@ -469,16 +494,8 @@ fn idle_decision(rule: &Name, miss: &Miss, names: RuleParts) -> String {
     format!("{rule} decided nothing: {why}")
 }
 
-fn of_notice(noticed: &Noticed, names: Sides<&str>) -> String {
-    let Noticed { place, notice, side, kinds, .. } = noticed;
-    let kinds = kinds.map(|kind| kind.map_or("nothing", kind_of));
-    // A comment next to a secret value may hold an older value.
-    let is_secret = noticed.privacy.hides();
-    let shown = |text: &str| if is_secret { String::new() } else { format!(": {}", quoted(text)) };
+fn of_notice(Noticed { place, notice, side }: &Noticed) -> String {
     match notice {
-        Notice::Clash => {
-            format!("`{place}` is {} in dest and {} in {side}; took {side}'s", kinds[0], kinds[1], side = side.name())
-        }
         Notice::Repeated => {
             format!("dest has `{place}` more than once: the first one was merged, the others stay as they are")
         }
@@ -496,24 +513,8 @@ fn of_notice(noticed: &Noticed, names: Sides<&str>) -> String {
         Notice::Incomplete(fields) => format!(
             "`{place}` is new in dest and lacks {fields}, which the API server requires: correct its merge key if dest has this element under another one, or add {fields}"
         ),
-        Notice::Contradiction { original, updated, dest, stays } => {
-            let (texts, stays) = (Sides::<&str> { original, updated, dest }, in_words(*stays));
-            let told = changed_by(names, &format!("the comment{}", at_place(place)), Did::to_comment(texts));
-            let texts = texts.map(|text| Some(quoted(text)).filter(|_| !text.is_empty() && !is_secret));
-            format!("{told}{}; {stays}", with_values(names, &texts))
-        }
-        Notice::CommentsLost(texts) => {
-            let (what, place, shown) = (comments(texts.len()), at_place(place), shown(&texts.join(" ")));
-            format!("the merge removes {what} that only dest has{place}{shown}")
-        }
-        Notice::CommentsNotTaken(texts) => {
-            let (what, place, shown) = (comments(texts.len()), at_place(place), shown(&texts.join(" ")));
-            format!(
-                "the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}"
-            )
-        }
         Notice::Replaced { what, lost, instead } => {
-            let instead = edit_line(instead, is_secret);
+            let instead = edit_line(instead);
             let counted_as = |one: &str| counted(*lost, one);
             match what {
                 Replaced::List => format!(
@@ -531,9 +532,8 @@ fn of_notice(noticed: &Noticed, names: Sides<&str>) -> String {
         Notice::Namesake { name, other, instead } => format!(
             "`{place}` is new in dest and has the name {} of `{other}`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{}`",
             shown::name(name),
-            edit_line(instead, is_secret)
+            edit_line(instead)
         ),
-        Notice::Shortened { lost, by } => shortened(noticed, *lost, by.as_ref()),
         // That a part is ignored, and why.
         other => format!("`{place}`: {other}"),
     }
@@ -592,36 +592,26 @@ fn at_place(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" at `{place}`") }
 }
 
-/// The message for a list that was replaced because no source says how it merges. It shows the line of `mergeKeys` that would merge the
-/// list.
-fn shortened(noticed: &Noticed, lost: usize, by: Option<&ListKind<String>>) -> String {
-    let Noticed { place, rule, inside, .. } = noticed;
-    let elements = if lost == 1 { "1 element".to_owned() } else { format!("{lost} elements") };
-    let what = format!("`{place}` is replaced whole, for nothing says how it merges, and dest loses {elements}");
+/// How to merge a list that was replaced because no source says how it merges, with the line of `mergeKeys` that would merge it.
+fn how_to_merge(by: Option<&ListKind<String>>, rule: Option<&str>, inside: Inside) -> String {
+    let Some(rule) = rule else {
+        return ": `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
+            .to_owned();
+    };
     let is_inferred =
         matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
-    match (rule, by) {
-        (Some(rule), _) if *inside == Inside::File => {
-            format!("{what}, as helm does it: to merge it, add to `mergeKeys` `{rule}`")
+    match by {
+        _ if inside == Inside::File => format!(", as helm does it: to merge it, add to `mergeKeys` `{rule}`"),
+        _ if is_inferred => format!(": to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`"),
+        Some(ListKind::Set) => {
+            format!(": `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`")
         }
-        (Some(rule), _) if is_inferred => {
-            format!("{what}: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`")
-        }
-        (Some(rule), Some(ListKind::Set)) => {
-            format!("{what}: `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`")
-        }
-        (Some(rule), _) => {
-            format!("{what}: `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`")
-        }
-        (None, _) => format!(
-            "{what}: `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
-        ),
+        _ => format!(": `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`"),
     }
 }
 
 /// An edit as a line of `edits`.
-fn edit_line(EditLine { does, place, value }: &EditLine, is_secret: bool) -> String {
-    let value = if is_secret { "…" } else { value };
+fn edit_line(EditLine { does, place, value }: &EditLine) -> String {
     format!("{{{does}: '{}', value: {value}}}", place.replace('\'', "''"))
 }
 

@@ -1,7 +1,7 @@
 //! Lints: what the owner of a package should look at, by the package before and after a merge.
 //!
-//! A lint changes nothing and decides nothing, so all of them run when the merge is done. Each one is a function from the [`Package`] to
-//! results, and knows no other lint.
+//! A lint changes nothing and decides nothing, so all of them run when the merge is done. Each one is a function that looks at the [`Package`] and
+//! tells what it finds, and knows no other lint.
 
 mod broken;
 mod idle;
@@ -24,10 +24,14 @@ use super::output::Verdict;
 use crate::config::Config;
 use crate::decision::Decisions;
 use crate::event::{About, Event};
+use crate::results::Results;
 use crate::roles::Roles;
 
-/// A lint: what it finds in a package.
-type Lint = for<'p, 'a> fn(Package<'p, 'a>) -> Vec<Event>;
+/// A lint: tells what it finds in a package, one event after the other, so that the budget of the results stops it.
+type Lint = for<'p, 'a> fn(Package<'p, 'a>, &mut Results<'_>) -> Told;
+
+/// Whether all that was found could be told.
+type Told = Result<(), Box<Event>>;
 
 /// The lints of a mode: first those of what the merge made, then those of what the user gave for it.
 fn of(mode: Mode) -> [&'static [Lint]; 2] {
@@ -76,16 +80,16 @@ pub(super) struct Subject<'p, 'a> {
     pub merged: Option<(&'p MergedResource<'p, 'a>, &'p Disputed<'a>)>,
 }
 
-/// What was found in what the merge made.
-pub(super) fn of_result<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Event> {
+/// Tells what is found in what the merge made.
+pub(super) fn of_result(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
     let [of_result, _] = of(package.rules.mode);
-    of_result.iter().flat_map(move |lint| lint(package))
+    of_result.iter().try_for_each(|lint| lint(package, results))
 }
 
-/// What was found in what the user gave.
-pub(super) fn of_input<'p, 'a>(package: Package<'p, 'a>) -> impl Iterator<Item = Event> {
+/// Tells what is found in what the user gave.
+pub(super) fn of_input(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
     let [_, of_input] = of(package.rules.mode);
-    of_input.iter().flat_map(move |lint| lint(package))
+    of_input.iter().try_for_each(|lint| lint(package, results))
 }
 
 impl<'p, 'a> Package<'p, 'a> {

@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
             decisions: &decisions,
             verdict,
         };
-        results.tell(lints::of_result(package))?;
+        lints::of_result(package, &mut results)?;
         if rules.mode == Mode::ThreeWay {
             let conflicts = results.count(Event::is_conflict);
             let counts = match verdict {
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
             results.tell([Event::of(What::Counts(Counts { conflicts, ..counts }))])?;
         }
         // These come after the counts, because a host that shows only a few lines must show the counts.
-        results.tell(lints::of_input(package))?;
+        lints::of_input(package, &mut results)?;
         Ok(results.into_vec())
     }
 

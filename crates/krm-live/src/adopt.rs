@@ -177,7 +177,7 @@ fn with_taken(mut applied: Value, file: &Value, live: &Value) -> Value {
 /// there.
 fn in_file(object: Object, local: &Local) -> Object {
     let mut object = object.into_json();
-    if let Some(metadata) = object["metadata"].as_object_mut() {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.shift_remove("namespace");
         metadata.extend(local.place.namespace.iter().map(|name| ("namespace".to_owned(), name.as_str().into())));
     }

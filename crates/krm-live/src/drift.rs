@@ -9,7 +9,7 @@ use krm_merge::resource::{Origin, Resource};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
-use krm_merge_function::event::{ClashNote, Event};
+use krm_merge_function::event::{Clash, ClashNote, Event};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};
@@ -117,7 +117,7 @@ pub fn sign_conflicts<'o>(
     for conflict in conflicts {
         let is_there = conflict.field.as_ref().is_some_and(|field| field.current_value.is_some());
         let Some(clash) = conflict.clash_mut().filter(|_| is_there) else { continue };
-        let by = owners.at(&clash.place(), root);
+        let by: Vec<String> = clash.fields().iter().flat_map(|field| owners.at(field, root)).collect();
         if !by.is_empty() {
             clash.notes.push(ClashNote::SetBy(by));
         }
@@ -148,8 +148,8 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Event], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
-    let told: Vec<String> = of_resource.filter_map(|c| Some(c.clash()?.place())).collect();
-    let told: Places<'_> = told.iter().map(String::as_str).collect();
+    let told = of_resource.copied().filter_map(Event::clash).flat_map(Clash::fields);
+    let told: Places<'_> = told.map(String::as_str).collect();
     for drift in drifts.iter().filter(|drift| !told.touch(&drift.place)) {
         let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
         page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));

@@ -1,9 +1,12 @@
 //! Hands the fields of client-side apply over to server-side apply.
 //!
 //! Client-side apply leaves its fields to a manager of updates, even if the manager has the same name. Server-side apply would be refused by
-//! it, and would not remove what the files drop. So the fields of every manager of client-side apply go over to the one
-//! that applies, as kubectl does it (k8s.io/client-go/util/csaupgrade). Only those go that the note or the files name, because the manager of
-//! updates also owns the defaults around them.
+//! it, and would not remove what the files drop. So fields go over to the manager that applies, as kubectl does it
+//! (k8s.io/client-go/util/csaupgrade): of the managers of client-side apply those that the note or the files name, and of other managers of
+//! updates those that still are as the note says.
+//!
+//! A manager of updates also owns the defaults around its fields. They stay with it where the files keep the map or element around them.
+//! Where the files drop the map or element, they go over with it.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +21,8 @@ const CLIENTS: [&str; 3] = ["before-first-apply", "krm-merge", "kubectl-client-s
 pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value> {
     let note = object::last_applied(live)?;
     let mut noted: Value = serde_json::from_str(note).ok()?;
-    noted["metadata"]["annotations"][LAST_APPLIED] = note.into();
+    // Anyone can write the annotation, so it need not be an object.
+    object::note(&mut noted, note)?;
     let entries = live["metadata"]["managedFields"].as_array()?;
     let is_of_object = |entry: &Value| entry["subresource"].as_str().is_none_or(str::is_empty);
     let is_its = |entry: &Value| is_of_object(entry) && entry["manager"] == manager && entry["operation"] == "Apply";
@@ -54,7 +58,7 @@ pub fn handed_over(live: &Value, written: &Value, manager: &str) -> Option<Value
         }
     }
     let first = first.filter(|_| !is_note(&moved))?;
-    match kept.iter_mut().find(|entry| is_its(entry)).and_then(|entry| entry["fieldsV1"].as_object_mut()) {
+    match kept.iter_mut().find(|entry| is_its(entry)).and_then(|entry| entry.get_mut("fieldsV1")?.as_object_mut()) {
         Some(fields) => join(fields, moved),
         None => kept.push(json!({
             "manager": manager, "operation": "Apply", "apiVersion": version, "time": first["time"],
@@ -99,7 +103,8 @@ impl Named<'_> {
         Self { noted: below(self.noted), written: below(self.written), whose }
     }
 
-    /// Whether the field here goes over, if it is named at all.
+    /// Whether the field here goes over. A field of a client goes if the note or the files name it. A field of another manager goes if the
+    /// note names it and the live value still is as the note says.
     fn goes(self) -> bool {
         match self.whose {
             Whose::AClient => !(self.noted.is_null() && self.written.is_null()),
@@ -125,8 +130,11 @@ fn split(fields: &Map<String, Value>, at: Named<'_>) -> (Map<String, Value>, Map
         stays.extend(rest.map(|rest| (name.clone(), rest)));
     }
     if let Some(itself) = fields.get(".") {
-        // A map or element with fields of another manager stays that manager's.
-        let is_ours = matches!(at.whose, Whose::AClient) && at.goes() || stays.is_empty();
+        let is_ours = match at.whose {
+            Whose::AClient => at.goes(),
+            // While another manager keeps a field in the map or element, it keeps the map or element, too.
+            Whose::Another { .. } => stays.is_empty() && (!goes.is_empty() || at.goes()),
+        };
         let holder = if is_ours { &mut goes } else { &mut stays };
         holder.insert(".".to_owned(), itself.clone());
     }
@@ -242,6 +250,47 @@ mod tests {
             let whole = "k:{\"name\":\"a\"}";
             assert_eq!(goes["f:list"][whole], fields["f:spec"]["f:list"][whole], "{manager} {port}");
             assert_eq!(goes.get("f:probe").is_none(), probe_stays, "{manager} {port}");
+        }
+    }
+
+    #[test]
+    fn an_annotation_that_is_no_note_hands_nothing_over() {
+        let entries = json!([{"manager": "krm-merge", "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": {"f:data": {"f:a": {}}}}]);
+        for (note, is_note) in [
+            ("[]", false),
+            ("\"x\"", false),
+            ("null", false),
+            ("{}", false),
+            (r#"{"metadata": []}"#, false),
+            (r#"{"metadata": {"annotations": "x"}}"#, false),
+            (r#"{"metadata": {"annotations": null}}"#, true),
+        ] {
+            let live = json!({"metadata": {"annotations": {LAST_APPLIED: note}, "managedFields": entries}});
+            assert_eq!(handed_over(&live, &json!({"data": {"a": "1"}}), "me").is_some(), is_note, "{note}");
+        }
+    }
+
+    /// A map that is empty, or whose fields others own.
+    #[test]
+    fn a_map_without_fields_goes_over_only_if_it_is_named() {
+        let itself = json!({".": {}});
+        let entry = |manager: &str, labels: &Value| json!({"manager": manager, "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": {"f:metadata": {"f:labels": labels}}});
+        let client = json!({"manager": "krm-merge", "operation": "Update", "apiVersion": "v1", "time": "t", "fieldsV1": {"f:data": {"f:a": {}}}});
+        for (manager, labels, noted, live, stays) in [
+            ("ci", &itself, json!(null), json!({}), true),
+            ("krm-merge", &itself, json!(null), json!({}), true),
+            ("ci", &itself, json!({}), json!({}), false),
+            ("ci", &itself, json!({"x": "1"}), json!({"x": "2"}), true),
+            ("krm-merge", &itself, json!({"x": "1"}), json!({"x": "2"}), false),
+            // Of all that the manager owns in the map, nothing stays.
+            ("ci", &json!({".": {}, "f:x": {}}), json!({"x": "1", "y": "1"}), json!({"x": "1"}), false),
+        ] {
+            let note = json!({"metadata": {"name": "n", "labels": noted}, "data": {"a": "1"}});
+            let live = json!({"data": {"a": "1"}, "metadata": {"labels": live, "annotations": {LAST_APPLIED: note.to_string()}, "managedFields": [client, entry(manager, labels)]}});
+            let found = handed_over(&live, &json!({"data": {"a": "1"}}), "me").expect("some");
+            assert_eq!(found[0] == entry(manager, labels), stays, "{manager} {labels} {note} {found}");
+            let goes = &found[usize::from(stays)]["fieldsV1"];
+            assert_eq!(goes["f:metadata"]["f:labels"] == *labels, !stays, "{manager} {labels} {note} {found}");
         }
     }
 

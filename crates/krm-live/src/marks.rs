@@ -49,7 +49,7 @@ const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
 /// # Errors
 /// It says already which set it is in.
 pub fn join(resource: &mut Value, set: &str) -> Result<()> {
-    let Some(metadata) = resource["metadata"].as_object_mut() else { return Ok(()) };
+    let Some(metadata) = resource.get_mut("metadata").and_then(Value::as_object_mut) else { return Ok(()) };
     let labels = metadata.entry("labels").or_insert(Value::Null);
     if labels.is_null() {
         *labels = json!({});
@@ -101,7 +101,7 @@ fn is_of_argo(live: &Value) -> bool {
 
 /// An object without some marks.
 pub fn removed(marks: &Value, mut object: Value) -> Value {
-    let Some(metadata) = object["metadata"].as_object_mut() else { return object };
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return object };
     for (field, of_field) in marks.as_object().into_iter().flatten() {
         let Some(entries) = metadata.get_mut(field).and_then(Value::as_object_mut) else { continue };
         let before = entries.len();
@@ -120,7 +120,8 @@ pub fn keep(marks: &Value, part: &Value, resource: &mut Value) {
             if part["metadata"][field].get(name).is_none() {
                 continue;
             }
-            let entries = &mut resource["metadata"][field];
+            let metadata = resource.get_mut("metadata").and_then(Value::as_object_mut);
+            let Some(entries) = metadata.map(|metadata| metadata.entry(field).or_insert(Value::Null)) else { return };
             if entries.is_null() {
                 *entries = json!({});
             }

@@ -201,7 +201,7 @@ impl Object {
 /// Gives a resource the apiVersion and namespace of the live object.
 pub fn place(resource: &mut Value, address: &Address) {
     resource["apiVersion"] = address.api_version().into();
-    if let Some(metadata) = resource["metadata"].as_object_mut() {
+    if let Some(metadata) = resource.get_mut("metadata").and_then(Value::as_object_mut) {
         match &address.namespace {
             Some(namespace) => {
                 metadata.insert("namespace".into(), namespace.as_str().into());
@@ -274,15 +274,15 @@ pub fn with_last_applied(mut object: Value, applied: &str) -> Value {
     object
 }
 
-/// Notes the applied state in an object or a patch. If the annotations are not a map, the server refuses the object.
-fn note(object: &mut Value, applied: &str) {
-    let annotations = &mut object["metadata"]["annotations"];
+/// Notes the applied state in an object; `None` if its metadata or its annotations are not a map. The server refuses such an object.
+pub fn note(object: &mut Value, applied: &str) -> Option<()> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    let annotations = metadata.entry("annotations").or_insert(Value::Null);
     if annotations.is_null() {
         *annotations = json!({});
     }
-    if let Some(annotations) = annotations.as_object_mut() {
-        annotations.insert(LAST_APPLIED.to_owned(), applied.into());
-    }
+    annotations.as_object_mut()?.insert(LAST_APPLIED.to_owned(), applied.into());
+    Some(())
 }
 
 /// The note of the last applied state of a live object.

@@ -4,7 +4,7 @@
 //! around it. Source: FieldsV1 of the API. `f:` is a field, `k:` is the element of a list with these keys, `v:` is the element with this
 //! value, and `.` is the map, list or element itself. A map or list without further entries belongs to the manager as a whole.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::iter::Sum;
 
@@ -152,7 +152,7 @@ impl Owner {
 }
 
 /// The fields that a manager set in the elements of a list, by the values of the keys.
-type ByKeys = HashMap<Vec<String>, Fields>;
+type ByKeys = BTreeMap<Vec<String>, Fields>;
 
 /// The fields that a manager set in a value.
 #[derive(Debug, Default, PartialEq)]
@@ -185,7 +185,7 @@ impl Fields {
                         let values = keys.values().map(Value::to_string).collect();
                         let of_names = all.elements.iter().position(|(other, _)| *other == names);
                         let at = of_names.unwrap_or_else(|| {
-                            all.elements.push((names, HashMap::new()));
+                            all.elements.push((names, ByKeys::new()));
                             all.elements.len() - 1
                         });
                         all.elements[at].1.insert(values, Self::of(below));
@@ -213,8 +213,10 @@ impl Fields {
                 of_element.iter().any(Option::is_some)
                     && of_element.iter().zip(values).all(|(own, value)| own.as_ref().is_none_or(|own| own == value))
             };
-            let found = all.iter().filter(|(values, _)| fits(values)).min_by_key(|(values, _)| *values);
-            found.map(|(_, fields)| (&names[..], fields))
+            // Elements with the same first keys are neighbours, so the others are not looked at.
+            let first: Vec<String> = of_element.iter().map_while(Clone::clone).collect();
+            let mut near = all.range(first.clone()..).take_while(|(values, _)| values.starts_with(&first));
+            near.find(|(values, _)| fits(values)).map(|(_, fields)| (&names[..], fields))
         });
         by_keys.or_else(|| Some((&[][..], self.values.get(&element.to_string())?)))
     }

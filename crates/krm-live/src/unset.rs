@@ -108,10 +108,10 @@ impl Of<'_> {
                     Some(live) => self.only_adds(name, [said, live, &applied[name]], field(name)),
                     None => said.is_null() || self.leaves_out(parent, name, said),
                 };
-                let is_added = |(name, _): (&String, &Value)| {
+                let is_added = |(name, value): (&String, &Value)| {
                     map.contains_key(name)
                         || applied[name].is_null()
-                        || self.sets(parent, name, [said, live], field(name))
+                        || self.sets([parent, name], value, Some([said, live]), field(name))
                 };
                 map.iter().all(is_there) && found.iter().all(is_added)
             }
@@ -125,11 +125,17 @@ impl Of<'_> {
         }
     }
 
-    /// Whether the server sets a field of a live map by itself, also with what the files say beside it.
-    fn sets(self, parent: &str, name: &str, [said, live]: [&Value; 2], schema: Option<Schema<'_>>) -> bool {
-        let found = &live[name];
-        let in_map = |map| Field { kind: self.kind, parent, name, map }.defaults_to(found);
-        schema.is_some_and(|schema| schema.defaults_to(found)) || self.is_builtin && in_map(said) && in_map(live)
+    /// Whether the server sets a field to this value by itself. `maps` are the map that has the field, as the files say it and as it is live.
+    fn sets(
+        self,
+        [parent, name]: [&str; 2],
+        found: &Value,
+        maps: Option<[&Value; 2]>,
+        schema: Option<Schema<'_>>,
+    ) -> bool {
+        let in_map = |map: &Value| Field { kind: self.kind, parent, name, map }.defaults_to(found);
+        schema.is_some_and(|schema| schema.defaults_to(found))
+            || self.is_builtin && maps.is_some_and(|maps| maps.into_iter().all(in_map))
     }
 
     /// Whether the server does not keep a field with this value.
@@ -230,18 +236,20 @@ impl<'a> Place<'a, '_> {
     fn map(&self) -> Result<Both> {
         let (mut original, mut updated) = (Map::new(), Map::new());
         let mut seen = HashSet::new();
+        let (chosen, beside) = (self.chosen(), self.beside()?);
         for name in self.states().flat_map(NodeRef::fields).map(|(key, _)| key.string()) {
             if !seen.insert(name) {
                 continue;
             }
             let place = self.field(name);
-            let both = match (place.applied.or(place.said), self.said) {
-                _ if self.rules_out(name) => place.ruled_out()?,
+            let is_dropped = self.said.is_some() && place.said.is_none();
+            let both = if self.rules_out(name, &chosen) {
+                place.ruled_out()?
+            } else if is_dropped && (place.applied.is_none() || place.is_set_beside(beside.as_ref())?) {
                 // What nobody mentions stays, and so does what the server would set again.
-                (applied, Some(said)) if place.said.is_none() && (applied.is_none() || self.sets(said, &place)?) => {
-                    Both::same(place.live.map(value).transpose()?)
-                }
-                _ => place.both()?,
+                Both::same(place.live.map(value).transpose()?)
+            } else {
+                place.both()?
             };
             original.extend(both.original.map(|value| (name.to_owned(), value)));
             updated.extend(both.updated.map(|value| (name.to_owned(), value)));
@@ -249,10 +257,20 @@ impl<'a> Place<'a, '_> {
         Ok(self.found(original.into(), updated.into()))
     }
 
-    /// Whether the server sets a field of this map by itself, with what the files say.
-    fn sets(&self, said: NodeRef<'a>, field: &Self) -> Result<bool> {
-        let Some(live) = self.live.filter(|_| field.live.is_some()) else { return Ok(false) };
-        Ok(self.of.sets(self.name, field.name, [&value(said)?, &value(live)?], field.schema))
+    /// What the files say of this map, and the live map, if the files drop a field whose default may depend on the other fields.
+    fn beside(&self) -> Result<Option<[Value; 2]>> {
+        let Some((said, live)) = self.said.zip(self.live).filter(|_| self.of.is_builtin) else { return Ok(None) };
+        let mut applied = self.applied.into_iter().flat_map(NodeRef::fields);
+        match applied.any(|(key, _)| said.get(key.string()).is_none()) {
+            true => Ok(Some([value(said)?, value(live)?])),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether the server sets this field by itself. `beside` has the map around it, as the files say it and as it is live.
+    fn is_set_beside(&self, beside: Option<&[Value; 2]>) -> Result<bool> {
+        let Some(live) = self.live.map(value).transpose()? else { return Ok(false) };
+        Ok(self.of.sets([self.parent, self.name], &live, beside.map(<[Value; 2]>::each_ref), self.schema))
     }
 
     fn field(&self, name: &'a str) -> Self {
@@ -267,16 +285,23 @@ impl<'a> Place<'a, '_> {
 
     /// Whether the files exclude a field of this map, which they do not mention: they choose another member of its union. The server refuses
     /// the fields of both. For what the value of a field excludes, no schema says so. Source: the validation of Deployments and StatefulSets.
-    fn rules_out(&self, name: &str) -> bool {
+    ///
+    /// `chosen` are the fields that the files set in this map.
+    fn rules_out(&self, name: &str, chosen: &[&str]) -> bool {
         let Some((said, live)) = self.said.zip(self.live).filter(|_| self.of.is_builtin) else { return false };
         if said.get(name).is_some() || live.get(name).is_none() {
             return false;
         }
-        let set: Vec<_> = said.fields().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.string()).collect();
         let mut groups = self.cursor.alternatives(self.name).filter(|group| group.has(name));
         let is_rolling = name == "rollingUpdate" && ["strategy", "updateStrategy"].contains(&self.name);
         let is_of_another = said.get("type").and_then(NodeRef::as_str).is_some_and(|chosen| chosen != "RollingUpdate");
-        groups.any(|group| set.iter().any(|name| group.has(name))) || is_rolling && is_of_another
+        groups.any(|group| chosen.iter().any(|name| group.has(name))) || is_rolling && is_of_another
+    }
+
+    /// The fields that the files set in this map.
+    fn chosen(&self) -> Vec<&'a str> {
+        let all = self.said.into_iter().flat_map(NodeRef::fields);
+        all.filter(|(_, value)| !value.is_null()).map(|(key, _)| key.string()).collect()
     }
 
     /// A field that the files exclude. If someone else set a part of it, that is a conflict of the whole value.

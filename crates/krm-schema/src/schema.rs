@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use krm_tree::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
-use krm_tree::path::ElementKey;
+use krm_tree::path::{ElementKey, KeyDefault};
 use krm_tree::tree::{Branch, Entry, Tree, View};
 use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
@@ -470,11 +470,18 @@ impl<'t> Cursor<'t> {
 
     /// The default of a field that an element of the list here leaves out, if its type has one. Source: the API server, which identifies
     /// elements by the defaults of their schema.
-    fn default_of(self, key: &str) -> Option<Cow<'t, str>> {
+    fn default_of(self, key: &str) -> Option<KeyDefault<'t>> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();
         let by_schema = schemas.filter_map(|schema| schema.field(key)?.default()).next();
-        let by_type = || self.here.and_then(|here| here.default_of(key)).or_else(|| self.atlas?.default_of(key));
-        by_schema.or_else(|| by_type().map(Cow::Borrowed))
+        let built_in = self.here.and_then(|here| here.default_of(key)).map(Cow::Borrowed);
+        match built_in {
+            // A schema of a built-in type says no more than the type.
+            Some(text) if self.sureness == Sureness::Said => Some(KeyDefault::BuiltIn(by_schema.unwrap_or(text))),
+            like => by_schema
+                .or(like)
+                .or_else(|| Some(Cow::Borrowed(self.atlas?.default_of(key)?)))
+                .map(KeyDefault::Declared),
+        }
     }
 
     /// What each source says about the list here, in the order of the sources. If a schema has the list but does not declare how it merges,
@@ -721,7 +728,10 @@ mod tests {
         let key = |text: &str, [first, second]: [Option<&'static str>; 2]| {
             let doc = Document::parse(text).expect("valid");
             let root = doc.roots().next().expect("root");
-            let key = |name, default: Option<&'static str>| MergeKey { name, default: default.map(Cow::Borrowed) };
+            let key = |name, default: Option<&'static str>| MergeKey {
+                name,
+                default: default.map(|text| KeyDefault::BuiltIn(Cow::Borrowed(text))),
+            };
             element_key(root, &[key("port", first), key("protocol", second)]).map(|k| k.to_string())
         };
         for (text, defaults, want) in [
@@ -768,7 +778,9 @@ mod tests {
         let cursor = path.iter().fold(types.root(api_version, kind, Mode::ThreeWay), |cursor, name| cursor.field(name));
         let kind = list_kind(cursor, &[Vec::<NodeRef<'_>>::new()]).expect("a kind");
         let ListKind::Map(keys) = kind else { panic!("{kind:?}") };
-        let shown = |key: &MergeKey<'_>| format!("{}={}", key.name, key.default.as_deref().unwrap_or("(none)"));
+        let shown = |key: &MergeKey<'_>| {
+            format!("{}={}", key.name, key.default.as_ref().map_or("(none)", |default| default.text()))
+        };
         keys.iter().map(shown).collect::<Vec<_>>().join(" ")
     }
 

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hash};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{NodeRef, Scalar, SourceLines, is_canonical, trim_end};
 
-use crate::path::{ElementKey, FieldPath, KeyStep, Step};
+use crate::path::{ElementKey, FieldPath, KeyDefault, KeyStep, Step};
 
 /// A value that can be identified among its siblings: a node of a text, or of the result of a merge.
 pub trait Value<'a>: Copy {
@@ -123,8 +123,8 @@ pub enum Keyed {
 pub struct MergeKey<'t> {
     /// Its name.
     pub name: &'t str,
-    /// The value of an element that leaves the key out, if the type has a default. An empty text is a default, too.
-    pub default: Option<Cow<'t, str>>,
+    /// The value of an element that leaves the key out, if the type has a default.
+    pub default: Option<KeyDefault<'t>>,
 }
 
 impl<'t> From<&'t str> for MergeKey<'t> {
@@ -218,16 +218,21 @@ fn show(value: &Scalar<'_>) -> String {
     }
 }
 
-/// The values of an element's merge keys, with the default for one that is absent, null or an empty text, as the API server takes it.
-/// `None` if the element is not a map, or if it lacks the first key and this key has no default.
+/// The values of an element's merge keys, with the default for one that the element leaves out. `None` if the element is not a map, or if it lacks the first key and this key has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
     let value = |key: &MergeKey<'a>| {
-        let own = element.field(key.name).and_then(key_text);
-        own.filter(|text| !text.is_empty() || key.default.is_none()).or_else(|| key.default.clone())
+        let default = key.default.as_ref();
+        own_key(element, key.name, default).or_else(|| default.map(|default| default.text().clone()))
     };
     let (first, others) = keys.split_first()?;
     let first = value(first).filter(|_| element.is_map())?;
     Some(ElementKey { first, others: others.iter().map(value).collect() })
+}
+
+/// The value of a merge key that an element has itself; `None` if the default stands for it.
+fn own_key<'a>(element: impl Value<'a>, name: &str, default: Option<&KeyDefault<'_>>) -> Option<Cow<'a, str>> {
+    let own = element.field(name).and_then(key_text);
+    own.filter(|text| default.is_none_or(|default| !default.replaces(text)))
 }
 
 /// The elements of a list by their merge keys. If several have the same keys, the first one counts.
@@ -275,7 +280,7 @@ pub struct Searched<'a> {
 }
 
 /// The name of a merge key, and its default.
-type KeyAndDefault = (String, Option<String>);
+type KeyAndDefault = (String, Option<KeyDefault<'static>>);
 
 /// The first element with each values of the merge keys of a list.
 type FirstByKey<'a> = HashMap<Vec<Cow<'a, str>>, NodeRef<'a>>;
@@ -306,13 +311,16 @@ impl<'a> Searched<'a> {
     }
 
     fn element(&self, list: NodeRef<'a>, keys: &[KeyStep<'_>]) -> Option<NodeRef<'a>> {
-        let by = keys.iter().map(|key| (key.name.to_string(), key.default.as_deref().map(str::to_owned))).collect();
+        let by = keys.iter().map(|key| (key.name.to_string(), key.default.as_ref().map(KeyDefault::owned))).collect();
         let mut keyed = self.keyed.borrow_mut();
         let first = keyed.entry((list.start(), by)).or_insert_with(|| {
             let mut first = FirstByKey::default();
             for element in list.elements() {
-                let default = |key: &KeyStep<'_>| key.default.as_deref().map(|text| Cow::Owned(text.to_owned()));
-                let value = |key: &KeyStep<'_>| element.get(&key.name).and_then(key_text).or_else(|| default(key));
+                let value = |key: &KeyStep<'_>| {
+                    let default = key.default.as_ref();
+                    let filled = || default.map(|default| Cow::Owned(default.text().clone().into_owned()));
+                    own_key(element, &key.name, default).or_else(filled)
+                };
                 if let Some(values) = keys.iter().map(value).collect() {
                     first.entry(values).or_insert(element);
                 }
@@ -335,10 +343,11 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
         Step::Index(index) => node.elements().nth(*index),
         Step::Value(value) => node.elements().find(|e| e.scalar().is_some_and(|scalar| show(&scalar) == **value)),
         Step::Element(keys) => {
-            let is = |e: &NodeRef<'a>| {
-                keys.iter()
-                    .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
+            let has = |e: NodeRef<'a>, key: &KeyStep<'_>| {
+                let default = key.default.as_ref();
+                own_key(e, &key.name, default).as_ref().or(default.map(KeyDefault::text)) == Some(&key.value)
             };
+            let is = |e: &NodeRef<'a>| keys.iter().all(|key| has(*e, key));
             match keys.first().and_then(|key| with_text(node, key)) {
                 Some(mut some) => some.find(is),
                 None => node.elements().find(is),
@@ -351,7 +360,7 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
 /// an element without the key has the default.
 fn with_text<'a>(list: NodeRef<'a>, key: &KeyStep<'_>) -> Option<impl Iterator<Item = NodeRef<'a>> + use<'a>> {
     let may_be_number = key.value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    if may_be_number || key.default.as_ref() == Some(&key.value) {
+    if may_be_number || key.default.as_ref().map(KeyDefault::text) == Some(&key.value) {
         return None;
     }
     list.elements_with(&key.name, &key.value)
@@ -622,7 +631,7 @@ mod tests {
                 let key = |(name, value, default): &(&'static str, &str, Option<&'static str>)| KeyStep {
                     name: (*name).into(),
                     value: (*value).to_owned().into(),
-                    default: default.map(Cow::Borrowed),
+                    default: default.map(|text| KeyDefault::Declared(text.into())),
                 };
                 find(list, &FieldPath::from(Step::Element(keys.iter().map(key).collect()))).map(NodeRef::text)
             };
@@ -637,6 +646,27 @@ mod tests {
     }
 
     #[test]
+    fn an_element_is_found_by_the_key_that_it_has() {
+        for (default, own) in [
+            (KeyDefault::BuiltIn("TCP".into()), ["TCP", "TCP", "TCP", "UDP"]),
+            // The API server fills in no default for an empty text that a definition allows.
+            (KeyDefault::Declared("TCP".into()), ["TCP", "TCP", "", "UDP"]),
+        ] {
+            for (text, own) in ["{}", "{p: null}", "{p: ''}", "{p: UDP}"].into_iter().zip(own) {
+                let document = Document::parse(format!("- {{p: other}}\n- {text}\n")).expect("valid");
+                let list = document.roots().next().expect("a list");
+                let element = list.elements().last().expect("an element");
+                let keys = vec![MergeKey { name: "p", default: Some(default.clone()) }];
+                assert_eq!(element_key(element, &keys).map(|key| key.to_string()).as_deref(), Some(own), "{text}");
+                let by = By::Keys(keys);
+                let path = FieldPath::from(by.id_of(element).expect("an identity").step(&by));
+                assert_eq!(find(list, &path).map(NodeRef::text), Some(text));
+                assert_eq!(Searched::new(list).find(&path).map(NodeRef::text), Some(text));
+            }
+        }
+    }
+
+    #[test]
     fn a_searched_resource_finds_what_a_walk_finds() {
         let text = "l: [{n: a, p: 1}, {n: a, p: 2}, {n: b}, {p: 3}, x]\nm: {l: [[1, 2], [3]]}\ns: [v, w]\ne: null\n";
         let document = Document::parse(text).expect("valid");
@@ -645,7 +675,7 @@ mod tests {
         let field = |name: &'static str| Step::Field(name.into());
         let element = |keys: &[(&'static str, &'static str)]| {
             let key = |(name, value): &(&'static str, &'static str)| {
-                let default = (*name == "p").then_some("9".into());
+                let default = (*name == "p").then(|| KeyDefault::Declared("9".into()));
                 KeyStep { name: (*name).into(), value: (*value).into(), default }
             };
             Step::Element(keys.iter().map(key).collect())

@@ -54,7 +54,38 @@ pub struct KeyStep<'a> {
     /// The value that the element has.
     pub value: Cow<'a, str>,
     /// The value of elements that leave the key out, if the type has a default.
-    pub default: Option<Cow<'a, str>>,
+    pub default: Option<KeyDefault<'a>>,
+}
+
+/// The value of a merge key that an element leaves out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KeyDefault<'a> {
+    /// A definition or a schema declares it. The API server fills in a key that is absent or null, and an empty text is a value.
+    Declared(Cow<'a, str>),
+    /// The API server's own code sets it. To this code, an empty text is an absent one.
+    BuiltIn(Cow<'a, str>),
+}
+
+impl<'a> KeyDefault<'a> {
+    /// The value.
+    pub fn text(&self) -> &Cow<'a, str> {
+        let (Self::Declared(text) | Self::BuiltIn(text)) = self;
+        text
+    }
+
+    /// Whether it stands for this value, which an element has.
+    pub fn replaces(&self, own: &str) -> bool {
+        own.is_empty() && matches!(self, Self::BuiltIn(_))
+    }
+
+    /// The same, without the text that it comes from.
+    pub fn owned(&self) -> KeyDefault<'static> {
+        let text = Cow::Owned(self.text().clone().into_owned());
+        match self {
+            Self::Declared(_) => KeyDefault::Declared(text),
+            Self::BuiltIn(_) => KeyDefault::BuiltIn(text),
+        }
+    }
 }
 
 impl fmt::Display for KeyStep<'_> {

@@ -7,7 +7,6 @@ use krm_schema::schema::{Basis, ListKind, Unkeyed};
 
 use super::*;
 use crate::config::Role;
-use crate::event::what::Privacy;
 
 fn text(of: &str) -> String {
     of.to_owned()
@@ -305,71 +304,75 @@ fn an_outcome_says_why() {
 }
 
 #[test]
-fn a_notice_shows_no_text_beside_a_secret() {
-    let noticed = |notice, privacy| {
-        let (kinds, rule) = ([Some(Kind::Map), Some(Kind::List)], Some(text("{rule}")));
-        let place = text("spec.x");
-        said(&What::Noticed(Box::new(Noticed {
-            place,
-            notice,
-            side: Role::Source,
-            kinds,
-            rule,
-            inside: Inside::Resource,
-            privacy,
-        })))
-    };
-    let contradiction = || Notice::Contradiction {
-        original: text("# 1"),
-        updated: text("# 2"),
-        dest: text("# 3"),
-        stays: CommentOf::Dest,
-    };
-    let edit = || EditLine { does: "set", place: text("spec.x[name='a']"), value: text("1") };
-    let shortened = |by| Notice::Shortened { lost: 2, by };
-    let unkeyed = Notice::Unkeyed(Unkeyed::SetOfContainers);
-    for (notice, public, secret) in [
-        (Notice::Clash, "`spec.x` is a map in dest and a list in source; took source's", None),
+fn a_notice_says_what_to_look_at() {
+    let noticed =
+        |notice| said(&What::Noticed(Box::new(Noticed { place: text("spec.x"), notice, side: Role::Source })));
+    let instead = EditLine { does: "set", place: text("spec.x[name='a']"), value: text("1") };
+    for (notice, want) in [
+        (Notice::Repeated, "dest has `spec.x` more than once: the first one was merged, the others stay as they are"),
         (
-            Notice::Repeated,
-            "dest has `spec.x` more than once: the first one was merged, the others stay as they are",
-            None,
+            Notice::Unkeyed(Unkeyed::SetOfContainers),
+            "`spec.x` is replaced whole: the elements of its set are not scalars",
         ),
-        (unkeyed, "`spec.x` is replaced whole: the elements of its set are not scalars", None),
         (
             Notice::Combined(Combined::Keys),
             "both sides changed `spec.x`, and it was merged key by key: look whether it is right",
-            None,
         ),
         (
-            contradiction(),
-            "both sides changed the comment at `spec.x`: dest has \"# 3\", updated has \"# 2\", original had \"# 1\"; kept dest's",
-            Some("both sides changed the comment at `spec.x`; kept dest's"),
-        ),
-        (
-            Notice::CommentsLost(vec![text("# a")]),
-            "the merge removes a comment that only dest has at `spec.x`: \"# a\"",
-            Some("the merge removes a comment that only dest has at `spec.x`"),
-        ),
-        (
-            Notice::Namesake { name: text("a"), other: text("spec.y"), instead: edit() },
+            Notice::Namesake { name: text("a"), other: text("spec.y"), instead },
             "`spec.x` is new in dest and has the name a of `spec.y`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{set: 'spec.x[name=''a'']', value: 1}`",
-            Some(
-                "`spec.x` is new in dest and has the name a of `spec.y`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{set: 'spec.x[name=''a'']', value: …}`",
-            ),
-        ),
-        (
-            shortened(Some(ListKind::Map(vec![text("name")]))),
-            "`spec.x` is replaced whole, for nothing says how it merges, and dest loses 2 elements: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`",
-            None,
-        ),
-        (
-            shortened(Some(ListKind::Set)),
-            "`spec.x` is replaced whole, for nothing says how it merges, and dest loses 2 elements: `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`",
-            None,
         ),
     ] {
-        assert_eq!(noticed(notice.clone(), Privacy::Public), public);
-        assert_eq!(noticed(notice, Privacy::Secret), secret.unwrap_or(public));
+        assert_eq!(noticed(notice), want);
     }
+    let rule = || Some(text("{rule}"));
+    let shortened = |by, rule, inside| said(&What::Shortened { place: text("spec.x"), lost: 2, by, rule, inside });
+    let what = "`spec.x` is replaced whole, for nothing says how it merges, and dest loses 2 elements";
+    for (by, inside, how) in [
+        (
+            Some(ListKind::Map(vec![text("name")])),
+            Inside::Resource,
+            ": to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`",
+        ),
+        (
+            Some(ListKind::Map(vec![text("name")])),
+            Inside::File,
+            ", as helm does it: to merge it, add to `mergeKeys` `{rule}`",
+        ),
+        (
+            Some(ListKind::Map(vec![text("odd")])),
+            Inside::Resource,
+            ": `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`",
+        ),
+        (
+            Some(ListKind::Set),
+            Inside::Resource,
+            ": `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`",
+        ),
+    ] {
+        assert_eq!(shortened(by, rule(), inside), format!("{what}{how}"));
+    }
+    let none = ": `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart";
+    assert_eq!(shortened(None, None, Inside::Resource), format!("{what}{none}"));
+    let kinds = [Some(Kind::Map), None];
+    let other = What::OtherKind { place: text("spec.x"), kinds, side: Role::Updated };
+    assert_eq!(said(&other), "`spec.x` is a map in dest and nothing in updated; took updated's");
+}
+
+#[test]
+fn comments_are_told_with_their_texts_if_these_may_be_shown() {
+    let lost = |of, count, place: &str, shown: Option<&str>| {
+        said(&What::CommentsLost { of, count, place: text(place), shown: shown.map(text) })
+    };
+    assert_eq!(
+        lost(Side::Dest, 1, "a", Some("\"# b\"")),
+        "the merge removes a comment that only dest has at `a`: \"# b\""
+    );
+    assert_eq!(lost(Side::Dest, 2, "", None), "the merge removes 2 comments that only dest has");
+    let want = "the merge does not take a comment that upstream added at `a`, because dest has no place for it";
+    assert_eq!(lost(Side::Updated, 1, "a", None), want);
+    let shown = Sides { original: None, updated: Some(text("\"# 2\"")), dest: Some(text("\"# 3\"")) };
+    let commented = What::Commented { place: text("a"), did: [Did::Added; 2], shown, stays: CommentOf::Dest };
+    let want = "both sides added the comment at `a`: dest has \"# 3\", updated has \"# 2\"; kept dest's";
+    assert_eq!(said(&commented), want);
 }

@@ -14,20 +14,20 @@ use krm_tree::tree::View;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::super::output::Verdict;
-use super::{Package, Subject};
+use super::{Package, Subject, Told};
 use crate::config::Role;
 use crate::event::{Cause, Event, Field, What, called};
+use crate::results::Results;
 
 /// A result for each reference that leads nowhere after the merge.
-pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn references(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
     let lost = Lost::of(package.subjects);
     // A run with an error writes nothing, so it breaks nothing.
     if lost.is_empty() || package.verdict == Verdict::Failed {
-        return Vec::new();
+        return Ok(());
     }
     let names = lost.names();
     let present = Present::of(package, &names);
-    let mut results = Vec::new();
     for Subject { sides, after, .. } in package.subjects {
         let (Some(after), Some(about)) = (*after, sides.dest.or(sides.updated)) else { continue };
         let Some(after) = after.view().filter(|after| are_in(&names, *after)) else { continue };
@@ -39,11 +39,11 @@ pub(super) fn references<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
             // Dest deleted the resource itself and kept this reference to it, so the merge does not break the reference.
             let was_broken = cause == Cause::NotHere && before.contains(&reference.to);
             if !was_broken && told.insert(reference.to.clone()) {
-                results.push(broken(about, &reference, cause));
+                results.tell([broken(about, &reference, cause)])?;
             }
         }
     }
-    results
+    Ok(())
 }
 
 /// A reference that leads nowhere.

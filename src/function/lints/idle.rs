@@ -1,26 +1,26 @@
 //! Rules of the user that nothing obeys: entries of `rules` that decide no conflict, and entries of `mergeKeys` that match no list. In most
 //! of them, a name is wrong.
 //!
-//! Without this report, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
+//! Without this event, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
 //! because one functionConfig may serve many packages, and not every package has every list.
 
 use krm_merge::resource::Resource;
 use krm_schema::schema::KUSTOMIZATION;
 use krm_yaml::NodeRef;
 
-use super::Package;
+use super::{Package, Told};
 use crate::event::{Event, Lacks, What};
+use crate::results::Results;
 
 /// A result for each rule that decided no conflict.
-pub(super) fn decisions<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
-    package.decisions.idle().map(|idle| Event::of_idle(&idle)).collect()
+pub(super) fn decisions(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
+    results.tell(package.decisions.idle().map(|idle| Event::of_idle(&idle)))
 }
 
 /// A result for each rule whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the
 /// same rules.
-pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn lists(Package { config, roles, .. }: Package<'_, '_>, results: &mut Results<'_>) -> Told {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
-    let mut results = Vec::new();
     for named in &config.merge_keys {
         let rule = &named.rule;
         let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node());
@@ -33,9 +33,9 @@ pub(super) fn lists<'p, 'a>(Package { config, roles, .. }: Package<'p, 'a>) -> V
         };
         let of = [&*rule.api_version, &*rule.kind].map(str::to_owned);
         let path = rule.path.iter().map(ToString::to_string).collect();
-        results.push(Event::of(What::IdleRule { rule: named.name.clone(), of, path, lacks }));
+        results.tell([Event::of(What::IdleRule { rule: named.name.clone(), of, path, lacks })])?;
     }
-    results
+    Ok(())
 }
 
 fn is_of(resource: &Resource<'_>, api_version: &str, kind: &str) -> bool {

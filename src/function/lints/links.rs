@@ -3,19 +3,21 @@
 use krm_merge_core::warning::{Notice, Warning};
 use krm_tree::links;
 
-use super::Package;
+use super::{Package, Told};
 use crate::config::Role;
 use crate::event::Event;
+use crate::results::Results;
 
 /// A warning for each alias that would lead nowhere in the result.
-pub(super) fn written_out<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn written_out(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
+    let budget = results.budget();
     let all = package.changed().flat_map(|(subject, dest, tree)| {
         let about = subject.about(dest);
         links::lost(tree).into_iter().map(move |(path, alias)| {
             let notice = Notice::WrittenOut(alias.text().to_owned());
             let warning = Warning { path, notice, dest: None, proposed: None };
-            Event::of_warning(&warning, about, Role::Updated, package.rules.budget)
+            Event::of_warning(&warning, about, Role::Updated, budget)
         })
     });
-    all.collect()
+    results.tell(all)
 }

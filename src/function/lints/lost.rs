@@ -2,16 +2,18 @@
 
 use krm_merge::package;
 
-use super::Package;
+use super::{Package, Told};
 use crate::config::Role;
 use crate::event::Event;
+use crate::results::Results;
 
 /// A warning for each place that loses comments.
-pub(super) fn comments<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn comments(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
+    let budget = results.budget();
     let all = package.subjects.iter().filter_map(|subject| Some((subject.merged?, subject.about(subject.sides.dest?))));
     let all = all.flat_map(|((merged, replaced), about)| {
         let warnings = package::lost(merged, package.items, replaced, package.rules).into_iter();
-        warnings.map(move |warning| Event::of_warning(&warning, about, Role::Updated, package.rules.budget))
+        warnings.map(move |warning| Event::of_warning(&warning, about, Role::Updated, budget))
     });
-    all.collect()
+    results.tell(all)
 }

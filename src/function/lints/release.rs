@@ -6,24 +6,24 @@
 
 use krm_merge::resource::Resource;
 
-use super::Package;
+use super::{Package, Told};
 use crate::config::Role;
 use crate::event::{Event, What};
+use crate::results::Results;
 use crate::roles::Roles;
 
 /// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
 /// A result for each release that does not fit dest.
-pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Event> {
-    let mut results = Vec::new();
-    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return results };
+pub(super) fn releases(Package { roles, .. }: Package<'_, '_>, results: &mut Results<'_>) -> Told {
+    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return Ok(()) };
     for side in [Role::Original, Role::Updated] {
         if let Some(folder) = folder_of(side, roles)
             && let Some(about) = kptfile(roles.of(side), &format!("{folder}/{KPTFILE}"))
             && kptfile(&roles.dest, &format!("{folder}/{KPTFILE}")).is_none()
         {
-            results.push(Event::of(What::Deeper { side, folder: folder.to_owned() }).about(about));
+            results.tell([Event::of(What::Deeper { side, folder: folder.to_owned() }).about(about)])?;
         }
     }
     let lock = |side: Role| kptfile(roles.of(side), KPTFILE).and_then(Lock::of);
@@ -34,9 +34,9 @@ pub(super) fn releases<'p, 'a>(Package { roles, .. }: Package<'p, 'a>) -> Vec<Ev
         let is_updated = lock(Role::Updated).is_some_and(|updated| updated == here);
         let [commit, original] = [here.commit, original.commit].map(str::to_owned);
         let what = if is_updated { What::HasUpdated(commit) } else { What::OtherOriginal { commit, original } };
-        results.push(Event::of(what).about(dest));
+        results.tell([Event::of(what).about(dest)])?;
     }
-    results
+    Ok(())
 }
 
 /// The top folder that holds all files of a release; `None` if there is no such folder.

@@ -9,14 +9,15 @@ use krm_schema::mode::Mode;
 use krm_schema::schema::Basis;
 use krm_tree::child::find;
 
-use super::Package;
+use super::{Package, Told};
 use crate::config::Role;
 use crate::event::{Event, What};
+use crate::results::Results;
 
 /// A warning for each place, and a result for each type with lists that merged by a guess.
-pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn review<'a>(package: Package<'_, 'a>, results: &mut Results<'_>) -> Told {
     let side = if package.rules.mode == Mode::ThreeWay { Role::Updated } else { Role::Source };
-    let mut results = Vec::new();
+    let budget = results.budget();
     let mut of_types: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>> = BTreeMap::new();
     for (subject, about, tree) in package.changed() {
         let Reviewed { warnings, grounds } =
@@ -29,15 +30,14 @@ pub(super) fn review<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
             let mut sources = subject.sources.iter().rev().copied().chain(subject.sides.updated);
             let proposed = sources.find_map(|source| find(source.node(), &warning.path)).or(warning.proposed);
             let (about, warning) = (subject.about(about), Warning { proposed, ..warning });
-            results.push(Event::of_warning(&warning, about, side, package.rules.budget));
+            results.tell([Event::of_warning(&warning, about, side, budget)])?;
         }
     }
     // If all keys of a type were inferred, that is no news: a user expects inference for an unknown type.
     of_types.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
     let types = package.rules.types;
-    results.extend(of_types.into_iter().map(|((api_version, kind), lists)| {
+    results.tell(of_types.into_iter().map(|((api_version, kind), lists)| {
         let of = [api_version, kind].map(str::to_owned);
         Event::of(What::Grounds { of, instead: types.instead(api_version, kind), lists })
-    }));
-    results
+    }))
 }

@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use krm_merge::resource::Resource;
 use krm_schema::schema::files::is_of_file;
 
-use super::Package;
+use super::{Package, Told};
 use crate::event::{Event, What};
+use crate::results::Results;
 
 /// A result for each such type.
-pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
+pub(super) fn types(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {
     let has_lists = |source: &&Resource<'_>| source.node.has_lists();
     let patched = package.subjects.iter().filter(|subject| subject.sources.iter().any(has_lists));
     let identities = patched.filter_map(|subject| subject.sides.dest?.identity);
@@ -21,5 +22,5 @@ pub(super) fn types<'p, 'a>(package: Package<'p, 'a>) -> Vec<Event> {
     let unknown = types.filter(|(api_version, kind)| !package.rules.types.know(api_version, kind));
     let inference = package.config.inference;
     let of = |(api_version, kind): (&str, &str)| [api_version, kind].map(str::to_owned);
-    unknown.map(|own| Event::of(What::UnknownType { of: of(own), inference })).collect()
+    results.tell(unknown.map(|own| Event::of(What::UnknownType { of: of(own), inference })))
 }

@@ -179,7 +179,8 @@ impl<'m> Open<'m> {
             carried.changes.clear();
         }
         results.extend(carried.summary());
-        carried.results.retain(|told| told.is_conflict() || results.iter().all(|r| r.what != told.what));
+        let is_new = |told: &Event| results.iter().all(|own| own.what != told.what || own.file != told.file);
+        carried.results.retain(|told| told.is_conflict() || is_new(told));
         results.append(&mut carried.results);
         results.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
         if has_failed(&results) {

@@ -31,6 +31,7 @@ mod tests {
     use crate::mode::Mode;
     use crate::schema::{Alternatives, Inference, ListKind, Types, list_kind};
     use krm_tree::child::MergeKey;
+    use krm_tree::path::KeyDefault;
     use krm_yaml::Document;
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -115,7 +116,10 @@ spec:
         let kind = |cursor| list_kind(cursor, &side);
         assert_eq!(
             kind(spec.field("servers")),
-            Ok(ListKind::Map(vec!["host".into(), MergeKey { name: "port", default: Some("80".into()) }]))
+            Ok(ListKind::Map(vec![
+                "host".into(),
+                MergeKey { name: "port", default: Some(KeyDefault::Declared("80".into())) }
+            ]))
         );
         assert_eq!(kind(spec.field("servers").field("routes")), Ok(ListKind::Atomic), "a schema overrules inference");
         assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id".into()])));

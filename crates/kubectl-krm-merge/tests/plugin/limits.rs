@@ -134,3 +134,50 @@ fn a_run_takes_at_most_twelve_times_its_input() {
         assert_eq!(ran.status.code(), Some(code), "{run}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
+
+/// Upstream deletes a large value beside which dest has a comment, in eight resources; both sides change a ninth one.
+fn with_lost_comments() -> Folder {
+    let resource = |name: &str, spec: &str| {
+        format!("apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: {name}\nspec:\n{spec}")
+    };
+    let value = format!("  x:\n    k: {}\n", "v".repeat(3000));
+    let sides = [("o", value.clone(), "1"), ("u", String::new(), "2"), ("d", format!("  # mine\n{value}"), "3")];
+    let folder = Folder::with(&[]);
+    for (side, large, small) in sides {
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            folder.write(&format!("{side}/{name}.yaml"), resource(name, &format!("  y: 1\n{large}")));
+        }
+        folder.write(&format!("{side}/z.yaml"), resource("z", &format!("  y: {small}\n")));
+    }
+    folder
+}
+
+#[test]
+fn values_of_warnings_come_off_the_budget_of_their_own_text() {
+    let folder = with_lost_comments();
+    let merge = ["three-way", "--original", "o", "--updated", "u", "--dest", "d", "--max-output"];
+    says(folder.run(&[&merge[..], &["2k", "-o", "results"]].concat()), &["set `--max-output` to more"]);
+    // The merge is drawn three times, each with a budget of its own.
+    let mark = ["28k", "--on-conflict", "mark", "--in-place"];
+    folder.run(&[&merge[..], &mark[..]].concat()).failed(1);
+    let marked = folder.read("d/z.yaml");
+    assert!(marked.contains("|||||||") && marked.contains("y: 1\n"), "{marked}");
+}
+
+#[test]
+fn warnings_that_say_the_same_are_told_once_whatever_they_are_about() {
+    let folder = Folder::with(&[]);
+    let resource = |name: &str, value: &str| {
+        format!("apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: {name}\nspec:\n  y: 1\n{value}")
+    };
+    for number in 0..8 {
+        let (name, file) = (format!("a{number}"), format!("a{number}.yaml"));
+        let value = if number % 2 == 0 { "  x: 1\n" } else { "  x: {k: 1}\n" };
+        let comment = if number % 2 == 0 { "  # my note\n" } else { "  # my  note\n" };
+        folder.write(&format!("o/{file}"), resource(&name, value));
+        folder.write(&format!("u/{file}"), resource(&name, ""));
+        folder.write(&format!("d/{file}"), resource(&name, &format!("{comment}{value}")));
+    }
+    let ran = folder.run(&["three-way", "--original", "o", "--updated", "u", "--dest", "d", "-o", "name"]);
+    assert!(ran.stderr.contains("(and 7 more like this; `-o results` has all)"), "{}", ran.stderr);
+}
