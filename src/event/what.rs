@@ -1,4 +1,4 @@
-//! [`What`]: what happened, as data. It owns all that a message about it shows, and no English.
+//! [`What`]: what happened, as data. It owns all that a message about it shows, and no more, so that two events that say the same are equal.
 //!
 //! Hosts compare, count and group these values. Only `words.rs` makes messages of them.
 

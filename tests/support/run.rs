@@ -81,7 +81,7 @@ pub fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// Every file of text below a folder, by its path in it. A recording that is packed is no text.
+/// Every file below a folder, by its path in it.
 pub fn files(folder: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, prefix: &str, out: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry")) {
@@ -89,8 +89,7 @@ pub fn files(folder: &Path) -> BTreeMap<String, String> {
             if entry.path().is_dir() {
                 walk(&entry.path(), &format!("{path}/"), out);
             } else {
-                let bytes = fs::read(entry.path()).expect("readable");
-                out.extend(String::from_utf8(bytes).ok().map(|text| (path, text)));
+                out.insert(path, fs::read_to_string(entry.path()).expect("readable"));
             }
         }
     }

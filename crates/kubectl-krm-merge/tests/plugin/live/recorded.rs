@@ -97,7 +97,7 @@ fn every_scenario_ends_in_the_object_that_kubectl_apply_got() {
 #[test]
 fn every_odd_shape_ends_as_under_kubectl_and_is_shown_as_it_was() {
     let folder_of_shapes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live-shapes");
-    let shapes = Recording::read(&folder_of_shapes, "jsonl.gz").expect("the shapes");
+    let shapes = Recording::read(&folder_of_shapes, "jsonl").expect("the shapes");
     assert!(shapes.scenarios.len() > 76 + 55);
     check("apply", &[shapes], |recording, scenario| {
         let mut faults = ends(recording, scenario);
