@@ -243,8 +243,8 @@ fn combined(path: &str, form: FileForm, merged: &Combined, treatment: Treatment)
 }
 
 /// A result about a file.
-fn of_file(path: &str, outcome: Event) -> Event {
-    Event { file: Some(event::File { path: path.to_owned(), index: None }), ..outcome }
+fn of_file(path: &str, event: Event) -> Event {
+    Event { file: Some(event::File { path: path.to_owned(), index: None }), ..event }
 }
 
 /// The result for rules of the user that pick a side and select this file, but cannot decide its conflict.

@@ -31,7 +31,7 @@ pub use message::{Message, Word};
 pub use owned::{About, called, named};
 pub use what::{
     Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Lacks, LeftUpstream,
-    Margin, Missed, NoYaml, Privacy, Stays, TextForm, TextPlace, What, WhyUnread,
+    Margin, Missed, MovedResource, NoYaml, Privacy, Stays, TextForm, TextPlace, What, WhyUnread,
 };
 pub use words::{counted, next_step};
 

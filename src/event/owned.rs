@@ -195,7 +195,7 @@ fn noticed(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, privacy: 
 }
 
 impl Clash {
-    /// A conflict of which nothing but this is known, and which a person must decide.
+    /// An open conflict. It has nothing but what the sides did.
     pub fn open(dispute: Dispute) -> Self {
         let (place, shown, notes) = (ClashPlace::Field(String::new()), Sides::default(), Vec::new());
         Self { place, dispute, shown, original: None, settled: Settled::Open, notes }
@@ -250,9 +250,9 @@ fn of_place(conflict: &Conflict<'_>, about: About<'_, '_>, ruling: Ruling<'_>, b
     notes.extend(is_sum(&conflict.path).then_some(ClashNote::Sum));
     let place = ClashPlace::Field(conflict.path.keyed());
     let clash = Clash { place, dispute, shown, original, settled, notes };
-    let outcome = of_clash(ruling, clash).about(resource);
+    let event = of_clash(ruling, clash).about(resource);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
-    Event { field, here: Some(here.start()), is_secret: privacy.hides(), ..outcome }
+    Event { field, here: Some(here.start()), is_secret: privacy.hides(), ..event }
 }
 
 /// What the sides did at a place, and which values are shown.
@@ -375,7 +375,7 @@ fn notes_of<'a>(
     note.into_iter().collect()
 }
 
-/// A conflict of a whole resource, of which one side changed these places.
+/// A conflict of a whole resource. One side changed these places in it.
 fn of_resource(
     resource: &Resource<'_>,
     did: [Did; 2],
@@ -386,7 +386,7 @@ fn of_resource(
 ) -> Event {
     let clash = Clash {
         place: ClashPlace::Fields(places.to_vec()),
-        dispute: Dispute::Resource { did, places: places.to_vec() },
+        dispute: Dispute::Resource { did },
         shown: Sides::default(),
         original: Some(original),
         settled,

@@ -130,10 +130,10 @@ pub enum What {
     DeletedAs(String),
     /// A resource that is new upstream may be one that upstream deleted.
     MayHaveMoved {
-        /// The new one: its identity, and its file if the identities are the same.
-        came: [Option<String>; 2],
+        /// The new one.
+        came: MovedResource,
         /// The deleted one.
-        left: [Option<String>; 2],
+        left: MovedResource,
         /// What happened to the deleted one in dest.
         fate: LeftUpstream,
     },
@@ -447,12 +447,10 @@ pub enum Dispute {
     },
     /// Both changed the comments around all resources of a file.
     Margin(Margin),
-    /// One side changed a resource, and the other one deleted it.
+    /// One side changed a resource, at the places of the conflict, and the other one deleted it.
     Resource {
         /// Dest's action, then updated's.
         did: [Did; 2],
-        /// The places that changed.
-        places: Vec<String>,
     },
     /// Both moved a resource, to these files.
     Moves(Sides<String>),
@@ -469,7 +467,7 @@ pub enum Dispute {
         form: FileForm,
         /// By which parts it was merged.
         how: Combined,
-        /// The places where the changes overlap, of which nothing else tells.
+        /// The places where the changes overlap, without those that another event tells.
         overlaps: Vec<String>,
     },
 }
@@ -532,7 +530,7 @@ pub struct Noticed {
     pub side: Role,
 }
 
-/// Whether a message may show what stands beside a value, such as a comment.
+/// Whether a message may show the texts beside a value, such as a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privacy {
     /// It may.
@@ -548,6 +546,15 @@ pub enum Inside {
     Resource,
     /// A file without a name.
     File,
+}
+
+/// A resource that may have moved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MovedResource {
+    /// Its identity.
+    pub name: String,
+    /// Its file, if the identity was the same before.
+    pub path: Option<String>,
 }
 
 /// A place in a text.

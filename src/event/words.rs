@@ -16,7 +16,8 @@ use krm_yaml::{Kind, shown};
 use super::Event;
 use super::what::{
     Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
-    LeftUpstream, Majority, Margin, Missed, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace, What, WhyUnread,
+    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace,
+    What, WhyUnread,
 };
 use crate::decision::Miss;
 use crate::name::Name;
@@ -231,8 +232,8 @@ pub fn what_of(clash: &Clash, names: Sides<&str>) -> String {
             let place = if *margin == Margin::Above { "above" } else { "below" };
             format!("{dest} and {updated} changed the comments {place} all resources in different ways")
         }
-        Dispute::Resource { did, places } => {
-            format!("{} ({})", changed_by(names, THE_RESOURCE, *did), listed(places))
+        Dispute::Resource { did } => {
+            format!("{} ({})", changed_by(names, THE_RESOURCE, *did), listed(clash.fields()))
         }
         Dispute::Moves(paths) => {
             let paths = Sides::of(|side| Some(format!("it in \"{}\"", paths[side])));
@@ -446,10 +447,10 @@ fn unclear_name(unclear: &[Majority]) -> String {
 
 /// The message for a new resource that may be a moved one, because a deleted one has the same kind and name, but another version, group or
 /// file.
-fn may_have_moved(resources: [&[Option<String>; 2]; 2], fate: LeftUpstream) -> String {
-    let called = |[name, path]: &[Option<String>; 2]| {
+fn may_have_moved(resources: [&MovedResource; 2], fate: LeftUpstream) -> String {
+    let called = |MovedResource { name, path }: &MovedResource| {
         let path = path.as_ref().map(|path| format!(" (\"{path}\")"));
-        format!("{}{}", ticked(name.as_deref().unwrap_or_default()), path.unwrap_or_default())
+        format!("{}{}", ticked(name), path.unwrap_or_default())
     };
     let fate = match fate {
         LeftUpstream::Kept => "is kept",

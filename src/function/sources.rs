@@ -215,14 +215,14 @@ fn tell_unmet(
             },
         };
         let own = named(source);
-        let outcome = match mode {
+        let event = match mode {
             Mode::Strategic => Event::of(What::NoPartner { source: own, alike }),
             Mode::TwoWay | Mode::ThreeWay => {
                 let severity = if is_meant { Severity::Warning } else { Severity::Info };
                 Event { severity, ..Event::of(What::Added { source: own, alike }) }
             }
         };
-        results.tell([outcome.about(source)])?;
+        results.tell([event.about(source)])?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
 use crate::config::Role;
-use crate::event::{Counts, Event, LeftUpstream, Severity, What, named};
+use crate::event::{Counts, Event, LeftUpstream, MovedResource, Severity, What, named};
 use crate::results::Results;
 use crate::roles::Roles;
 
@@ -75,7 +75,7 @@ pub(super) fn tell_moves(
         let is_same = came.identity == left.identity;
         let called = |resource: &Resource<'_>| {
             let path = resource.relative_path.filter(|_| is_same).map(str::to_owned);
-            [Some(named(resource)), path]
+            MovedResource { name: named(resource), path }
         };
         let what = What::MayHaveMoved { came: called(came), left: called(left), fate: *fate };
         results.tell([Event::of(what).about(came)])?;

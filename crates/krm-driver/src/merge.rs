@@ -243,12 +243,12 @@ impl<'r, 'a> Merge<'r, 'a> {
         let member = &resource.merged.member;
         resource.merged.conflicts(&mut |conflict| {
             let ruling = OnConflict::Fail.into();
-            let mut outcome = Event::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
+            let mut event = Event::of_conflict(&conflict, String::new(), ruling, self.rules.budget);
             if name_of(member).is_none() {
-                outcome.resource_ref = None;
-                outcome.file = Some(File { path: called(member), index: None });
+                event.resource_ref = None;
+                event.file = Some(File { path: called(member), index: None });
             }
-            told.conflicts.push(outcome);
+            told.conflicts.push(event);
         });
     }
 

@@ -256,7 +256,7 @@ impl Fields {
         2 * covered.owned >= covered.all
     }
 
-    /// How much of an applied value some fields cover. A list of which they cover nothing is one value. A null need not be covered, because
+    /// How much of an applied value some fields cover. A list counts as one value if they cover nothing of it. A null need not be covered, because
     /// the server keeps no field for it.
     fn covered(fields: Option<&Self>, applied: &Value, schema: Option<Schema<'_>>) -> Covered {
         let inside: Covered = match applied {

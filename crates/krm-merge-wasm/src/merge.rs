@@ -232,24 +232,24 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let open = job.merged()?;
     let budget = open.budget();
     let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
-    let (written, mut outcomes) = open.write(treatment, &budget)?;
-    let mut conflicts = conflicts(&open, &outcomes, &sides, &budget)?;
+    let (written, mut events) = open.write(treatment, &budget)?;
+    let mut conflicts = conflicts(&open, &events, &sides, &budget)?;
     let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
     let carried = if mode == Mode::ThreeWay { carried(input, &sides, &combiner, are_plain) } else { Vec::new() };
     for (_, carried) in &carried {
-        outcomes.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
-        conflicts.extend(carried.results.iter().filter_map(|outcome| conflict_of_file(outcome, &sides.dest)));
-        outcomes.extend(carried.results.iter().cloned());
+        events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
+        conflicts.extend(carried.results.iter().filter_map(|event| conflict_of_file(event, &sides.dest)));
+        events.extend(carried.results.iter().cloned());
     }
-    let failed = outcomes.iter().any(|outcome| outcome.severity == Severity::Error);
+    let failed = events.iter().any(|event| event.severity == Severity::Error);
     let changes = match failed {
         true => Vec::new(),
         false => packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?,
     };
-    outcomes.extend(not_merged(&sides));
-    results::finish(&mut outcomes);
-    let results = outcomes.into_iter().filter(|outcome| outcome.clash().is_none());
-    let results = results.map(|outcome| told(outcome, Some(&sides.dest))).collect();
+    events.extend(not_merged(&sides));
+    results::finish(&mut events);
+    let results = events.into_iter().filter(|event| event.clash().is_none());
+    let results = results.map(|event| told(event, Some(&sides.dest))).collect();
     let mut named: Vec<Change> = changes.iter().map(Change::of).collect();
     let mut files = input.dest.to_owned();
     files.retain(|path, text| !may_hold_resources(path, text));
@@ -410,22 +410,22 @@ fn kustomizations<'a>(sides: &Sides<PackageSide<'a>>) -> Vec<NodeRef<'a>> {
     files.filter(|(path, _)| is_kustomization(path)).flat_map(|(_, document)| document.roots()).collect()
 }
 
-/// The conflicts of a merge, each with its outcome among these.
+/// The conflicts of a merge, each with its event.
 fn conflicts<'a>(
     open: &Open<'a>,
-    outcomes: &[Event],
+    events: &[Event],
     sides: &Sides<PackageSide<'a>>,
     budget: &Budget,
 ) -> Result<Vec<ToldConflict>, Box<Event>> {
     // Both come in the order in which the merge asks for decisions.
-    let mut told = outcomes.iter().filter_map(|outcome| Some((outcome, outcome.clash()?))).peekable();
+    let mut told = events.iter().filter_map(|event| Some((event, event.clash()?))).peekable();
     let mut conflicts = Vec::new();
     if told.peek().is_none() {
         return Ok(conflicts);
     }
     open.conflicts(|view| {
-        if let Some((outcome, clash)) = told.next() {
-            conflicts.push(conflict(view, outcome, clash, &sides.dest, budget));
+        if let Some((event, clash)) = told.next() {
+            conflicts.push(conflict(view, event, clash, &sides.dest, budget));
         }
     })?;
     Ok(conflicts)
@@ -433,14 +433,14 @@ fn conflicts<'a>(
 
 fn conflict(
     view: &ConflictView<'_, '_>,
-    outcome: &Event,
+    event: &Event,
     clash: &Clash,
     dest: &PackageSide<'_>,
     budget: &Budget,
 ) -> ToldConflict {
     let json = |tree: &Tree<'_>| splice::json_of(tree, budget).ok();
     let values = Sides::of(|side| view.values[side].as_ref().and_then(json));
-    let secret = outcome.is_secret;
+    let secret = event.is_secret;
     let shown = |side: Side| values[side].as_deref().filter(|_| !secret).and_then(yaml);
     let case = view.resource.identity.and_then(|identity| case(view, identity, &values, secret));
     ToldConflict {
@@ -448,8 +448,8 @@ fn conflict(
         outcome: clash.outcome(),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
-        resource: outcome.resource_ref.clone(),
-        place: place(outcome, Some(dest)),
+        resource: event.resource_ref.clone(),
+        place: place(event, Some(dest)),
         path: view.path.keyed(),
         original: shown(Side::Original),
         updated: shown(Side::Updated),
@@ -460,25 +460,25 @@ fn conflict(
 }
 
 /// A conflict of a file without resources. Rules decide it by its path.
-fn conflict_of_file(outcome: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
-    let clash = outcome.clash()?;
+fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
+    let clash = event.clash()?;
     let shown = |value: Option<&serde_yaml::Value>| {
-        value.filter(|_| !outcome.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
+        value.filter(|_| !event.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
     };
-    let field = outcome.field.as_ref();
-    let original = clash.original.as_ref().filter(|_| !outcome.is_secret);
+    let field = event.field.as_ref();
+    let original = clash.original.as_ref().filter(|_| !event.is_secret);
     Some(ToldConflict {
         what: clash.what(),
         outcome: clash.outcome(),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
         resource: None,
-        place: place(outcome, Some(dest)),
+        place: place(event, Some(dest)),
         path: field.map(|field| field.path.clone()).unwrap_or_default(),
         original: original.and_then(|json| yaml(json)),
         updated: shown(field.and_then(|field| field.proposed_value.as_ref())),
         dest: shown(field.and_then(|field| field.current_value.as_ref())),
-        secret: outcome.is_secret,
+        secret: event.is_secret,
         case: None,
     })
 }
@@ -519,22 +519,22 @@ fn yaml(json: &str) -> Option<String> {
     serde_yaml::to_string(&value).ok()
 }
 
-fn told(outcome: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {
-    let place = place(&outcome, dest);
-    let (message, reason) = (outcome.without_place(), outcome.reason());
-    ToldResult { severity: outcome.severity, message, reason, resource: outcome.resource_ref, place }
+fn told(event: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {
+    let place = place(&event, dest);
+    let (message, reason) = (event.without_place(), event.reason());
+    ToldResult { severity: event.severity, message, reason, resource: event.resource_ref, place }
 }
 
 /// The place of a result: in a text that cannot be read, or in dest.
-fn place(outcome: &Event, dest: Option<&PackageSide<'_>>) -> Place {
-    if let Some(at) = &outcome.at {
+fn place(event: &Event, dest: Option<&PackageSide<'_>>) -> Place {
+    if let Some(at) = &event.at {
         return Place { file: Some(at.text.clone()), line: Some(at.position.line), column: Some(at.position.column) };
     }
-    let path = outcome.file.as_ref().map(|file| file.path.as_str());
-    let Some(dest) = dest.filter(|_| path.is_some() || outcome.here.is_some()) else { return Place::default() };
+    let path = event.file.as_ref().map(|file| file.path.as_str());
+    let Some(dest) = dest.filter(|_| path.is_some() || event.here.is_some()) else { return Place::default() };
     let path = path.unwrap_or_default();
     let at = dest.documents().find(|(own, _)| *own == path);
-    let position = at.zip(outcome.here).map(|((_, document), here)| document.position(here));
+    let position = at.zip(event.here).map(|((_, document), here)| document.position(here));
     let name = if path.is_empty() { "dest".to_owned() } else { format!("dest/{path}") };
     Place {
         file: Some(name),

@@ -144,8 +144,14 @@ impl<'a> Making<'a> {
         self.held.push(HeldPlace { path: self.path.clone(), at, holds });
     }
 
-    /// All of dest's value, held if a three-way merge can also take a later release's change of it.
-    fn whole(&mut self, Pair { original, dest }: Pair<'a>) -> Tree<'a> {
+    /// All of dest's value, held.
+    fn whole(&mut self, pair: Pair<'a>) -> Tree<'a> {
+        self.hold_whole(pair);
+        Tree::Node(pair.dest)
+    }
+
+    /// Holds a value as a whole, if a three-way merge could also take a later release's change of it.
+    fn hold_whole(&mut self, Pair { original, dest }: Pair<'a>) {
         let [old, new] = [original, dest].map(NodeRef::resolve);
         let is_several_lines = |node: NodeRef<'_>| {
             node.as_str().is_some_and(|text| text.trim_end().contains('\n') || node.text().contains('\n'))
@@ -163,7 +169,6 @@ impl<'a> Making<'a> {
         if can_merge {
             self.hold(dest, Holds::Whole);
         }
-        Tree::Node(dest)
     }
 
     /// The shortest value that changes nothing in a field.
@@ -276,7 +281,7 @@ impl<'a> Making<'a> {
         let [old, new] = [pair.original, pair.dest].map(|list| by_id(list, &inside.by));
         let is_moved = is_moved(&old, &new);
         if is_moved && cursor.mode() != Mode::Strategic {
-            self.whole(pair);
+            self.hold_whole(pair);
             return (Some(replaced(pair.dest)), Vec::new());
         }
         let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
@@ -320,7 +325,7 @@ impl<'a> Making<'a> {
             old.iter().filter(|(id, _)| !in_dest.contains(id)).map(|(_, value)| Tree::Node(*value)).collect();
         let is_moved = is_moved(&old, &new);
         if (is_moved || !gone.is_empty()) && cursor.mode() != Mode::Strategic {
-            self.whole(pair);
+            self.hold_whole(pair);
             return (Some(replaced(pair.dest)), Vec::new());
         }
         let added = new.iter().filter(|(id, _)| !in_original.contains(id));

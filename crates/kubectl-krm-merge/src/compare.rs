@@ -35,7 +35,7 @@ use crate::pairs::{Pair, pairs};
 use crate::plain::{Kind, Plain, PlainDocument, PlainFile};
 use crate::setting;
 use crate::upgrade;
-use shown::{Differing, markdown, outcomes};
+use shown::{Differing, events, markdown};
 
 /// Prints the differences.
 ///
@@ -141,10 +141,10 @@ fn print(
             found.iter().map(name).chain(of_files).for_each(|name| page.line(&name));
         }
         Compared::Json => {
-            let outcomes = outcomes(found, files, &budget)?;
-            page.data(&indented(&serde_json::to_string(&outcomes)?));
+            let events = events(found, files, &budget)?;
+            page.data(&indented(&serde_json::to_string(&events)?));
         }
-        Compared::Results => page.data(&to_yaml(&outcomes(found, files, &budget)?, &budget)?),
+        Compared::Results => page.data(&to_yaml(&events(found, files, &budget)?, &budget)?),
         Compared::Markdown => page.data(&markdown(found, files, &budget)),
     }
     page.print()

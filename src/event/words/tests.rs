@@ -54,8 +54,8 @@ fn each_event_has_its_sentence() {
         (What::DeletedAs(text("A a")), "deleted, for upstream deleted `A a`, which has this name in dest"),
         (
             What::MayHaveMoved {
-                came: [Some(text("A a")), Some(text("b.yaml"))],
-                left: [Some(text("A a")), Some(text("a.yaml"))],
+                came: MovedResource { name: text("A a"), path: Some(text("b.yaml")) },
+                left: MovedResource { name: text("A a"), path: Some(text("a.yaml")) },
                 fate: LeftUpstream::Kept,
             },
             "`A a` (\"b.yaml\") is new and `A a` (\"a.yaml\") is kept: it may be a move, and local edits of the old one are not carried over",
@@ -238,10 +238,6 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         ),
         (Dispute::Margin(Margin::Below), "dest and updated changed the comments below all resources in different ways"),
         (
-            Dispute::Resource { did: [Did::Changed, Did::Deleted], places: vec![text("a"); 5] },
-            "updated deleted the resource and dest changed it (`a`, `a`, `a`, and 2 more)",
-        ),
-        (
             Dispute::File { form: FileForm::NoResourcesAnyMore, did: [Did::ReplacedByResources, Did::Changed] },
             "dest replaced the file (it no longer holds resources) by resources and updated changed it",
         ),
@@ -253,6 +249,10 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         let open = Clash { shown: shown.clone(), ..Clash::open(dispute) };
         assert_eq!(said(&What::Conflict(Box::new(open))), format!("{want}{values}; someone must decide"));
     }
+    let dispute = Dispute::Resource { did: [Did::Changed, Did::Deleted] };
+    let places = Clash { place: ClashPlace::Fields(vec![text("a"); 5]), ..Clash::open(dispute) };
+    let want = "updated deleted the resource and dest changed it (`a`, `a`, `a`, and 2 more)";
+    assert_eq!(what_of(&places, Sides::of(Side::name)), want);
     let paths = Sides { original: text("a"), updated: text("b"), dest: text("c") };
     let moves = Clash::open(Dispute::Moves(paths));
     let want = "both sides moved the resource: dest has it in \"c\", updated has it in \"b\", original had it in \"a\"";

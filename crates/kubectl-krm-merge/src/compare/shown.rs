@@ -151,7 +151,7 @@ pub fn summary(found: &[Differing<'_>], files: &[PlainFile]) -> Option<String> {
 ///
 /// # Errors
 /// They take more than is left of the budget.
-pub fn outcomes(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> Result<Vec<Event>, Exceeded> {
+pub fn events(found: &[Differing<'_>], files: &[PlainFile], budget: &Budget) -> Result<Vec<Event>, Exceeded> {
     let mut all = Vec::new();
     for one in found {
         if one.found.is_empty() {

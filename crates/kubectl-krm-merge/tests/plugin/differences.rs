@@ -192,7 +192,7 @@ fn applied(folder: &Folder, mode: &str, state: &str, other: &str) -> BTreeSet<us
     assert_eq!(ran.code, Some(0), "{ran:?}\n{}", folder.read("patch.yaml"));
     let differences: Vec<Value> =
         serde_json::from_str(&folder.run(&["diff", state, other, "-o", "json"]).stdout).expect("JSON");
-    // A map of which the patch removes all fields stays as an empty one, also where the next release has removed it. And where the release
+    // If the patch removes all fields of a map, an empty map stays, also where the next release has removed it. And where the release
     // adds elements, too, the patch puts its own after those.
     let is_known = |difference: &&Value| {
         let [old, new] = ["currentValue", "proposedValue"].map(|value| &difference["field"][value]);

@@ -40,7 +40,7 @@ fn the_patch_is_the_smallest_that_makes_of_original_what_dest_is() {
             "p:1\n      - name: new # ours\n        image: n\n",
             container("      - name: new # ours\n        image: n\n"),
         ),
-        // The neighbour is one of which the patch takes nothing back.
+        // The patch takes nothing back of this neighbour.
         (
             "# few\n",
             "# few\n  # ours\n  paused: true\n",
