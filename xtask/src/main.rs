@@ -1,5 +1,5 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask wasm` the package for JavaScript, `cargo xtask pictures` the pictures of the pages, and `cargo xtask test` runs all tests.
+//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask wasm` the package for JavaScript, `cargo xtask pictures` the pictures of the pages, `cargo xtask style` counts what their style asks to avoid, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
@@ -9,6 +9,7 @@ mod dist;
 mod machine;
 mod pictures;
 mod release;
+mod style;
 mod table;
 mod test;
 mod wasm;
@@ -33,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask dist pack
        cargo xtask wasm
        cargo xtask pictures [--check]
+       cargo xtask style [FOLDER]
        cargo xtask test [ARGUMENTS]
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-schema/src/schema where not given) from documents of Kubernetes' types, newest version last.
@@ -57,6 +59,8 @@ wasm makes the package for JavaScript in target/wasm, which dist packs if it is 
 pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH. --check compares those of tmux with what
 is there.
 
+style counts what docs/STYLE.md asks to avoid, on each page of the book or in FOLDER, beside the book of kpt. It fails nothing.
+
 test runs all tests, and says at the end what they skipped. `cargo test` gets the ARGUMENTS, too.";
 
 fn main() -> ExitCode {
@@ -77,6 +81,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("dist") => dist::run(args),
         Some("wasm") => wasm::run(),
         Some("pictures") => pictures::run(args),
+        Some("style") => style::run(args),
         Some("test") => test::run(args),
         _ => Err(USAGE.into()),
     }
