@@ -340,10 +340,13 @@ set and not `0`, output that is no data is coloured outside of a terminal, too.
 /// The section with the link to the documentation of a command.
 fn documentation(command: &str) -> Section {
     let text = match command {
-        "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
-        "three-way" | "upgrade" | "get" | "list" | "log" | "cache" => {
+        "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/merging.md#overlays-and-patches",
+        "three-way" | "upgrade" | "get" | "list" | "log" => {
             "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md"
         }
+        "cache" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/package-record.md#cache",
+        "diff" | "extract" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/fork.md",
+        "explain" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/merging.md#ask-how-a-type-merges",
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",

@@ -44,7 +44,8 @@ fn pages() -> Vec<String> {
     let examples = fs::read_dir(root().join("examples")).expect("examples").map(|e| e.expect("an entry").file_name());
     let examples = examples.map(|name| format!("examples/{}/README.md", name.display()));
     let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "functions/merge/README.md"];
-    let others = others.into_iter().chain(["DEPENDENCIES.md", "TESTING.md", "benches/README.md", COMPARISON]);
+    let others =
+        others.into_iter().chain(["DEPENDENCIES.md", "TESTING.md", "benches/README.md", "docs/STYLE.md", COMPARISON]);
     let others = others.map(str::to_owned);
     others
         .chain(["crates/krm-merge/README.md", "bots/fleet/README.md"].map(str::to_owned))
@@ -512,6 +513,73 @@ fn each_link_between_pages_leads_somewhere() {
         }
     }
     assert!(checked > 60, "{checked}");
+}
+
+#[test]
+fn each_old_address_of_a_page_leads_somewhere() {
+    let (text, book) = (read("docs/book.toml"), book());
+    let (_, table) = text.split_once("[output.html.redirect]\n").expect("the last table");
+    let path = |address: &str| format!("docs/src/{}", address.trim_start_matches('/').replace(".html", ".md"));
+    let rows: Vec<[&str; 2]> = table
+        .lines()
+        .filter_map(|line| line.split_once(" = ").map(|(old, new)| [old, new].map(|s| s.trim_matches('"'))))
+        .collect();
+    assert_eq!(rows.len(), table.lines().count());
+    for [old, new] in rows {
+        assert!(!book.contains(&path(old)), "{old} is a page");
+        let (page, anchor) = new.split_once('#').unwrap_or((new, ""));
+        let is_there =
+            || book.contains(&path(page)) && (anchor.is_empty() || anchors(&read(path(page))).contains(anchor));
+        assert!(new.starts_with(HOME) || is_there(), "{old}: {new}");
+    }
+}
+
+/// The values of `-o` that the help of a command lists.
+fn formats(command: &str) -> Vec<String> {
+    let help = run(Command::new(env!("CARGO_BIN_EXE_kubectl-krm_merge")).args([command, "--help"])).passes().stdout;
+    let (_, behind) = help.split_once("--output <OUTPUT>").expect("the flag");
+    let of_flag = behind.lines().take_while(|line| !line.starts_with("  -") && !line.trim_start().starts_with("--"));
+    of_flag.filter_map(|line| Some(line.trim().strip_prefix("- ")?.split_once(':')?.0.to_owned())).collect()
+}
+
+/// The texts in quotes between two lines of a source.
+fn quoted(source: &str, begin: &str, end: &str) -> Vec<String> {
+    let text = read(source);
+    let part = text.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).expect("a part").0;
+    part.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What a program can be asked for, and what it reads in an answer.
+#[test]
+fn each_format_and_each_reason_is_on_its_page() {
+    let missing = |page: &str, names: &[String], as_written: fn(&str) -> String| {
+        let text = read(page);
+        assert!(names.len() > 5, "{page}: {names:?}");
+        let missing: Vec<&String> = names.iter().filter(|name| !text.contains(&as_written(name))).collect();
+        assert_eq!(missing, [""; 0], "{page}");
+    };
+    missing("docs/src/plugin.md", &formats("three-way"), |name| format!("`-o {name}`"));
+    missing("docs/src/fork.md", &formats("diff"), |name| format!("`{name}`"));
+    let mut reasons = quoted("src/event.rs", "pub fn reason(&self)", "_ => return None");
+    reasons.extend(["added", "removed", "changed"].map(str::to_owned));
+    missing("docs/src/plugin.md", &reasons, |name| format!("`{name}`"));
+}
+
+#[test]
+fn each_error_that_the_page_for_trouble_explains_is_printed() {
+    let text = read("docs/src/faq.md");
+    let (_, section) = text.split_once("## What do krm-merge's errors mean?").expect("a section");
+    let rows = section.split("\n## ").next().unwrap_or_default().lines().filter_map(|line| line.strip_prefix("| `"));
+    let errors: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert!(errors.len() > 3, "{errors:?}");
+    let sources = ["crates", "src"].into_iter().flat_map(|folder| {
+        let files = run::files(&root().join(folder)).into_iter();
+        files.filter(|(path, _)| path.ends_with(".rs") && !path.contains("tests")).map(|(_, text)| text)
+    });
+    let sources: Vec<String> = sources.collect();
+    for error in errors {
+        assert!(sources.iter().any(|text| text.contains(error)), "{error}");
+    }
 }
 
 /// What SECURITY.md says of what is not trusted is held by the tests that it names.
