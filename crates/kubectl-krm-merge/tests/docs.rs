@@ -538,15 +538,22 @@ fn each_old_address_of_a_page_leads_somewhere() {
 fn formats(command: &str) -> Vec<String> {
     let help = run(Command::new(env!("CARGO_BIN_EXE_kubectl-krm_merge")).args([command, "--help"])).passes().stdout;
     let (_, behind) = help.split_once("--output <OUTPUT>").expect("the flag");
-    let of_flag = behind.lines().take_while(|line| !line.starts_with("  -") && !line.trim_start().starts_with("--"));
+    let of_flag = behind.lines().take_while(|line| line.is_empty() || line.starts_with("          "));
     of_flag.filter_map(|line| Some(line.trim().strip_prefix("- ")?.split_once(':')?.0.to_owned())).collect()
 }
 
+/// The sources of the programs, without the files of tests.
+fn sources() -> Vec<String> {
+    let of = |folder: &str| run::files(&root().join(folder)).into_iter();
+    let files = ["crates", "src"].into_iter().flat_map(of);
+    files.filter(|(path, _)| path.ends_with(".rs") && !path.contains("tests")).map(|(_, text)| text).collect()
+}
+
 /// The texts in quotes between two lines of a source.
-fn quoted(source: &str, begin: &str, end: &str) -> Vec<String> {
-    let text = read(source);
-    let part = text.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).expect("a part").0;
-    part.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+fn quoted(begin: &str, end: &str) -> Vec<String> {
+    let sources = sources();
+    let mut parts = sources.iter().filter_map(|text| Some(text.split_once(begin)?.1.split_once(end)?.0));
+    parts.next().expect("a part").split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// What a program can be asked for, and what it reads in an answer.
@@ -560,7 +567,7 @@ fn each_format_and_each_reason_is_on_its_page() {
     };
     missing("docs/src/plugin.md", &formats("three-way"), |name| format!("`-o {name}`"));
     missing("docs/src/fork.md", &formats("diff"), |name| format!("`{name}`"));
-    let mut reasons = quoted("src/event.rs", "pub fn reason(&self)", "_ => return None");
+    let mut reasons = quoted("pub fn reason(&self)", "_ => return None");
     reasons.extend(["added", "removed", "changed"].map(str::to_owned));
     missing("docs/src/plugin.md", &reasons, |name| format!("`{name}`"));
 }
@@ -572,11 +579,7 @@ fn each_error_that_the_page_for_trouble_explains_is_printed() {
     let rows = section.split("\n## ").next().unwrap_or_default().lines().filter_map(|line| line.strip_prefix("| `"));
     let errors: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
     assert!(errors.len() > 3, "{errors:?}");
-    let sources = ["crates", "src"].into_iter().flat_map(|folder| {
-        let files = run::files(&root().join(folder)).into_iter();
-        files.filter(|(path, _)| path.ends_with(".rs") && !path.contains("tests")).map(|(_, text)| text)
-    });
-    let sources: Vec<String> = sources.collect();
+    let sources = sources();
     for error in errors {
         assert!(sources.iter().any(|text| text.contains(error)), "{error}");
     }
