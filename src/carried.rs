@@ -18,13 +18,13 @@ use krm_tree::tree::{Pick, Taking};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, NodeRef};
 
-use crate::decision::{Decision, Take};
-pub use crate::event::AsText;
-use crate::event::{self, Clash, ClashNote, ClashPlace, Did, Dispute, Event, FileForm, Severity, What};
 use crate::line_end::LineEnd;
-use crate::name::Name;
 use combine::Combined;
 pub use combine::Combiner;
+use krm_merge::decision::{Decision, Take};
+pub use krm_merge::event::AsText;
+use krm_merge::event::{self, Clash, ClashNote, ClashPlace, Did, Dispute, Event, FileForm, Severity, What};
+use krm_merge::name::Name;
 use related::may_be_one;
 pub use related::text;
 
@@ -164,7 +164,8 @@ impl CarriedFile<'_> {
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && here != old
             && made_by.is_none()
-            && let Some(merged) = combiner.combined(path, form.name(path, why, [old, new, here]), [old, new, here])
+            && let Some(merged) =
+                combiner.combined(path, name_for_engine(form, path, why, [old, new, here]), [old, new, here])
             && !(is_own && merged.text.is_in_conflict())
         {
             carried.results.extend(combined(path, form, &merged, treatment));
@@ -204,18 +205,16 @@ impl CarriedFile<'_> {
     }
 }
 
-impl FileForm {
-    /// The name by which the engine chooses how to merge the file. A file that holds resources on one side only has no name, so it is
-    /// merged by line, unless the file is of one kind on all sides.
-    fn name<'p>(self, path: &'p str, why: Option<AsText>, texts: [&[u8]; 3]) -> Option<&'p str> {
-        match self {
-            // A stream has no path.
-            _ if why == Some(AsText::Document) && !names_document(path) => Some("stdin.yaml"),
-            Self::NoResources | Self::NoResourcesAnyMore | Self::AsText(AsText::Unnamed | AsText::Document) => {
-                Some(path)
-            }
-            Self::AsText(AsText::Mixed | AsText::Repeated) => are_of_one_kind(texts).then_some(path),
+/// The name by which the engine chooses how to merge a file. A file that holds resources on one side only has no name, so it is merged by
+/// line, unless the file is of one kind on all sides.
+fn name_for_engine<'p>(form: FileForm, path: &'p str, why: Option<AsText>, texts: [&[u8]; 3]) -> Option<&'p str> {
+    match form {
+        // A stream has no path.
+        _ if why == Some(AsText::Document) && !names_document(path) => Some("stdin.yaml"),
+        FileForm::NoResources | FileForm::NoResourcesAnyMore | FileForm::AsText(AsText::Unnamed | AsText::Document) => {
+            Some(path)
         }
+        FileForm::AsText(AsText::Mixed | AsText::Repeated) => are_of_one_kind(texts).then_some(path),
     }
 }
 

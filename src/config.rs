@@ -24,50 +24,21 @@ use krm_schema::schema::{Inference, ListRule, NoTypes, Types};
 use krm_tree::limit::{Asked, Budget, Kind, Limit};
 use krm_yaml::{Error, NodeRef};
 
-use crate::aim::Aim;
-use crate::decision::{Decision, Decisions};
-use crate::glob::Glob;
-use crate::name::Name;
 pub use checked::{Wrong, target};
 pub use definition::definition;
 pub(crate) use deserialize::one_of;
 pub use edits::{Action, EditInput, are_edits, edits_in};
+use krm_merge::aim::Aim;
+use krm_merge::decision::{Decision, Decisions};
+use krm_merge::glob::Glob;
+use krm_merge::name::Name;
+use krm_merge::role::Role;
 pub use written::{Merge, WrittenRule, WrittenTarget, json_schema, openapi_schema};
 
 /// The group and version of the functionConfig.
 pub const API_VERSION: &str = "krm-merge.dev/v1alpha1";
 /// The kind of the functionConfig.
 pub const KIND: &str = "Merge";
-
-/// A part that resources play in a merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
-    /// The resources that are merged into dest, in TwoWay and Strategic.
-    Source,
-    /// The common earlier state of dest and updated, in ThreeWay.
-    Original,
-    /// The new state of original, in ThreeWay.
-    Updated,
-}
-
-impl Role {
-    /// Its name, in the functionConfig and as the value of `config.kubernetes.io/merge-source`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Source => "source",
-            Self::Original => "original",
-            Self::Updated => "updated",
-        }
-    }
-
-    /// The roles that a mode has besides dest.
-    pub fn of(mode: Mode) -> &'static [Self] {
-        match mode {
-            Mode::TwoWay | Mode::Strategic => &[Self::Source],
-            Mode::ThreeWay => &[Self::Original, Self::Updated],
-        }
-    }
-}
 
 /// The functionConfig, in the form that the program works with.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use krm_tree::sides::Sides;
 use krm_yaml::{Document, Error, NodeRef};
 
 use crate::config::Config;
-use crate::event::{Event, Severity};
 use crate::function::{Job, Output, Texts, Verdict, Written, edited_by};
 use crate::resource_list::ResourceList;
 use crate::results;
+use krm_merge::event::{Event, Severity};
 
 /// The name of the documents in messages.
 const STDIN: &str = "stdin";

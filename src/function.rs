@@ -25,13 +25,15 @@ use krm_tree::tree::{Pick, Tree};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edited, Error, NodeRef, TextEdits};
 
-use crate::config::{Config, Mode, Role};
-use crate::decision::{ConflictView, Decision};
-use crate::event::{Event, ResourceRef, What};
+use crate::config::{Config, Mode};
+
 use crate::resource_list::ResourceList;
 use crate::results::{self, Results};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
+use krm_merge::decision::{ConflictView, Decision};
+use krm_merge::event::{Event, File, ResourceRef, TextForm, TextPlace, What};
+use krm_merge::role::Role;
 use output::verdict;
 pub use output::{Output, Verdict};
 use run::Run;
@@ -97,19 +99,20 @@ fn write<'s>(
 }
 
 /// The result with its place in the file that the user knows, if the place is in stdin or in a text of the functionConfig.
-fn in_file(list: &ResourceList<'_>, result: Event) -> Event {
-    let Some(at) = result.at.clone() else { return result };
+fn in_file(list: &ResourceList<'_>, mut result: Event) -> Event {
+    let Some(at) = result.at() else { return result };
     // A field with several documents is one text: `spec.source[0].yaml, document 2`.
     let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
-    let why = result.without_place();
-    let (position, why) = match at.text == STDIN {
-        true => (Some(at.position), why),
-        false => (list.in_text(field, at.position), format!("{}: {why}", at.text)),
+    let (position, inside) = match at.text == STDIN {
+        true => (Some(at.position), None),
+        false => (list.in_text(field, at.position), Some(at.text.clone())),
     };
-    match position.and_then(|position| list.in_file(position)) {
-        Some(place) => result.moved_to(place, why),
-        None => result,
+    let Some((path, position)) = position.and_then(|position| list.in_file(position)) else { return result };
+    if let Some(place) = result.at_mut() {
+        *place = TextPlace { text: path.clone(), position, form: TextForm::File, inside };
     }
+    result.file.get_or_insert(File { path, index: None });
+    result
 }
 
 fn written<'s>(

@@ -42,25 +42,15 @@ pub mod carried;
 pub mod roles;
 
 pub mod config;
-pub mod decision;
 pub mod recorded;
 
 pub mod marked;
-pub mod newest;
 pub mod resource_list;
 
 pub mod results;
 
-pub mod event;
-
 pub mod explained;
 
-pub mod aim;
-pub mod target;
-
-pub mod glob;
-
 pub mod line_end;
-pub mod name;
 
 pub use function::{Output, Verdict, edited, run};

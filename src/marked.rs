@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::newest::newest_lines;
+use krm_merge::newest::newest_lines;
 use krm_tree::sides::Side;
 
 /// The end of a label that says that this side deleted the whole file.

@@ -12,8 +12,8 @@ use krm_tree::splice::{self, Unwritable};
 use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Error, NodeRef, Place, Position, Style, TextEdits};
 
-use crate::event::Event;
 use crate::results;
+use krm_merge::event::Event;
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -152,7 +152,7 @@ impl<'a> ResourceList<'a> {
         // that is the same.
         let of_results = match results {
             [] => None,
-            results => Some(Document::parse(results::to_yaml(results, &budget)?).map_err(in_stdin)?),
+            results => Some(Document::parse(results::to_yaml(results, |_| None, &budget)?).map_err(in_stdin)?),
         };
         let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
         let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };

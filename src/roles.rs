@@ -12,10 +12,11 @@ use krm_tree::path::SkeletonEnd;
 use krm_tree::sides::Sides;
 use krm_yaml::{Document, Error, NodeRef};
 
-use crate::aim::{Aim, Need};
-use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, Role, are_edits, edits_in};
-use crate::event::{Event, Severity};
-use crate::glob::{Glob, Meant};
+use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, are_edits, edits_in};
+use krm_merge::aim::{Aim, Need};
+use krm_merge::event::{Event, Severity};
+use krm_merge::glob::{Glob, Meant};
+use krm_merge::role::Role;
 
 /// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
+use krm_merge::event::{Counts, Event};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge_function::config::{Config, Role};
-use krm_merge_function::event::{Counts, Event};
+use krm_merge::role::Role;
+use krm_merge_function::config::Config;
 use krm_merge_function::function::{Item, Job, Texts};
 use krm_tree::limit::Budget;
 use krm_yaml::{Document, TextEdits};
@@ -126,6 +127,6 @@ fn messages_name_the_file() {
     let twice = "{apiVersion: v1, kind: T, metadata: {name: a}}\n";
     let error = merge("{mode: TwoWay}", [&[], &[("s.yaml", twice)], &[("x.yaml", twice), ("y.yaml", twice)]]);
     let error = error.expect_err("which of the two is meant");
-    let told = error.message();
+    let told = krm_words::message(&error);
     assert!(told.contains("not 2: x.yaml:1, y.yaml:1; give the source the path"), "{told}");
 }

@@ -5,6 +5,8 @@
 mod render;
 mod support;
 
+use krm_merge::event::to_value;
+use krm_merge_function::results::yaml_of;
 use krm_tree::child::By;
 use krm_tree::limit::Budget;
 use krm_tree::splice::edits;
@@ -42,8 +44,7 @@ fn value_of(node: NodeRef<'_>) -> Value {
             Value::Object(fields.collect())
         }
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge_function::event::to_value(node, &Budget::default()).expect("a scalar"))
-            .expect("a value"),
+        _ => serde_json::to_value(yaml_of(&to_value(node, &Budget::default()).expect("a scalar"))).expect("a value"),
     }
 }
 

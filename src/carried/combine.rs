@@ -17,10 +17,10 @@ use krm_yaml::{Document, NodeRef};
 
 use super::related::text;
 use super::{CarriedSide, Has};
-use crate::config::Role;
-use crate::decision::{ConflictView, Decision, Decisions, Take};
-use crate::event::{About, Event};
-use crate::name::Name;
+use krm_merge::decision::{ConflictView, Decision, Decisions, Take};
+use krm_merge::event::{About, Event};
+use krm_merge::name::Name;
+use krm_merge::role::Role;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {

@@ -5,8 +5,8 @@ use krm_yaml::NodeRef;
 
 use super::NamedRule;
 use super::written::{WrittenRule, WrittenTarget};
-use crate::name::Name;
-use crate::target::{Target, TargetField};
+use krm_merge::name::Name;
+use krm_merge::target::{Target, TargetField};
 
 /// An error in a part of the functionConfig, or of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::{
     Config, From, Input, Keep, Mode, Role, Settings, Task, check_role, check_three_way, folder_at, limit, one_of,
     path_at,
 };
-use crate::aim::Aim;
-use crate::name::Name;
+use krm_merge::aim::Aim;
+use krm_merge::name::Name;
 
 /// The fields that `data` may have.
 const FIELDS: [&str; 11] = [

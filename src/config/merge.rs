@@ -15,10 +15,10 @@ use super::{
     Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, folder_at,
     limit, path_at,
 };
-use crate::aim::{Aim, Need};
-use crate::decision::Decision;
-use crate::name::Name;
-use crate::target::Target;
+use krm_merge::aim::{Aim, Need};
+use krm_merge::decision::Decision;
+use krm_merge::name::Name;
+use krm_merge::target::Target;
 
 const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
 

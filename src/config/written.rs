@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 
 use super::deserialize::OR_RESOURCE;
 use super::{API_VERSION, KIND, checks};
-use crate::decision;
+use krm_merge::decision;
 use schemars::JsonSchema;
 
 /// Merges Kubernetes resources: a source into dest, the change from original to updated into dest, or a strategic merge patch.

@@ -6,10 +6,12 @@
 use krm_merge::resource::Resource;
 use krm_tree::limit::Budget;
 
-use crate::config::{Config, Mode, Role};
-use crate::event::{Event, Missed, Stays, What};
+use crate::config::{Config, Mode};
+
 use crate::results::Results;
 use crate::roles::Roles;
+use krm_merge::event::{Event, Missed, Stays, What};
+use krm_merge::role::Role;
 
 /// Reports one result for each such file. In ThreeWay, the files of original and updated at the same path are one file.
 ///

@@ -22,10 +22,10 @@ use krm_tree::tree::Tree;
 
 use super::output::Verdict;
 use crate::config::Config;
-use crate::decision::Decisions;
-use crate::event::{About, Event};
 use crate::results::Results;
 use crate::roles::Roles;
+use krm_merge::decision::Decisions;
+use krm_merge::event::{About, Event};
 
 /// A lint: tells what it finds in a package, one event after the other, so that the budget of the results stops it.
 type Lint = for<'p, 'a> fn(Package<'p, 'a>, &mut Results<'_>) -> Told;

@@ -1,6 +1,7 @@
 //! [`Output`]: what the function gives back, and whether it went through.
 
-use crate::event::{self, Event, Severity};
+use krm_merge::event::{Event, Severity};
+use krm_words::next_step;
 
 /// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +30,8 @@ impl<Text> Output<Text> {
         let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
         let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.idle().is_some()));
         let excerpt = |r: &Event| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
-        let lines = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat());
-        let stderr = lines.chain(stop.map(event::next_step)).collect();
+        let lines = shown.flat_map(|r| [vec![krm_words::line(r)], excerpt(r)].concat());
+        let stderr = lines.chain(stop.map(next_step)).collect();
         Self { stdout, stderr, verdict: verdict(results) }
     }
 }

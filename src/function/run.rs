@@ -11,11 +11,12 @@ use krm_tree::splice;
 use super::lints::{self, Package, Subject};
 use super::output::Verdict;
 use super::three_way;
-use crate::config::{Config, Mode, Role};
-use crate::decision::{ConflictView, Decisions};
-use crate::event::{Counts, Event, Severity, What};
+use crate::config::{Config, Mode};
 use crate::results::Results;
 use crate::roles::Roles;
+use krm_merge::decision::{ConflictView, Decisions};
+use krm_merge::event::{Counts, Event, Severity, What};
+use krm_merge::role::Role;
 
 /// One run: the decisions of the user, and what was said so far.
 pub(super) struct Run<'a> {

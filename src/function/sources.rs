@@ -7,12 +7,13 @@ use krm_merge_core::patch::{self, Does, Missing};
 use krm_tree::path::FieldPath;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
-use crate::aim::{Aim, Need, Sight};
-use crate::config::{Mode, Role};
-use crate::event::{Alike, Event, Severity, What, named};
+use crate::config::Mode;
 use crate::results::Results;
 use crate::roles::Roles;
-use crate::target::Target;
+use krm_merge::aim::{Aim, Need, Sight};
+use krm_merge::event::{Alike, Event, Severity, What, named};
+use krm_merge::role::Role;
+use krm_merge::target::Target;
 
 /// Merges the sources into dest, one after the other, and reports what each of them is for.
 pub(super) fn merge_sources<'r, 'a>(

@@ -7,10 +7,10 @@ use krm_merge_core::policy::Renames;
 use krm_tree::sides::Sides;
 use krm_yaml::hashed::HashMap;
 
-use crate::config::Role;
-use crate::event::{Counts, Event, LeftUpstream, MovedResource, Severity, What, named};
 use crate::results::Results;
 use crate::roles::Roles;
+use krm_merge::event::{Counts, Event, LeftUpstream, MovedResource, Severity, What, named};
+use krm_merge::role::Role;
 
 /// The merge of the changes from original to updated into dest.
 pub(super) fn three_way<'r, 'a>(

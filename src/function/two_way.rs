@@ -5,8 +5,8 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge::rules::Rules;
 use krm_yaml::hashed::{Empty, HashMap};
 
-use crate::event::{Event, What};
 use crate::roles::Roles;
+use krm_merge::event::{Event, What};
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
 ///

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use krm_schema::scope::is_cluster_scoped;
 use krm_yaml::Document;
 use serde_json::{Value, json};
 
@@ -161,4 +162,47 @@ fn the_scope_of_every_built_in_type_is_that_of_kustomize_or_newer() {
     let ours = outside(selected(&items, &target).expect("a target"));
     assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), [""; 0]);
     assert_eq!(ours.difference(&theirs).collect::<Vec<_>>(), UNKNOWN_TO_KUSTOMIZE);
+}
+
+fn outside<T: k8s_openapi::Resource<Scope = k8s_openapi::ClusterResourceScope>>() -> (&'static str, &'static str) {
+    (T::GROUP, T::KIND)
+}
+
+fn inside<T: k8s_openapi::Resource<Scope = k8s_openapi::NamespaceResourceScope>>() -> (&'static str, &'static str) {
+    (T::GROUP, T::KIND)
+}
+
+/// Types that kustomize does not know; the test above asks it for the others.
+#[test]
+fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
+    use k8s_openapi::api::*;
+    for (group, kind) in [
+        outside::<admissionregistration::v1::MutatingAdmissionPolicy>(),
+        outside::<admissionregistration::v1::MutatingAdmissionPolicyBinding>(),
+        outside::<admissionregistration::v1::ValidatingAdmissionPolicy>(),
+        outside::<admissionregistration::v1::ValidatingAdmissionPolicyBinding>(),
+        outside::<authentication::v1::SelfSubjectReview>(),
+        outside::<authentication::v1::TokenReview>(),
+        outside::<authorization::v1::SelfSubjectAccessReview>(),
+        outside::<authorization::v1::SelfSubjectRulesReview>(),
+        outside::<authorization::v1::SubjectAccessReview>(),
+        outside::<certificates::v1beta1::ClusterTrustBundle>(),
+        outside::<flowcontrol::v1::FlowSchema>(),
+        outside::<networking::v1::IPAddress>(),
+        outside::<networking::v1::ServiceCIDR>(),
+        outside::<resource::v1::DeviceClass>(),
+        outside::<resource::v1::ResourceSlice>(),
+        outside::<storage::v1::VolumeAttributesClass>(),
+    ] {
+        assert!(is_cluster_scoped(group, kind), "{group} {kind}");
+    }
+    for (group, kind) in [
+        inside::<core::v1::Pod>(),
+        inside::<resource::v1::ResourceClaim>(),
+        inside::<storage::v1::CSIStorageCapacity>(),
+        inside::<certificates::v1beta1::PodCertificateRequest>(),
+    ] {
+        assert!(!is_cluster_scoped(group, kind), "{group} {kind}");
+    }
+    assert!(!is_cluster_scoped("example.com", "Node"));
 }

@@ -1,5 +1,7 @@
 //! ResourceLists from readable pieces, and what is in the texts that come back.
 
+use krm_merge::event::to_value;
+use krm_merge_function::results::yaml_of;
 use krm_tree::limit::Budget;
 use krm_yaml::{Document, Kind, NodeRef, quoted_json};
 use serde_json::{Value, json};
@@ -75,8 +77,7 @@ pub fn value_of(node: NodeRef<'_>) -> Value {
     match node.kind() {
         Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge_function::event::to_value(node, &Budget::default()).expect("a scalar"))
-            .expect("a value"),
+        _ => serde_json::to_value(yaml_of(&to_value(node, &Budget::default()).expect("a scalar"))).expect("a value"),
     }
 }
 

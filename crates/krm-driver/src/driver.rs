@@ -26,13 +26,13 @@ use krm_files::told::{self, Message, Word};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::program::{In, git};
+use krm_merge::decision::Decisions;
 use krm_merge::list;
 use krm_merge::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::OnConflict;
 use krm_merge_core::refine::{has_twins, twins};
 use krm_merge_function::config::Config;
-use krm_merge_function::decision::Decisions;
 use krm_merge_function::line_end::LineEnd;
 use krm_schema::mode::Mode;
 use krm_schema::schema::files;
@@ -365,7 +365,11 @@ fn by_field<'a>(
         tell_open(versions, word, &text);
     });
     for (of, clash) in &told.asked {
-        tell_open(versions, Word::Conflict, &format!("{of}: {}; {}", clash.what_by(names), clash.outcome()));
+        tell_open(
+            versions,
+            Word::Conflict,
+            &format!("{of}: {}; {}", krm_words::what_by(clash, names), krm_words::outcome(clash)),
+        );
     }
     write(versions, text.as_bytes())?;
     Ok(if is_open { End::Differs } else { End::Done })

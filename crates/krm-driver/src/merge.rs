@@ -4,18 +4,18 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use krm_merge::composed::left;
+use krm_merge::decision::{ConflictView, Decision, Decisions, Ruling};
 use krm_merge::documents::{Item, ended};
+use krm_merge::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
 use krm_merge::package::{
     Becomes, Conflict, Decided as Settled, FileOrder, Member, MergedResource, members_of_file, orders,
 };
 use krm_merge::resource::Resource;
+use krm_merge::role::Role;
 use krm_merge::rules::Rules;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_core::review::{Reviewed, review};
 use krm_merge_core::warning::{Notice, Warning};
-use krm_merge_function::config::Role;
-use krm_merge_function::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_merge_function::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
 use krm_tree::limit::Kind;
 use krm_tree::links;
 use krm_tree::path::FieldPath;
@@ -139,7 +139,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let moved = self.resources.iter().filter_map(|resource| {
             let [own, other] = resource.merged.member.moved()?;
             let names = Sides { updated: theirs, ..Sides::of(Side::name) };
-            let told = Event::followed([own, other]).in_words_of(names);
+            let told = krm_words::message_by(&Event::followed([own, other]), names);
             Some(format!("{}: {told}", called(&resource.merged.member)))
         });
         moved.collect()
@@ -155,8 +155,9 @@ impl<'r, 'a> Merge<'r, 'a> {
             let tree = merged.merged.content()?;
             let Reviewed { warnings, .. } = review(&tree, self.rules.cursor(about.resource), about.resource.node());
             let unions = warnings.into_iter().filter(|warning| matches!(warning.notice, Notice::Union(_)));
-            let message =
-                |warning: Warning<'_>| Event::of_warning(&warning, about, Role::Updated, self.rules.budget).message();
+            let message = |warning: Warning<'_>| {
+                krm_words::message(&Event::of_warning(&warning, about, Role::Updated, self.rules.budget))
+            };
             let name = called(&merged.merged.member);
             Some(unions.map(|warning| format!("{name}: {}", message(warning))).collect::<Vec<_>>())
         };

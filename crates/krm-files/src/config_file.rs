@@ -9,9 +9,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path::{self, RULES};
+use krm_merge::name::Name;
 use krm_merge_core::policy::OnConflict;
 use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
-use krm_merge_function::name::Name;
 use krm_schema::schema::{Inference, NoTypes, Types};
 use krm_yaml::{Document, NodeRef};
 

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
+use krm_merge::event::{Event, NoYaml, Severity, TextForm, What};
 use krm_merge::resource::Resource;
-use krm_merge_function::event::{Event, NoYaml, Severity, What};
-pub use krm_merge_function::event::{Message, Word, counted};
+pub use krm_words::{Message, Word, counted};
 
 use crate::held::YamlFault;
 use crate::side::Side;
@@ -52,27 +52,28 @@ pub fn with_places<'s>(results: &mut [Event], sides: impl Iterator<Item = &'s Si
     }
     let files: HashSet<&str> = sides.flat_map(|s| &s.files).map(|f| f.name.as_str()).collect();
     for result in results.iter_mut() {
-        result.at = result.at.take().filter(|at| files.contains(at.text.as_str()));
-        result.put_place_first();
+        if let Some(place) = result.at_mut() {
+            let is_known = files.contains(place.text.as_str());
+            place.form = if is_known { TextForm::File } else { TextForm::Unknown };
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use krm_merge_function::event::{At, TextForm, TextPlace};
+    use krm_merge::event::TextPlace;
 
     use super::*;
 
     #[test]
     fn a_place_comes_first_and_once() {
-        let file = Some(krm_merge_function::event::File { path: "a.yaml".into(), index: None });
+        let file = Some(krm_merge::event::File { path: "a.yaml".into(), index: None });
         let position = krm_yaml::Position { line: 3, column: 5 };
-        let at = At { text: "a b.yaml".into(), position };
-        let place = TextPlace { text: "a b.yaml".into(), position, form: TextForm::File };
+        let place = TextPlace::new("a b.yaml", position, TextForm::File);
         let said = |text: &str| Event::new(Severity::Error, text);
         let wrong = Event::of(What::Wrong { why: "it must be".into(), place });
         for (outcome, want) in [
-            (Event { at: Some(at), ..wrong }, "error: a b.yaml:3:5: it must be"),
+            (wrong, "error: a b.yaml:3:5: it must be"),
             (said("it must be"), "error: a.yaml: it must be"),
             (said("`data.x:1`: it must be"), "error: a.yaml: `data.x:1`: it must be"),
         ] {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+pub use krm_merge::event::WhyUnread;
 use krm_merge::file_path;
-pub use krm_merge_function::event::WhyUnread;
 use krm_yaml::shown;
 
 use crate::regular;

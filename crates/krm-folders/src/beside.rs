@@ -12,9 +12,9 @@ use std::path::Path;
 
 use krm_files::held::Held;
 use krm_files::side::{Root, Side};
+use krm_merge::event::{Event, File, What};
 use krm_merge::resource::Identity;
-use krm_merge_function::config::Role;
-use krm_merge_function::event::{Event, File, What};
+use krm_merge::role::Role;
 
 /// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Event> {

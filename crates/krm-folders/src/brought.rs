@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use krm_files::change::Change;
 use krm_files::held::Held;
 use krm_files::side::{Side, SidePart};
+use krm_merge::event::{Event, File, What};
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};
-use krm_merge_function::config::Role;
-use krm_merge_function::event::{Event, File, What};
+use krm_merge::role::Role;
 
 /// One warning for each such file that changes, and for each such resource that is new in updated.
 pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Event> {

@@ -28,10 +28,10 @@ use krm_files::change::Change;
 use krm_files::held::{Content, Held};
 use krm_files::side::{Root, Side, paths};
 use krm_files::walk::Tree;
+use krm_merge::event::{self, Event, What, WhyUnread};
+use krm_merge::name::Name;
+use krm_merge::role::Role;
 use krm_merge_function::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
-use krm_merge_function::config::Role;
-use krm_merge_function::event::{self, Event, What, WhyUnread};
-use krm_merge_function::name::Name;
 use krm_yaml::Document;
 
 /// The result for the files that hold no resources.

@@ -9,8 +9,9 @@ use anyhow::{Result, bail};
 use krm_files::held::{Content, Held};
 use krm_files::side::{Root, Side};
 use krm_merge::resource::are_in;
+use krm_merge::role::Role;
 use krm_merge_function::carried::AsText;
-use krm_merge_function::config::{Config, Role};
+use krm_merge_function::config::Config;
 use krm_schema::mode::Mode;
 use krm_schema::schema::files;
 

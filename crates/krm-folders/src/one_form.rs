@@ -13,9 +13,9 @@ use krm_files::cores;
 use krm_files::held::{Content, Held};
 use krm_files::side::Side;
 use krm_merge::resource::Identity;
+use krm_merge::role::Role;
 use krm_merge_core::refine::has_twins;
 use krm_merge_function::carried::AsText;
-use krm_merge_function::config::Role;
 use krm_yaml::Document;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.

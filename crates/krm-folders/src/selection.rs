@@ -9,8 +9,8 @@ use anyhow::{Result, anyhow};
 use krm_files::held::Held;
 use krm_files::side::Side;
 use krm_merge::file_path;
+use krm_merge::glob::Glob;
 use krm_merge::resource::{Identity, Resource};
-use krm_merge_function::glob::Glob;
 use krm_yaml::{Document, NodeRef};
 
 /// The field with what a package takes of upstream.

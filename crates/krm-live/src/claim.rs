@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use anyhow::{Error, Result};
 use krm_files::change::Change;
 use krm_folders::merge::Merge;
-use krm_merge_function::event::{Event, Severity};
+use krm_merge::event::{Event, Severity};
 use serde_json::Value;
 
 use crate::cluster::{Run, Send, owned_by_others, owner_of};
@@ -323,7 +323,7 @@ mod tests {
         for (local, answer, is_handed_over) in [(&without, &json!({}), false), (&with, &before, true)] {
             let claim = claim(local, answered(local, &answer.to_string(), "me").expect("JSON"));
             assert!(claim.settled().is_none() && claim.is_checked() && claim.told(Severity::Error).is_empty());
-            let info = claim.of_handover().map(|info| info.message());
+            let info = claim.of_handover().map(|info| krm_words::message(&info));
             assert_eq!(info.is_some_and(|info| info.starts_with("n/configmap/m: its fields go over")), is_handed_over);
         }
         assert!(answered(&without, "no JSON", "me").is_err());
@@ -343,7 +343,8 @@ mod tests {
                 let told = claim.told(severity);
                 assert_eq!((told.len(), told[0].severity), (1, severity));
                 assert!(
-                    told[0].message().starts_with("n/configmap/m: ") && told[0].message().contains(want),
+                    krm_words::message(&told[0]).starts_with("n/configmap/m: ")
+                        && krm_words::message(&told[0]).contains(want),
                     "{told:?}"
                 );
             }

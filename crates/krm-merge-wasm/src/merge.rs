@@ -7,15 +7,16 @@
 
 use std::collections::BTreeSet;
 
+use krm_merge::decision::ConflictView;
+use krm_merge::event::{self, Clash, Event, ResourceRef, Severity, What};
 use krm_merge::packages::{self, PackageSide};
 use krm_merge::resource::{Identity, Resource, are_in, is_kustomization};
+use krm_merge::role::Role;
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
 use krm_merge_core::refine::names_document;
 use krm_merge_function::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
-use krm_merge_function::config::{Config, Given, Mode, Role, Settings, Task};
-use krm_merge_function::decision::ConflictView;
-use krm_merge_function::event::{self, Clash, Event, ResourceRef, Severity, What};
+use krm_merge_function::config::{Config, Given, Mode, Settings, Task};
 use krm_merge_function::function::{Job, Open, Texts};
 use krm_merge_function::recorded::Case;
 use krm_merge_function::results;
@@ -444,8 +445,8 @@ fn conflict(
     let shown = |side: Side| values[side].as_deref().filter(|_| !secret).and_then(yaml);
     let case = view.resource.identity.and_then(|identity| case(view, identity, &values, secret));
     ToldConflict {
-        what: clash.what(),
-        outcome: clash.outcome(),
+        what: krm_words::what(clash),
+        outcome: krm_words::outcome(clash),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
         resource: event.resource_ref.clone(),
@@ -462,14 +463,14 @@ fn conflict(
 /// A conflict of a file without resources. Rules decide it by its path.
 fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
     let clash = event.clash()?;
-    let shown = |value: Option<&serde_yaml::Value>| {
-        value.filter(|_| !event.is_secret).and_then(|value| serde_yaml::to_string(value).ok())
+    let shown = |value: Option<&krm_merge::event::Value>| {
+        value.filter(|_| !event.is_secret).and_then(|value| serde_yaml::to_string(&results::yaml_of(value)).ok())
     };
     let field = event.field.as_ref();
     let original = clash.original.as_ref().filter(|_| !event.is_secret);
     Some(ToldConflict {
-        what: clash.what(),
-        outcome: clash.outcome(),
+        what: krm_words::what(clash),
+        outcome: krm_words::outcome(clash),
         open: clash.settled == Settled::Open,
         taken: taken(clash),
         resource: None,
@@ -521,13 +522,13 @@ fn yaml(json: &str) -> Option<String> {
 
 fn told(event: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {
     let place = place(&event, dest);
-    let (message, reason) = (event.without_place(), event.reason());
+    let (message, reason) = (krm_words::without_place(&event), event.reason());
     ToldResult { severity: event.severity, message, reason, resource: event.resource_ref, place }
 }
 
 /// The place of a result: in a text that cannot be read, or in dest.
 fn place(event: &Event, dest: Option<&PackageSide<'_>>) -> Place {
-    if let Some(at) = &event.at {
+    if let Some(at) = event.at() {
         return Place { file: Some(at.text.clone()), line: Some(at.position.line), column: Some(at.position.column) };
     }
     let path = event.file.as_ref().map(|file| file.path.as_str());

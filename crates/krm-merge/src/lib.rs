@@ -63,6 +63,20 @@ pub mod composed;
 
 pub mod documents;
 
+pub mod event;
+
+pub mod decision;
+
+pub mod newest;
+
+pub mod aim;
+pub mod target;
+
+pub mod glob;
+
+pub mod name;
+pub mod role;
+
 pub mod extract;
 pub mod layout;
 pub mod transport;

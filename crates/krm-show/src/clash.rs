@@ -1,7 +1,8 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
 use krm_files::told::counted;
-use krm_merge_function::event::Event;
+use krm_merge::event::Event;
+use krm_merge_function::results::yaml_of;
 use krm_tree::path::cut;
 use krm_yaml::shown::misleads;
 use serde_yaml::Value;
@@ -59,7 +60,8 @@ pub fn values(result: &Event) -> Option<Values> {
     let original = result.clash().and_then(|clash| clash.original.as_ref());
     let field = result.field.as_ref()?;
     let parsed: Option<Value> = original.and_then(|json| serde_json::from_str(json).ok());
-    let [dest, updated] = [field.current_value.as_ref(), field.proposed_value.as_ref()];
+    let values = [&field.current_value, &field.proposed_value].map(|value| value.as_ref().map(yaml_of));
+    let [dest, updated] = values.each_ref().map(Option::as_ref);
     let from = text_of(parsed.as_ref());
     let jsons = [original.cloned(), dest.map(|value| json(Some(value))), updated.map(|value| json(Some(value)))];
     let start = same_start(&jsons.into_iter().flatten().collect::<Vec<_>>());
@@ -189,12 +191,12 @@ impl Line {
 #[cfg(test)]
 mod tests {
 
-    use krm_merge_function::event::{Clash, Did, Dispute, Field, Severity};
+    use krm_merge::event::{Clash, Did, Dispute, Field, Severity};
 
     use super::*;
 
     fn of(original: Option<&str>, dest: Option<&str>, updated: Option<&str>) -> Values {
-        let value = |text: Option<&str>| text.map(|t| Value::String(t.to_owned()));
+        let value = |text: Option<&str>| text.map(|t| krm_merge::event::Value::String(t.to_owned()));
         let field = Field { path: "data.x".into(), current_value: value(dest), proposed_value: value(updated) };
         let dispute = Dispute::Value { at: "data.x".to_owned(), did: [Did::Changed; 2] };
         let original = original.map(|text| serde_json::to_string(text).expect("JSON"));

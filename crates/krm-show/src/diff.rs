@@ -9,7 +9,7 @@ use krm_files::side::Side;
 use krm_files::told::{Word, counted};
 use krm_files::walk::c_quoted;
 use krm_folders::merge::Merge;
-use krm_merge_function::event::Event;
+use krm_merge::event::Event;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
 use krm_yaml::shown;
@@ -321,7 +321,7 @@ fn of_conflict(dest: &Side, result: &Event, page: &mut Page) {
     let at = place::of(dest, result).filter(|_| result.here.is_some());
     let line = at.map(|at| format!(":{}", at.position.line)).unwrap_or_default();
     about.extend(result.file.as_ref().map(|f| format!("({}{line})", shown::name(&f.path))));
-    page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place()));
+    page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), krm_words::place(clash)));
     match clash::values(result) {
         Some(values) => of_values(values, page),
         None => {
@@ -329,10 +329,10 @@ fn of_conflict(dest: &Side, result: &Event, page: &mut Page) {
                 page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
             }
             // The outcome follows on a line of its own, so this line has only the actions.
-            page.line(&format!("  {}", clash.what()));
+            page.line(&format!("  {}", krm_words::what(clash)));
         }
     }
-    page.line(&format!("  outcome:  {}", clash.outcome()));
+    page.line(&format!("  outcome:  {}", krm_words::outcome(clash)));
 }
 
 fn of_values(Values { original, dest, updated }: Values, page: &mut Page) {
@@ -354,7 +354,7 @@ pub fn picture(result: &Event, reader: Reader) -> Option<Page> {
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
     about.extend(result.file.as_ref().map(|file| format!("({})", shown::name(&file.path))));
     let mut page = Page::new(reader);
-    page.message(Word::Conflict, &format!("{}: {}", about.join(" "), clash.place()));
+    page.message(Word::Conflict, &format!("{}: {}", about.join(" "), krm_words::place(clash)));
     of_values(values, &mut page);
     Some(page)
 }
@@ -369,8 +369,8 @@ fn paint(line: &Line) -> Paint {
 
 #[cfg(test)]
 mod tests {
+    use krm_merge::event::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::event::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
     use krm_schema::schema::Inference;
     use krm_tree::limit::Limit;
 
@@ -483,7 +483,7 @@ diff --git a/c.yaml b/c.yaml
         let clash = Clash { place, settled, ..Clash::open(dispute) };
         let result = Event::conflict(Severity::Warning, clash);
         let what = "dest deleted the file (it holds no resources) and updated changed it";
-        assert_eq!(result.message(), format!("{what}; it stays deleted"));
+        assert_eq!(krm_words::message(&result), format!("{what}; it stays deleted"));
         let want = format!(
             "conflict: : the whole file\n  {what}\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n"
         );
@@ -508,7 +508,7 @@ diff --git a/c.yaml b/c.yaml
         let dispute = Dispute::Value { at: "spec.x".to_owned(), did: [Did::Changed; 2] };
         let (place, original) = (ClashPlace::Field("spec.x".to_owned()), Some("\"a\"".to_owned()));
         let clash = Clash { place, original, ..Clash::open(dispute) };
-        let value = |text: &str| Some(serde_yaml::Value::String(text.to_owned()));
+        let value = |text: &str| Some(krm_merge::event::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
         let mut result = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
         let shown = |result: &Event| picture(result, Reader::Bare).map(Page::text);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use krm_files::side::Side;
 use krm_files::told;
 use krm_folders::end::End;
-use krm_merge_function::event::{Event, Severity};
+use krm_merge::event::{Event, Severity};
 
 use crate::args::Output;
 use crate::place;
@@ -52,7 +52,7 @@ fn command(dest: &Side, result: &Event) -> String {
         (false, Some(about)) => about,
         (false, None) => "krm-merge".to_owned(),
     };
-    let told = result.without_place();
+    let told = krm_words::without_place(result);
     format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(&title), data(&told))
 }
 
@@ -67,19 +67,18 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge_function::event::{At, ResourceRef, TextForm, TextPlace, What};
+    use krm_merge::event::{ResourceRef, TextForm, TextPlace, What};
     use krm_yaml::Position;
 
     #[test]
     fn commands_are_escaped_as_github_documents_it() {
         let dest = Side::of_text("dest", "").expect("a side");
         let (text, position) = ("a,b:c%.yaml".to_owned(), Position { line: 3, column: 5 });
-        let at = At { text: text.clone(), position };
-        let place = TextPlace { text, position, form: TextForm::File };
+        let place = TextPlace::new(&text, position, TextForm::File);
         let what = What::Wrong { why: "50% is: a, b".into(), place };
         let name =
             ResourceRef { api_version: "v1".into(), kind: "A".into(), namespace: "n".into(), name: "x:y,z".into() };
-        let result = Event { at: Some(at), resource_ref: Some(name), ..Event::of(what) };
+        let result = Event { resource_ref: Some(name), ..Event::of(what) };
         let want = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=5,title=A n/x%3Ay%2Cz::50%25 is: a, b\n";
         assert_eq!(github(&dest, &[result], Reader::Program).text(), want);
         let plain = Event::new(Severity::Warning, "look");

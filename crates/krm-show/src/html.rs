@@ -13,7 +13,7 @@ use krm_files::command::called;
 use krm_files::side::{Root, Side};
 use krm_files::told::{self, counted};
 use krm_folders::merge::{Conflicts, Merge};
-use krm_merge_function::event::{Event, Severity};
+use krm_merge::event::{Event, Severity};
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;

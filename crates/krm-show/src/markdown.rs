@@ -4,7 +4,7 @@
 
 use krm_files::side::Side;
 use krm_files::told;
-use krm_merge_function::event::Event;
+use krm_merge::event::Event;
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
@@ -18,7 +18,7 @@ pub fn markdown(dest: &Side, results: &[Event]) -> String {
     let conflicts: Vec<&Event> = results.iter().filter(|r| r.is_conflict()).collect();
     let mut out = format!("### krm-merge: {}\n", headline(results));
     let infos = results.iter().filter(|r| !place::is_shown(r));
-    push_list(&mut out, infos.map(|info| code(&info.message())));
+    push_list(&mut out, infos.map(|info| code(&krm_words::message(info))));
     let others = results.iter().filter(|r| !r.is_conflict() && place::is_shown(r));
     push_list(&mut out, others.map(|other| code(&told::line(other))));
     for (i, conflict) in conflicts.iter().enumerate() {
@@ -66,8 +66,8 @@ fn block(dest: &Side, result: &Event) -> String {
     let Some(clash) = result.clash() else { return String::new() };
     let spot = place::of(dest, result).map(|at| code(&format!("{}:{}", at.file, at.position.line)));
     let about = result.resource_ref.as_ref().map(|r| code(&r.identity().called()));
-    let head = [spot, about, Some(code(&clash.place()))].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let settled = clash.outcome();
+    let head = [spot, about, Some(code(&krm_words::place(clash)))].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let settled = krm_words::outcome(clash);
     let mut out = format!("\n<details>\n<summary>{head}: {settled}</summary>\n");
     match public_values(result) {
         Some(Values { original, dest, updated }) => {
@@ -75,7 +75,7 @@ fn block(dest: &Side, result: &Event) -> String {
                 out.push_str(&format!("\n{side}:\n\n{}\n", value_of(&value)));
             }
         }
-        None => out.push_str(&format!("\n<pre>{}</pre>\n", escaped(&clash.what()))),
+        None => out.push_str(&format!("\n<pre>{}</pre>\n", escaped(&krm_words::what(clash)))),
     }
     out + "\n</details>\n"
 }
@@ -114,8 +114,8 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use krm_merge::event::{Clash, ClashPlace, Dispute, File, Severity};
     use krm_merge_core::policy::Settled;
-    use krm_merge_function::event::{Clash, ClashPlace, Dispute, File, Severity};
 
     #[test]
     fn nothing_of_the_user_is_markdown_or_html() {

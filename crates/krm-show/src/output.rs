@@ -7,11 +7,11 @@ use krm_files::held::{Content, Held, holds};
 use krm_files::side::{Root, Side};
 use krm_folders::merge::Merge;
 use krm_merge::documents::{Item, ended};
+use krm_merge::event::Event;
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge_function::carried::AsText;
-use krm_merge_function::event::Event;
-use krm_merge_function::results::{Json, to_yaml};
+use krm_merge_function::results::to_yaml;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::exact_json;
 use krm_yaml::{Document, Edit, NodeRef, TextEdits, extent, shown};
@@ -217,8 +217,7 @@ pub fn results(dest: &Side, results: &[Event], limit: Limit) -> Result<String> {
         let at = place::of(dest, result).filter(|_| result.is_conflict());
         at.map(|at| at.position.line)
     };
-    let results: Vec<Json<'_>> = results.iter().map(|result| Json::of(result, line(result))).collect();
-    escaped(to_yaml(&results, &Budget::new(limit))?)
+    escaped(to_yaml(results, line, &Budget::new(limit))?)
 }
 
 /// Puts double quotes around each scalar of a YAML text that has misleading characters.

@@ -7,7 +7,7 @@ use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::{self, Message, Word, counted};
 use krm_folders::merge::Merge;
-use krm_merge_function::event::{Event, Severity, What};
+use krm_merge::event::{Event, Severity, What};
 use krm_yaml::shown;
 
 use crate::args::Output;
@@ -158,7 +158,7 @@ impl Told {
     pub fn rest(&self) -> Vec<Message> {
         let left_out = self.0.iter().filter(|(_, warned)| warned.left_out > 0);
         let told = left_out.map(|(what, warned)| {
-            let message = Event::of(what.clone()).message();
+            let message = krm_words::message(&Event::of(what.clone()));
             format!("{message} (and {} more like this, in other packages)", warned.left_out)
         });
         let mut told: Vec<String> = told.collect();
@@ -200,7 +200,7 @@ mod tests {
     fn warnings_that_say_the_same_are_one_with_a_count() {
         let warning = |message: &str| Event::new(Severity::Warning, message);
         let of_file = |path: &str| {
-            let file = krm_merge_function::event::File { path: path.to_owned(), index: None };
+            let file = krm_merge::event::File { path: path.to_owned(), index: None };
             Event { file: Some(file), ..warning("obeyed") }
         };
         let files = ["a", "b", "c", "d", "e"].map(of_file);

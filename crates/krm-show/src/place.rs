@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use krm_files::held::Held;
 use krm_files::side::{Root, Side};
-use krm_merge_function::event::{Event, Severity};
+use krm_merge::event::{Event, Severity};
 use krm_yaml::{Document, Position};
 
 /// A place in a file.
@@ -23,7 +23,7 @@ pub fn is_shown(result: &Event) -> bool {
 
 /// The place of a result in dest's file, or in the file that cannot be read. A result about a whole file gets the first line.
 pub fn of(dest: &Side, result: &Event) -> Option<Whereabouts> {
-    if let Some(at) = &result.at {
+    if let Some(at) = result.at() {
         return Some(Whereabouts { file: from_here(Path::new(&at.text)), position: at.position });
     }
     let path = &result.file.as_ref()?.path;

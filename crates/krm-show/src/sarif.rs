@@ -1,7 +1,7 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
 use krm_files::side::Side;
-use krm_merge_function::event::{Event, Severity};
+use krm_merge::event::{Event, Severity};
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};
@@ -53,7 +53,7 @@ fn result(dest: &Side, result: &Event) -> Value {
         Severity::Warning => "warning",
         Severity::Info => "note",
     };
-    let told = result.without_place();
+    let told = krm_words::without_place(result);
     let mut out = json!({"ruleId": rule, "level": level, "message": {"text": told}});
     out["ruleIndex"] = json!(RULES.iter().position(|r| r.0 == rule));
     let about = result.resource_ref.as_ref().map(|r| r.identity().to_string());

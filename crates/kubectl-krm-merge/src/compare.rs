@@ -18,7 +18,7 @@ use krm_folders::given;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge_core::diff::diff as change_between;
 use krm_merge_core::policy::Renames;
-use krm_merge_function::results::to_yaml;
+use krm_merge_function::results::{Json, to_yaml};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::args::Color;
@@ -142,9 +142,10 @@ fn print(
         }
         Compared::Json => {
             let events = events(found, files, &budget)?;
-            page.data(&indented(&serde_json::to_string(&events)?));
+            let results: Vec<_> = events.iter().map(|event| Json::of(event, None)).collect();
+            page.data(&indented(&serde_json::to_string(&results)?));
         }
-        Compared::Results => page.data(&to_yaml(&events(found, files, &budget)?, &budget)?),
+        Compared::Results => page.data(&to_yaml(&events(found, files, &budget)?, |_| None, &budget)?),
         Compared::Markdown => page.data(&markdown(found, files, &budget)),
     }
     page.print()

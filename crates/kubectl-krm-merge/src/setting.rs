@@ -11,14 +11,15 @@ use krm_files::side::{Root, Side};
 use krm_files::walk::{file_there, shown};
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
+use krm_merge::aim::Aim;
+use krm_merge::name::Name;
+use krm_merge::role::Role;
+use krm_merge::target::Target;
 use krm_merge_core::policy;
-use krm_merge_function::aim::Aim;
 use krm_merge_function::config::{
-    Config, From, Given, Input, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, are_edits, edits_in,
+    Config, From, Given, Input, Mode, NamedRule, Settings, Task, WrittenRule, WrittenTarget, are_edits, edits_in,
     target,
 };
-use krm_merge_function::name::Name;
-use krm_merge_function::target::Target;
 use krm_show::args::{MaxOutput, Output};
 use krm_yaml::{Document, NodeRef};
 

@@ -15,9 +15,9 @@ use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::super::output::Verdict;
 use super::{Package, Subject, Told};
-use crate::config::Role;
-use crate::event::{Cause, Event, Field, What, called};
 use crate::results::Results;
+use krm_merge::event::{Cause, Event, Field, What, called};
+use krm_merge::role::Role;
 
 /// A result for each reference that leads nowhere after the merge.
 pub(super) fn references(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

@@ -9,8 +9,8 @@ use krm_schema::schema::KUSTOMIZATION;
 use krm_yaml::NodeRef;
 
 use super::{Package, Told};
-use crate::event::{Event, Lacks, What};
 use crate::results::Results;
+use krm_merge::event::{Event, Lacks, What};
 
 /// A result for each rule that decided no conflict.
 pub(super) fn decisions(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

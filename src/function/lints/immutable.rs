@@ -1,8 +1,8 @@
 //! Fields that the merge changes, and that the API server does not let change in an object that exists.
 
 use super::{Package, Told};
-use crate::event::Event;
 use crate::results::Results;
+use krm_merge::event::Event;
 
 /// A result for each such field.
 pub(super) fn refused(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

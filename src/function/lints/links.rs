@@ -4,9 +4,9 @@ use krm_merge_core::warning::{Notice, Warning};
 use krm_tree::links;
 
 use super::{Package, Told};
-use crate::config::Role;
-use crate::event::Event;
 use crate::results::Results;
+use krm_merge::event::Event;
+use krm_merge::role::Role;
 
 /// A warning for each alias that would lead nowhere in the result.
 pub(super) fn written_out(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

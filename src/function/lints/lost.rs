@@ -3,9 +3,9 @@
 use krm_merge::package;
 
 use super::{Package, Told};
-use crate::config::Role;
-use crate::event::Event;
 use crate::results::Results;
+use krm_merge::event::Event;
+use krm_merge::role::Role;
 
 /// A warning for each place that loses comments.
 pub(super) fn comments(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

@@ -7,10 +7,10 @@
 use krm_merge::resource::Resource;
 
 use super::{Package, Told};
-use crate::config::Role;
-use crate::event::{Event, What};
 use crate::results::Results;
 use crate::roles::Roles;
+use krm_merge::event::{Event, What};
+use krm_merge::role::Role;
 
 /// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";

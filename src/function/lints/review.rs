@@ -10,9 +10,9 @@ use krm_schema::schema::Basis;
 use krm_tree::child::find;
 
 use super::{Package, Told};
-use crate::config::Role;
-use crate::event::{Event, What};
 use crate::results::Results;
+use krm_merge::event::{Event, What};
+use krm_merge::role::Role;
 
 /// A warning for each place, and a result for each type with lists that merged by a guess.
 pub(super) fn review<'a>(package: Package<'_, 'a>, results: &mut Results<'_>) -> Told {

@@ -8,8 +8,8 @@ use krm_merge::resource::Resource;
 use krm_schema::schema::files::is_of_file;
 
 use super::{Package, Told};
-use crate::event::{Event, What};
 use crate::results::Results;
+use krm_merge::event::{Event, What};
 
 /// A result for each such type.
 pub(super) fn types(package: Package<'_, '_>, results: &mut Results<'_>) -> Told {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use krm_files::command::own;
-use krm_merge_function::event::counted;
 use krm_show::markdown::escaped;
 use krm_show::output::indented;
 use krm_show::screen::{Page, Paint};
+use krm_words::counted;
 use serde_json::{Value, json};
 
 use super::commits::How;

@@ -7,7 +7,7 @@ use krm_files::cores;
 use krm_files::held::Held;
 use krm_files::side::{Root, Side};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
-use krm_merge_function::config::Role;
+use krm_merge::role::Role;
 use krm_merge_function::line_end::LineEnd;
 use krm_tree::sides::Sides;
 

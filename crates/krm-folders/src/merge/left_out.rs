@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Result;
 use krm_files::held::Held;
 use krm_files::side::{Root, Side, SidePart};
+use krm_merge::event::{Event, InTheWay, What};
 use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;
-use krm_merge_function::config::Role;
-use krm_merge_function::event::{Event, InTheWay, What};
+use krm_merge::role::Role;
 use krm_merge_function::function::Written;
 use krm_yaml::Document;
 

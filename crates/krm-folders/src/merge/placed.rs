@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use krm_files::side::{Root, Side};
 use krm_merge::file_path;
 use krm_merge::package::NewResource;
-use krm_merge_function::config::Role;
+use krm_merge::role::Role;
 use krm_yaml::shown;
 
 use super::is_original;

@@ -6,9 +6,9 @@ use krm_files::change::Change;
 use krm_files::side::Side;
 use krm_files::told::counted;
 use krm_folders::package::KPTFILE;
+use krm_merge::event::{Clash, Event, ResourceRef, Severity};
 use krm_merge::file_path::RULES;
 use krm_merge_core::policy::Settled;
-use krm_merge_function::event::{Clash, Event, ResourceRef, Severity};
 use krm_schema::schema::Types;
 use krm_tree::sides::Side as Version;
 
@@ -56,7 +56,7 @@ struct Told<'r> {
 
 /// Whether a result is about the whole run.
 pub fn is_about_all(result: &Event) -> bool {
-    result.resource_ref.is_none() && result.file.is_none() && result.at.is_none()
+    result.resource_ref.is_none() && result.file.is_none() && result.at().is_none()
 }
 
 /// The cards of all resources and files that change or have results. Those with changes come first, in the order of the files; then those
@@ -80,7 +80,7 @@ pub fn cards<'r>(
     }
     for result in results.iter().filter(|result| !is_about_all(result)) {
         let path = result.file.as_ref().map(|file| file.path.as_str());
-        let path = path.or_else(|| result.at.as_ref().map(|at| at.text.as_str())).unwrap_or_default();
+        let path = path.or_else(|| result.at().map(|at| at.text.as_str())).unwrap_or_default();
         let line = place::of(dest, result).map(|at| at.position.line);
         deck.card(path, result.resource_ref.as_slice()).results.push(Told { result, line });
     }
@@ -249,7 +249,7 @@ fn note(out: &mut Markup, told: &Told<'_>) {
         Severity::Warning => "Warning",
         Severity::Info => "Note",
     });
-    out.raw(":</strong> ").text(&told.result.without_place());
+    out.raw(":</strong> ").text(&krm_words::without_place(told.result));
     line(out, told);
     out.raw("</li>\n");
 }
@@ -263,7 +263,7 @@ fn line(out: &mut Markup, told: &Told<'_>) {
 fn conflict(out: &mut Markup, told: &Told<'_>) {
     let Some(clash) = told.result.clash() else { return };
     out.raw("<section class=\"conflict\">\n<h4>Conflict: ");
-    let place = clash.place();
+    let place = krm_words::place(clash);
     _ = if told.result.field.is_some() { out.code(&place) } else { out.text(&place) };
     line(out, told);
     out.raw("</h4>\n");
@@ -275,9 +275,11 @@ fn conflict(out: &mut Markup, told: &Told<'_>) {
             }
             out.raw("</dl>\n");
         }
-        None => _ = out.raw("<p>").text(&clash.what()).raw("</p>\n"),
+        None => _ = out.raw("<p>").text(&krm_words::what(clash)).raw("</p>\n"),
     }
-    out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
+    out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ")
+        .text(&krm_words::outcome(clash))
+        .raw("</p>\n</section>\n");
 }
 
 /// The side that wins, and the word for what happens; `None` if nobody has decided.

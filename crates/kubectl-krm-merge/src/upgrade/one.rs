@@ -13,7 +13,7 @@ use krm_folders::merge::Conflicts;
 use krm_folders::package::{Package, leave_out_own, new_packages};
 use krm_folders::selection::{FitsNothing, MovedOut, Selection, lacks, taken_out};
 use krm_merge::file_path::RULES;
-use krm_merge_function::config::Role;
+use krm_merge::role::Role;
 use krm_show::args::Output;
 use krm_show::page::Told;
 use krm_show::progress::Progress;

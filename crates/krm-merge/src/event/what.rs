@@ -12,9 +12,9 @@ use krm_schema::schema::{Inference, ListKind};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, Position};
 
-use crate::config::Role;
 use crate::decision::Miss;
 use crate::name::Name;
+use crate::role::Role;
 
 /// What happened. Identities of resources are in the form in which messages show them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +36,8 @@ pub enum What {
         whereabouts: String,
         /// The field, and why it must be there.
         rest: String,
+        /// The place in its file, if it is of one.
+        place: Option<TextPlace>,
     },
     /// Both sides changed the same, in different ways.
     Conflict(Box<Clash>),
@@ -564,8 +566,10 @@ pub struct TextPlace {
     pub text: String,
     /// The place.
     pub position: Position,
-    /// Whether the text is a file of the user.
+    /// What the text is to the user.
     pub form: TextForm,
+    /// The field of the text that holds the YAML with the place, as messages call it.
+    pub inside: Option<String>,
 }
 
 /// What a text is to the user.
@@ -575,6 +579,15 @@ pub enum TextForm {
     Input,
     /// A file, so that editors find the place.
     File,
+    /// A text that the user has not got, so that only the message names it.
+    Unknown,
+}
+
+impl TextPlace {
+    /// A place in a text.
+    pub fn new(text: &str, position: Position, form: TextForm) -> Self {
+        Self { text: text.to_owned(), position, form, inside: None }
+    }
 }
 
 /// Why a reference leads nowhere after a merge.

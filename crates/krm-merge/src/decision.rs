@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use krm_merge::package::Conflict;
-use krm_merge::resource::Resource;
-use krm_merge::rules::{Rules, Unmergeable};
+use crate::package::Conflict;
+use crate::resource::Resource;
+use crate::rules::{Rules, Unmergeable};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Treatment};
 use krm_merge_core::things;
@@ -502,7 +502,7 @@ impl<'a> Decisions<'a> {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::resource::Origin;
+    use crate::resource::Origin;
     use krm_tree::tree::Pick;
     use krm_yaml::Document;
 

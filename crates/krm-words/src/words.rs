@@ -3,6 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use krm_merge::decision::Miss;
+use krm_merge::event::{
+    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, Event, FileForm, InTheWay, Inside, Lacks,
+    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace,
+    What, WhyUnread,
+};
+use krm_merge::name::Name;
 use krm_merge_core::host::ROLE;
 use krm_merge_core::patch::PATCH;
 use krm_merge_core::policy::Settled;
@@ -13,14 +20,10 @@ use krm_schema::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, shown};
 
-use super::Event;
-use super::what::{
-    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
-    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace,
-    What, WhyUnread,
-};
-use crate::decision::Miss;
-use crate::name::Name;
+/// The names of the sides, as the functionConfig has them.
+pub fn own_names() -> Sides<&'static str> {
+    Sides::of(Side::name)
+}
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
@@ -29,12 +32,12 @@ const THE_RESOURCE: &str = "the resource";
 pub fn message(what: &What, names: Sides<&str>) -> String {
     match what {
         What::Said(text) | What::Differs(text, _) => text.clone(),
-        What::Wrong { why, place: TextPlace { text, position, form } } => match form {
-            TextForm::Input => format!("{text} {position}: {why}"),
-            TextForm::File => format!("{text}:{position}: {why}"),
-        },
-        What::Lacking { whereabouts, rest } => format!("{whereabouts} must have {rest}"),
-        What::Conflict(clash) => format!("{}; {}", what_of(clash, names), outcome(clash)),
+        What::Wrong { why, place } => at_place_of(place) + &inside(place) + why,
+        What::Lacking { rest, place: Some(place), .. } if place.form == TextForm::File => {
+            at_place_of(place) + &lacking(rest, place)
+        }
+        What::Lacking { whereabouts, rest, .. } => format!("{whereabouts} must have {rest}"),
+        What::Conflict(clash) => format!("{}; {}", what_by(clash, names), outcome(clash)),
         What::Noticed(noticed) => of_notice(noticed),
         What::OtherKind { place, kinds, side } => {
             let [here, there] = kinds.map(|kind| kind.map_or("nothing", kind_of));
@@ -196,13 +199,31 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
     }
 }
 
+/// A place in a text, at the beginning of a message.
+fn at_place_of(TextPlace { text, position, form, .. }: &TextPlace) -> String {
+    match form {
+        TextForm::Input | TextForm::Unknown => format!("{text} {position}: "),
+        TextForm::File => format!("{text}:{position}: "),
+    }
+}
+
+/// The field that has the YAML with the place, at the beginning of a message.
+pub fn inside(place: &TextPlace) -> String {
+    place.inside.as_ref().map(|field| format!("{field}: ")).unwrap_or_default()
+}
+
 /// The message about a field that a resource lacks, behind the place of the resource.
-pub fn lacking(rest: &str) -> String {
-    format!("{THE_RESOURCE} must have {rest}")
+pub fn lacking(rest: &str, place: &TextPlace) -> String {
+    format!("{}{THE_RESOURCE} must have {rest}", inside(place))
 }
 
 /// What the sides did in a conflict.
-pub fn what_of(clash: &Clash, names: Sides<&str>) -> String {
+pub fn what(clash: &Clash) -> String {
+    what_by(clash, own_names())
+}
+
+/// The same, with these names for the sides.
+pub fn what_by(clash: &Clash, names: Sides<&str>) -> String {
     let what = match &clash.dispute {
         Dispute::Value { at, did } => changed_by(names, &at_or_resource(at), *did),
         Dispute::Parts { at, parts } => {
@@ -254,8 +275,8 @@ pub fn what_of(clash: &Clash, names: Sides<&str>) -> String {
 }
 
 /// The place of a conflict.
-pub fn place_of(place: &ClashPlace) -> String {
-    match place {
+pub fn place(clash: &Clash) -> String {
+    match &clash.place {
         ClashPlace::Field(field) => field.clone(),
         ClashPlace::Fields(fields) => few(fields.clone()),
         ClashPlace::ItsFile => "its file".to_owned(),
@@ -396,16 +417,14 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-impl Did {
-    /// The predicate of a sentence: `changed the file`.
-    fn to(self, what: &str) -> String {
-        match self {
-            Self::Added => format!("added {what}"),
-            Self::Changed => format!("changed {what}"),
-            Self::Deleted => format!("deleted {what}"),
-            Self::Cleared => format!("cleared {what} with null"),
-            Self::ReplacedByResources => format!("replaced {what} by resources"),
-        }
+/// The predicate of a sentence: `changed the file`.
+fn predicate(did: Did, what: &str) -> String {
+    match did {
+        Did::Added => format!("added {what}"),
+        Did::Changed => format!("changed {what}"),
+        Did::Deleted => format!("deleted {what}"),
+        Did::Cleared => format!("cleared {what} with null"),
+        Did::ReplacedByResources => format!("replaced {what} by resources"),
     }
 }
 
@@ -414,11 +433,11 @@ impl Did {
 fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
     let (first, second) = ((names.dest, dest), (names.updated, updated));
     let (first, second) = match dest {
-        _ if dest == updated => return format!("both sides {}", dest.to(what)),
+        _ if dest == updated => return format!("both sides {}", predicate(dest, what)),
         Did::Added | Did::Changed => (second, first),
         Did::Deleted | Did::Cleared | Did::ReplacedByResources => (first, second),
     };
-    format!("{} {} and {} {}", first.0, first.1.to(what), second.0, second.1.to("it"))
+    format!("{} {} and {} {}", first.0, predicate(first.1, what), second.0, predicate(second.1, "it"))
 }
 
 /// The values of the sides, after a colon. A side without a value, or with a value that must not be shown, is left out.

@@ -4,7 +4,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use krm_merge::file_path::is_within;
+use crate::file_path::is_within;
 use regex_lite::Regex;
 
 /// A file, or a folder with all that is in it. `*` and `?` stand for no `/`, `**` for any number of folders, `[a-c]` for one of these

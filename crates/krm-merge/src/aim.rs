@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use krm_merge::package::Present;
-use krm_merge::resource::Resource;
+use crate::package::Present;
+use crate::resource::Resource;
 use krm_merge_core::patch::Missing;
 
 use crate::name::Name;

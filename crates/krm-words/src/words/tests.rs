@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use krm_merge::role::Role;
 use krm_schema::grounds::Ground;
 use krm_schema::schema::{Basis, ListKind, Unkeyed};
 
 use super::*;
-use crate::config::Role;
 
 fn text(of: &str) -> String {
     of.to_owned()
@@ -29,14 +29,17 @@ fn each_event_has_its_sentence() {
     let counts = Counts { merged: 1, added: 2, deleted: 3, unchanged: 4, conflicts: 1 };
     let ground = Ground { basis: Basis::Inferred, path: vec![text("spec"), text("hosts")], keys: vec![text("name")] };
     let majority = Majority { field: "metadata.name", count: 3, all: 4, example: texts(["a", "x-a"]) };
-    let place =
-        TextPlace { text: text("a.yaml"), position: krm_yaml::Position { line: 3, column: 5 }, form: TextForm::File };
+    let place = TextPlace::new("a.yaml", krm_yaml::Position { line: 3, column: 5 }, TextForm::File);
+    let inside = TextPlace { inside: Some(text("`spec.source[0].yaml`")), ..place.clone() };
+    let lacking = |place| What::Lacking { whereabouts: text("item 1"), rest: text("`kind`"), place };
     let of = || texts(["example.com/v1", "Site"]);
     for (what, want) in [
         (What::Said(text("as it is")), "as it is"),
         (What::Wrong { why: text("no"), place: place.clone() }, "a.yaml:3:5: no"),
         (What::Wrong { why: text("no"), place: TextPlace { form: TextForm::Input, ..place } }, "a.yaml 3:5: no"),
-        (What::Lacking { whereabouts: text("item 1"), rest: text("`kind`") }, "item 1 must have `kind`"),
+        (What::Wrong { why: text("no"), place: inside.clone() }, "a.yaml:3:5: `spec.source[0].yaml`: no"),
+        (lacking(None), "item 1 must have `kind`"),
+        (lacking(Some(inside)), "a.yaml:3:5: `spec.source[0].yaml`: the resource must have `kind`"),
         (What::Moved { from: text("a"), to: text("b") }, "moved from \"a\" to \"b\", as upstream moved it"),
         (
             What::NotMoved { to: text("b/c") },
@@ -252,15 +255,15 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
     let dispute = Dispute::Resource { did: [Did::Changed, Did::Deleted] };
     let places = Clash { place: ClashPlace::Fields(vec![text("a"); 5]), ..Clash::open(dispute) };
     let want = "updated deleted the resource and dest changed it (`a`, `a`, `a`, and 2 more)";
-    assert_eq!(what_of(&places, Sides::of(Side::name)), want);
+    assert_eq!(what_by(&places, Sides::of(Side::name)), want);
     let paths = Sides { original: text("a"), updated: text("b"), dest: text("c") };
     let moves = Clash::open(Dispute::Moves(paths));
     let want = "both sides moved the resource: dest has it in \"c\", updated has it in \"b\", original had it in \"a\"";
-    assert_eq!(what_of(&moves, Sides::of(Side::name)), want);
+    assert_eq!(what_by(&moves, Sides::of(Side::name)), want);
     // git's users know the sides by other names.
     let ours = Sides { original: "original", updated: "theirs", dest: "ours" };
     let clash = Clash::open(Dispute::Value { at: at(), did: [Did::Added, Did::Deleted] });
-    assert_eq!(what_of(&clash, ours), "theirs deleted `spec.x` and ours added it");
+    assert_eq!(what_by(&clash, ours), "theirs deleted `spec.x` and ours added it");
 }
 
 #[test]

@@ -8,8 +8,8 @@ mod selector;
 
 use std::fmt;
 
-use krm_merge::package::Present;
-use krm_merge::resource::{Identity, Resource};
+use crate::package::Present;
+use crate::resource::{Identity, Resource};
 use krm_schema::scope::is_cluster_scoped;
 use krm_tree::child::Value as _;
 use krm_tree::tree::View;
@@ -244,7 +244,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::resource::Origin;
+    use crate::resource::Origin;
     use krm_yaml::Document;
 
     const ITEM: &str =
@@ -333,48 +333,5 @@ mod tests {
             elements.iter().map(|element| target.as_ref().expect("a pattern").selects(element)).collect::<Vec<_>>()
         };
         assert_eq!((selects("ConfigMap"), selects("Secret")), (vec![true], vec![false]));
-    }
-
-    fn outside<T: k8s_openapi::Resource<Scope = k8s_openapi::ClusterResourceScope>>() -> (&'static str, &'static str) {
-        (T::GROUP, T::KIND)
-    }
-
-    fn inside<T: k8s_openapi::Resource<Scope = k8s_openapi::NamespaceResourceScope>>() -> (&'static str, &'static str) {
-        (T::GROUP, T::KIND)
-    }
-
-    /// Types that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
-    #[test]
-    fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
-        use k8s_openapi::api::*;
-        for (group, kind) in [
-            outside::<admissionregistration::v1::MutatingAdmissionPolicy>(),
-            outside::<admissionregistration::v1::MutatingAdmissionPolicyBinding>(),
-            outside::<admissionregistration::v1::ValidatingAdmissionPolicy>(),
-            outside::<admissionregistration::v1::ValidatingAdmissionPolicyBinding>(),
-            outside::<authentication::v1::SelfSubjectReview>(),
-            outside::<authentication::v1::TokenReview>(),
-            outside::<authorization::v1::SelfSubjectAccessReview>(),
-            outside::<authorization::v1::SelfSubjectRulesReview>(),
-            outside::<authorization::v1::SubjectAccessReview>(),
-            outside::<certificates::v1beta1::ClusterTrustBundle>(),
-            outside::<flowcontrol::v1::FlowSchema>(),
-            outside::<networking::v1::IPAddress>(),
-            outside::<networking::v1::ServiceCIDR>(),
-            outside::<resource::v1::DeviceClass>(),
-            outside::<resource::v1::ResourceSlice>(),
-            outside::<storage::v1::VolumeAttributesClass>(),
-        ] {
-            assert!(is_cluster_scoped(group, kind), "{group} {kind}");
-        }
-        for (group, kind) in [
-            inside::<core::v1::Pod>(),
-            inside::<resource::v1::ResourceClaim>(),
-            inside::<storage::v1::CSIStorageCapacity>(),
-            inside::<certificates::v1beta1::PodCertificateRequest>(),
-        ] {
-            assert!(!is_cluster_scoped(group, kind), "{group} {kind}");
-        }
-        assert!(!is_cluster_scoped("example.com", "Node"));
     }
 }

@@ -1,43 +1,36 @@
 //! [`Event`]: what happened in a merge, and where, as data.
 //!
-//! Hosts compare, count, group and filter events. Only `words.rs` makes English of them, when a host prints them.
+//! Hosts compare, count, group and filter events. Only the crate `krm-words` makes English of them, when a host prints them.
 
-mod message;
 mod owned;
+mod value;
 mod what;
-mod words;
 
 use std::slice;
 
-use krm_merge::file_path;
-use krm_merge::package::{Fault, Why};
-use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::rules::Unmergeable;
 use krm_merge_core::policy::Settled;
-use krm_tree::child::Value as _;
-use krm_tree::limit::{Budget, Exceeded, Kind as Written};
-use krm_tree::path::cut;
-use krm_tree::sides::{Side, Sides};
+use krm_tree::limit::Exceeded;
 use krm_tree::splice::Unwritable;
-use krm_tree::tree::View;
 use krm_yaml::secret::Secret;
-use krm_yaml::{Error, Kind, NodeRef, Position, Scalar, shown};
-use serde::Serialize;
-use serde_yaml::Value;
-use serde_yaml::value::{Tag, TaggedValue};
+use krm_yaml::{Error, NodeRef};
 
+use crate::file_path;
 use crate::name::Name;
-pub use message::{Message, Word};
+use crate::package::{Fault, Why};
+use crate::resource::{Identity, Origin, Resource};
+use crate::rules::Unmergeable;
 pub use owned::{About, called, named};
+pub use value::{Value, to_value};
 pub use what::{
-    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Lacks, LeftUpstream,
-    Margin, Missed, MovedResource, NoYaml, Privacy, Stays, TextForm, TextPlace, What, WhyUnread,
+    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
+    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, Privacy, RuleParts, Stays, TextForm,
+    TextPlace, What, WhyUnread,
 };
-pub use words::{counted, next_step};
 
 /// How severe an event is; the most severe first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Severity {
     /// The run failed: the items are unchanged, and the exit code is 1.
     Error,
@@ -62,21 +55,10 @@ pub struct Event {
     pub file: Option<File>,
     /// The line of a text that cannot be read, for a person at a terminal.
     pub excerpt: Option<String>,
-    /// The place in a text that the user knows.
-    pub at: Option<At>,
     /// The byte offset of the place in the text that has dest's resource.
     pub here: Option<usize>,
     /// Whether its values are secret, so that no person may see them.
     pub is_secret: bool,
-}
-
-/// A place in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct At {
-    /// The name of the text for the user: `stdin`, a field, or a file.
-    pub text: String,
-    /// The place.
-    pub position: Position,
 }
 
 impl Clash {
@@ -88,43 +70,19 @@ impl Clash {
             ClashPlace::ItsFile | ClashPlace::File | ClashPlace::WholeFile => &[],
         }
     }
-
-    /// The place, in words.
-    pub fn place(&self) -> String {
-        words::place_of(&self.place)
-    }
-
-    /// What the sides did, in words.
-    pub fn what(&self) -> String {
-        self.what_by(own_names())
-    }
-
-    /// The same, with these names for the sides.
-    pub fn what_by(&self, names: Sides<&str>) -> String {
-        words::what_of(self, names)
-    }
-
-    /// The outcome, in words.
-    pub fn outcome(&self) -> String {
-        words::outcome(self)
-    }
-}
-
-/// The names of the sides, as the functionConfig has them.
-fn own_names() -> Sides<&'static str> {
-    Sides::of(Side::name)
 }
 
 /// The identity of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub struct ResourceRef {
     /// The apiVersion.
     pub api_version: String,
     /// The kind.
     pub kind: String,
     /// The namespace, if one is written.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "String::is_empty"))]
     pub namespace: String,
     /// The name.
     pub name: String,
@@ -146,35 +104,25 @@ impl From<Identity<'_>> for ResourceRef {
 }
 
 /// A field, with its value on both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     /// The path, elements by index.
     pub path: String,
     /// Dest's value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub current_value: Option<Value>,
     /// The value of source or updated.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proposed_value: Option<Value>,
 }
 
 /// A file of the package.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct File {
     /// Its path in the package.
     pub path: String,
     /// The number of the resource in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub index: Option<u64>,
-}
-
-/// The longest message, in bytes. A message is one line of a terminal or a log; details are in the other fields, or in the input.
-const MESSAGE: usize = 8000;
-
-/// A message on one line, without misleading characters, and not too long.
-fn of_line(message: &str) -> String {
-    cut(shown::line(message).into_owned(), MESSAGE)
 }
 
 impl What {
@@ -234,8 +182,8 @@ impl Event {
     /// The event for what happened, with the severity that this has in most cases. It is not about a resource or a place.
     pub fn of(what: What) -> Self {
         let severity = what.severity();
-        let (resource_ref, field, file, excerpt, at, here) = (None, None, None, None, None, None);
-        Self { what, severity, resource_ref, field, file, excerpt, at, here, is_secret: false }
+        let (resource_ref, field, file, excerpt, here) = (None, None, None, None, None);
+        Self { what, severity, resource_ref, field, file, excerpt, here, is_secret: false }
     }
 
     /// The error for output about a resource that cannot be written.
@@ -245,42 +193,38 @@ impl Event {
 
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
-        let Error { position, message, .. } = error;
-        let place = TextPlace { text: text.to_owned(), position: *position, form: TextForm::Input };
-        let at = Some(At { text: text.to_owned(), position: *position });
+        let place = TextPlace::new(text, error.position, TextForm::Input);
         let excerpt = error.excerpt().map(str::to_owned);
-        Self { excerpt, at, ..Self::of(What::Wrong { why: message.clone(), place }) }
+        Self { excerpt, ..Self::of(What::Wrong { why: error.message.clone(), place }) }
     }
 
-    /// This error in a text of the functionConfig or of stdin, with its place in a file that the user knows.
-    #[must_use]
-    pub fn moved_to(self, (path, position): (String, Position), why: String) -> Self {
-        let file = self.file.or_else(|| Some(File { path: path.clone(), index: None }));
-        let at = Some(At { text: path.clone(), position });
-        let place = TextPlace { text: path, position, form: TextForm::File };
-        Self { what: What::Wrong { why, place }, at, file, ..self }
-    }
-
-    /// This event, whose place is in a file, with the place at the beginning of its message, as editors find it.
-    pub fn put_place_first(&mut self) {
-        let Some(At { text, position }) = &self.at else { return };
-        let why = match &self.what {
-            What::Wrong { why, .. } => why.clone(),
-            What::Lacking { rest, .. } => words::lacking(rest),
-            _ => return,
+    /// The place in a text that the user knows.
+    pub fn at(&self) -> Option<&TextPlace> {
+        let place = match &self.what {
+            What::Wrong { place, .. } => Some(place),
+            What::Lacking { place, .. } => place.as_ref(),
+            _ => None,
         };
-        let place = TextPlace { text: text.clone(), position: *position, form: TextForm::File };
-        self.what = What::Wrong { why, place };
+        place.filter(|place| place.form != TextForm::Unknown)
+    }
+
+    /// The same, to be changed.
+    pub fn at_mut(&mut self) -> Option<&mut TextPlace> {
+        match &mut self.what {
+            What::Wrong { place, .. } => Some(place),
+            What::Lacking { place, .. } => place.as_mut(),
+            _ => None,
+        }
     }
 
     /// A resource lacks a field. `rest` names the field that it must have, and says why.
     pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
-        let at = match &resource.origin {
-            Origin::File { name, .. } => Some(At { text: name.clone(), position: resource.node().position() }),
+        let place = match &resource.origin {
+            Origin::File { name, .. } => Some(TextPlace::new(name, resource.node().position(), TextForm::Input)),
             Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
         };
-        let what = What::Lacking { whereabouts: resource.whereabouts(), rest: rest.to_owned() };
-        Self { at, ..Self::of(what) }.about(resource)
+        let what = What::Lacking { whereabouts: resource.whereabouts(), rest: rest.to_owned(), place };
+        Self::of(what).about(resource)
     }
 
     /// A resource that cannot be merged.
@@ -368,17 +312,6 @@ impl Event {
         }
     }
 
-    /// Its size in bytes, without the values, which come off the budget when they are read.
-    pub fn size(&self) -> usize {
-        let of_field = self.field.as_ref().map_or(0, |f| f.path.len());
-        let of_resource = self.resource_ref.as_ref().map_or(0, |r| {
-            [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>()
-        });
-        let of_file = self.file.as_ref().map_or(0, |f| f.path.len());
-        let of_place = self.clash().map_or(0, |clash| clash.place().len());
-        self.message().len() + of_field + of_resource + of_file + of_place
-    }
-
     /// This event, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
@@ -399,118 +332,6 @@ impl Event {
     pub fn is_open(&self) -> bool {
         self.is_conflict() && self.clash().is_some_and(|clash| clash.settled == Settled::Open)
     }
-
-    /// The message on one line, without misleading characters, and not too long: details are in the other fields, or in the input.
-    pub fn message(&self) -> String {
-        self.in_words_of(own_names())
-    }
-
-    /// The same, with these names for the sides.
-    pub fn in_words_of(&self, names: Sides<&str>) -> String {
-        of_line(&words::message(&self.what, names))
-    }
-
-    /// The message without the place, for hosts that show the place apart.
-    pub fn without_place(&self) -> String {
-        match &self.what {
-            What::Wrong { why, .. } if self.at.is_some() => why.clone(),
-            What::Lacking { rest, .. } if self.at.is_some() => words::lacking(rest),
-            _ => self.message(),
-        }
-    }
-
-    /// One line for stderr, with the resource and the file, which are in other fields than the message.
-    pub fn line(&self) -> String {
-        self.word().says(self.said(own_names())).to_string()
-    }
-
-    /// What it is to people.
-    fn word(&self) -> Word {
-        match self.severity {
-            Severity::Error => Word::Error,
-            // All else is merged, and the conflict waits for someone in its file. That is no fault.
-            Severity::Warning if self.is_open() => Word::Conflict,
-            Severity::Warning => Word::Warning,
-            Severity::Info => Word::Info,
-        }
-    }
-
-    /// The line without its first word.
-    fn said(&self, names: Sides<&str>) -> String {
-        // A line that begins with a place in the resource's own file does not repeat the file.
-        let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
-        let at = self.at.as_ref().filter(is_there);
-        at.map_or_else(|| self.said_with("", &self.in_words_of(names)), |at| self.said_at(at))
-    }
-
-    /// The same for an error in a text. It begins with the place.
-    fn said_at(&self, At { text, position }: &At) -> String {
-        Self { file: None, ..self.clone() }.said_with(&format!("{text}:{position}: "), &self.without_place())
-    }
-
-    fn said_with(&self, place: &str, message: &str) -> String {
-        let mut about = String::new();
-        if let Some(r) = &self.resource_ref {
-            about.push_str(&r.identity().called());
-        }
-        // A message without an identity may already name the file; then the line does not repeat it.
-        let file = self.file.as_ref().map(|file| shown::name(&file.path));
-        if let Some(file) = file.filter(|file| !about.is_empty() || !message.contains(&**file)) {
-            about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });
-        }
-        if !about.is_empty() {
-            about = cut(about, MESSAGE) + ": ";
-        }
-        format!("{place}{about}{}", shown::line(message))
-    }
-}
-
-/// The value of a node. A number that neither an integer nor a float holds exactly becomes its text.
-///
-/// # Errors
-/// It takes more than is left of the budget.
-pub fn to_value(node: NodeRef<'_>, budget: &Budget) -> Result<Value, Exceeded> {
-    let value = value_of(View::Node(node), budget);
-    budget.check(Written::Results).map(|()| value)
-}
-
-/// A value, as far as the budget allows.
-fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
-    // Each value takes at least its line break and one character of its own.
-    if !budget.take(view.string().len() + 2) {
-        return Value::Null;
-    }
-    let value = match view.kind() {
-        Kind::Map => {
-            let fields = view.fields().into_iter().filter(|(key, _)| budget.take(key.len()));
-            Value::Mapping(fields.map(|(k, v)| (Value::String(k.to_owned()), value_of(v, budget))).collect())
-        }
-        Kind::List => Value::Sequence(view.elements().into_iter().map(|view| value_of(view, budget)).collect()),
-        Kind::Scalar | Kind::Alias => match view.scalar() {
-            None | Some(Scalar::Null) => Value::Null,
-            Some(Scalar::Bool(b)) => Value::Bool(b),
-            Some(Scalar::Number(n)) => {
-                let text = view.string();
-                let decimal = n.to_decimal().unwrap_or_else(|| text.to_string());
-                match (decimal.parse::<i64>(), decimal.parse::<u64>(), decimal.parse::<f64>()) {
-                    (Ok(n), ..) => Value::Number(n.into()),
-                    (_, Ok(n), _) => Value::Number(n.into()),
-                    (.., Ok(n)) if decimal.len() <= 15 => Value::Number(n.into()),
-                    _ => Value::String(text.into()),
-                }
-            }
-            Some(_) => Value::String(view.string().into()),
-        },
-    };
-    match view.like().and_then(own_tag) {
-        Some(tag) => Value::Tagged(Box::new(TaggedValue { tag: Tag::new(tag), value })),
-        None => value,
-    }
-}
-
-/// The tag of a value, as it is written, if it is none of YAML's own.
-fn own_tag(node: NodeRef<'_>) -> Option<&str> {
-    node.tag_text().filter(|tag| tag.len() > 1 && !tag.starts_with("!!"))
 }
 
 impl From<Unwritable> for Box<Event> {

@@ -1,7 +1,7 @@
 //! Makes events of what the engine says: values that borrow from the texts of the user become [`What`], which owns all that it shows.
 
-use krm_merge::package::{self, NameNote, NewName, Note};
-use krm_merge::resource::{Identity, Resource};
+use crate::package::{self, NameNote, NewName, Note};
+use crate::resource::{Identity, Resource};
 use krm_merge_core::parts::Composed;
 use krm_merge_core::policy::{OnConflict, Settled, Treatment};
 use krm_merge_core::refine::{lines_apart, source_lines};
@@ -15,13 +15,15 @@ use krm_tree::path::{FieldPath, Step, cut};
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice::{json_of, to_json};
 use krm_tree::tree::{Conflict, Taking, Tree, View};
-use krm_yaml::secret::Secret;
-use krm_yaml::{Kind, NodeRef};
 
+use krm_yaml::secret::Secret;
+use krm_yaml::{Kind, NodeRef, quoted_json};
+
+use super::value::{own_tag, value_of};
 use super::what::{Clash, ClashNote, ClashPlace, Did, Dispute, Inside, Majority, Noticed, Privacy, RuleParts, What};
-use super::{Event, Field, Severity, own_tag, value_of};
-use crate::config::Role;
+use super::{Event, Field, Severity};
 use crate::decision::{Idle, Ruling, Take};
+use crate::role::Role;
 
 /// A resource, and what of it no message may show. What is secret on one side of a merge is secret.
 #[derive(Clone, Copy, Debug)]
@@ -513,8 +515,8 @@ fn lines_in_conflict(texts: Sides<Option<View<'_, '_>>>) -> Sides<Option<String>
         let [first, last] = [places.first()?, places.last()?].map(|place| &place[side]);
         let before = if first.start > 0 { "…" } else { "" };
         let after = if last.end < lines.len() { "…" } else { "" };
-        let json = serde_json::to_string(&format!("{before}{}{after}", shown.trim_end_matches('\n')));
-        json.ok().map(|json| cut(json, LINES))
+        let json = quoted_json(&format!("{before}{}{after}", shown.trim_end_matches('\n')));
+        Some(cut(json, LINES))
     })
 }
 
