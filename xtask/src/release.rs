@@ -19,12 +19,13 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "krm-yaml",
     "krm-tree",
     "krm-schema",
     "krm-merge-core",
     "krm-merge",
+    "krm-words",
     "krm-merge-function",
     "krm-files",
     "krm-git",
