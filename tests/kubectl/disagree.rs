@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use krm_schema::schema::builtin::{self, FieldRef, Merges, Strategy, TypeRef};
+use krm_schema::schema::ListKind;
+use krm_schema::schema::builtin::{self, FieldRef, Strategy, TypeRef};
 use serde_json::{Map, Value, json};
 
 use crate::equal;
@@ -174,7 +175,7 @@ impl Words {
                 let order = value.as_array().filter(|_| keys(field).len() > 1);
                 let of_patch = list.and_then(|list| patch.get(list)).and_then(Value::as_array);
                 let all: Vec<&Value> = of_dest.into_iter().chain(of_patch).flatten().collect();
-                let order = order.map(|order| self.order(order, &all, keys(field)));
+                let order = order.map(|order| self.order(order, &all, &keys(field)));
                 out.insert(name.clone(), order.unwrap_or_else(|| value.clone()));
                 continue;
             }
@@ -233,7 +234,7 @@ impl Words {
         } else if let Some(list) = name.strip_prefix(ORDER) {
             let keys = keys(ty.and_then(|ty| ty.field(list)));
             let of_dest = dest.and_then(|d| d.get(list)).and_then(Value::as_array);
-            let one = |e: &Value| if e.is_object() { key(e, keys, of_dest) } else { e.to_string() };
+            let one = |e: &Value| if e.is_object() { key(e, &keys, of_dest) } else { e.to_string() };
             let stays = |e: &&Value| e.get(PATCH).is_none();
             let said: Vec<String> =
                 patch.get(list).and_then(Value::as_array).into_iter().flatten().filter(stays).map(one).collect();
@@ -260,9 +261,9 @@ impl Words {
         let says_so = patch.iter().any(|e| e.get(PATCH) == Some(&json!("replace")));
         let is_replaced = says_so || taken == Taken::Replaced;
         match merges(field) {
-            merges if is_replaced || merges == Merges::Atomic => {
+            merges if is_replaced || merges == ListKind::Atomic => {
                 let mut out = Vec::new();
-                if says_so && dest.is_some() && merges != Merges::Atomic {
+                if says_so && dest.is_some() && merges != ListKind::Atomic {
                     out.push(json!({PATCH: "replace"}));
                 }
                 let below = if is_replaced { Taken::Replaced } else { Taken::New };
@@ -272,9 +273,9 @@ impl Words {
                             self.names.insert(Name::LeakedDirective);
                         }
                         None if element.is_null() => out.push(Value::Null),
-                        None => out.extend(self.node(&self.own(element, keys(field)), None, None, ty, below)),
+                        None => out.extend(self.node(&self.own(element, &keys(field)), None, None, ty, below)),
                         Some(_) if is_replaced => {
-                            let leaks = merges == Merges::Atomic || dest.is_none();
+                            let leaks = merges == ListKind::Atomic || dest.is_none();
                             self.names.extend(leaks.then_some(Name::LeakedDirective));
                         }
                         Some(_) => {
@@ -284,7 +285,7 @@ impl Words {
                 }
                 out
             }
-            Merges::Map(keys) => self.keyed(patch, dest, keys, ty),
+            ListKind::Map(keys) => self.keyed(patch, dest, &keys, ty),
             _ => {
                 let mut out: Vec<Value> = Vec::new();
                 for value in patch {
@@ -399,14 +400,14 @@ fn overlay(first: &mut Value, second: &Value) {
     }
 }
 
-fn merges(field: Option<FieldRef>) -> Merges {
-    field.and_then(FieldRef::list).map_or(Merges::Atomic, |list| list.in_patch())
+fn merges(field: Option<FieldRef>) -> ListKind<&'static str> {
+    field.and_then(FieldRef::list).map_or(ListKind::Atomic, |list| list.in_patch())
 }
 
-fn keys(field: Option<FieldRef>) -> &'static [&'static str] {
+fn keys(field: Option<FieldRef>) -> Vec<&'static str> {
     match merges(field) {
-        Merges::Map(keys) => keys,
-        _ => &[],
+        ListKind::Map(keys) => keys,
+        _ => Vec::new(),
     }
 }
 
@@ -446,7 +447,7 @@ fn one_key(dest: &Value, field: Option<FieldRef>, ty: Option<TypeRef>) -> Value 
         }
         Value::Array(list) => {
             let keys = keys(field);
-            let one = |e: &Value| if keys.len() > 1 { with_one_key(e, &key(e, keys, None), keys) } else { e.clone() };
+            let one = |e: &Value| if keys.len() > 1 { with_one_key(e, &key(e, &keys, None), &keys) } else { e.clone() };
             list.iter().map(|e| one_key(&one(e), None, ty)).collect()
         }
         other => other.clone(),

@@ -1,6 +1,7 @@
 //! When two results say the same: the order of fields is free, and so is that of a list that merges, unless the patch sets it.
 
-use krm_schema::schema::builtin::{self, FieldRef, Merges, TypeRef};
+use krm_schema::schema::ListKind;
+use krm_schema::schema::builtin::{self, FieldRef, TypeRef};
 use serde_json::Value;
 
 /// Where two results of one patch differ first, and in what; `None` where they say the same.
@@ -26,7 +27,7 @@ fn value(a: &Value, b: &Value, patch: Option<&Value>, ty: Option<TypeRef>, path:
         let found = match (a, b) {
             (Value::Array(a), Value::Array(b)) => {
                 let is_ordered = patch.is_some_and(|p| p.get(format!("$setElementOrder/{name}")).is_some());
-                let merges = field.and_then(FieldRef::list).map_or(Merges::Atomic, |l| l.in_patch());
+                let merges = field.and_then(FieldRef::list).map_or(ListKind::Atomic, |l| l.in_patch());
                 list((a, b), is_ordered, merges, said, below, path)
             }
             _ => value(a, b, said, below, path),
@@ -42,17 +43,17 @@ fn value(a: &Value, b: &Value, patch: Option<&Value>, ty: Option<TypeRef>, path:
 fn list(
     (ours, theirs): (&[Value], &[Value]),
     is_ordered: bool,
-    merges: Merges,
+    merges: ListKind<&'static str>,
     patch: Option<&Value>,
     ty: Option<TypeRef>,
     path: &mut Vec<String>,
 ) -> Option<String> {
-    let keys: &[&str] = match merges {
-        Merges::Map(keys) => keys,
+    let keys: &[&str] = match &merges {
+        ListKind::Map(keys) => keys,
         _ => &[],
     };
     let (mut a, mut b): (Vec<&Value>, Vec<&Value>) = (ours.iter().collect(), theirs.iter().collect());
-    if merges != Merges::Atomic && !is_ordered {
+    if merges != ListKind::Atomic && !is_ordered {
         let by = |v: &&Value| (key(v, keys), sorted(v).to_string());
         a.sort_by_key(by);
         b.sort_by_key(by);

@@ -3,7 +3,8 @@
 //! A place is a node that a patch can address: through fields, and through the elements of lists that merge by keys. All choices are
 //! drawn from one seed, so that every run tries the same patches.
 
-use krm_schema::schema::builtin::{self, FieldRef, Merges, TypeRef};
+use krm_schema::schema::ListKind;
+use krm_schema::schema::builtin::{self, FieldRef, TypeRef};
 use serde_json::{Map, Value, json};
 
 /// SplitMix64: small, and every seed is as good as any other.
@@ -100,7 +101,7 @@ fn walk<'d>(place: Place<'d>, all: &mut Vec<Place<'d>>) {
         }
         Value::Array(list) => {
             for node in list {
-                let Some(keys) = place.keys().and_then(|keys| keys_of(node, keys)) else { continue };
+                let Some(keys) = place.keys().as_ref().and_then(|keys| keys_of(node, keys)) else { continue };
                 let steps = place.steps.iter().cloned().chain([Step::Element(keys)]).collect();
                 walk(Place { steps, node, field: None, ty: place.ty }, all);
             }
@@ -116,14 +117,14 @@ fn keys_of(element: &Value, keys: &[&str]) -> Option<Map<String, Value>> {
     Some(keys.iter().filter_map(|k| Some(((*k).to_owned(), element.get(*k)?.clone()))).collect())
 }
 
-fn merges(field: Option<FieldRef>) -> Merges {
-    field.and_then(FieldRef::list).map_or(Merges::Atomic, |list| list.in_patch())
+fn merges(field: Option<FieldRef>) -> ListKind<&'static str> {
+    field.and_then(FieldRef::list).map_or(ListKind::Atomic, |list| list.in_patch())
 }
 
 impl Place<'_> {
-    fn keys(&self) -> Option<&'static [&'static str]> {
+    fn keys(&self) -> Option<Vec<&'static str>> {
         match merges(self.field) {
-            Merges::Map(keys) => Some(keys),
+            ListKind::Map(keys) => Some(keys),
             _ => None,
         }
     }
@@ -155,16 +156,16 @@ impl Place<'_> {
         self.map().filter(|_| !self.is_element())
     }
 
-    fn keyed(&self) -> Option<(&Vec<Value>, &'static [&'static str])> {
+    fn keyed(&self) -> Option<(&Vec<Value>, Vec<&'static str>)> {
         Some((self.node.as_array()?, self.keys()?))
     }
 
     fn set(&self) -> Option<&Vec<Value>> {
-        self.node.as_array().filter(|_| merges(self.field) == Merges::Set)
+        self.node.as_array().filter(|_| merges(self.field) == ListKind::Set)
     }
 
     fn atomic(&self) -> Option<&Vec<Value>> {
-        self.node.as_array().filter(|_| self.field.is_some() && merges(self.field) == Merges::Atomic)
+        self.node.as_array().filter(|_| self.field.is_some() && merges(self.field) == ListKind::Atomic)
     }
 
     fn scalar(&self) -> Option<&Value> {
@@ -172,21 +173,21 @@ impl Place<'_> {
     }
 
     /// One of the lists in this map that merge by keys.
-    fn keyed_child(&self, r: &mut Random) -> Option<(&str, &Vec<Value>, &'static [&'static str])> {
+    fn keyed_child(&self, r: &mut Random) -> Option<(&str, &Vec<Value>, Vec<&'static str>)> {
         let lists: Vec<_> = self
             .node
             .as_object()?
             .iter()
             .filter_map(|(name, list)| match (merges(self.ty?.field(name)), list.as_array()) {
-                (Merges::Map(keys), Some(list)) if !list.is_empty() => Some((name.as_str(), list, keys)),
+                (ListKind::Map(keys), Some(list)) if !list.is_empty() => Some((name.as_str(), list, keys)),
                 _ => None,
             })
             .collect();
-        r.pick(&lists).copied()
+        r.pick(&lists).cloned()
     }
 
     /// One of the lists of scalars in this map that is a set, or of those that are not.
-    fn scalars_child(&self, r: &mut Random, wanted: Merges) -> Option<(&str, &Vec<Value>)> {
+    fn scalars_child(&self, r: &mut Random, wanted: ListKind<&'static str>) -> Option<(&str, &Vec<Value>)> {
         let lists: Vec<_> = self
             .node
             .as_object()?
@@ -370,82 +371,82 @@ edits! {
     "an element" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
         let of = r.pick(list)?;
-        let said = change_in(of.as_object()?, keys, r);
-        Some(json!([element(of, keys, Value::Object(said))]))
+        let said = change_in(of.as_object()?, &keys, r);
+        Some(json!([element(of, &keys, Value::Object(said))]))
     };
     "all elements, and a new one among them" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        let mut said: Vec<Value> = list.iter().map(|e| element(e, keys, json!({"fresh": FRESH}))).collect();
-        said.push(new_element(list.first(), keys, "new", json!({})));
+        let mut said: Vec<Value> = list.iter().map(|e| element(e, &keys, json!({"fresh": FRESH}))).collect();
+        said.push(new_element(list.first(), &keys, "new", json!({})));
         Some(Value::Array(r.shuffled(&said)))
     };
     "a new element" Others Typed |p, _r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([new_element(list.first(), keys, "new", json!({"fresh": FRESH}))]))
+        Some(json!([new_element(list.first(), &keys, "new", json!({"fresh": FRESH}))]))
     };
     "a new element with nulls" Others Untyped |p, _r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([new_element(list.first(), keys, "new", json!({"gone": null, "deep": {"a": null, "b": 1}}))]))
+        Some(json!([new_element(list.first(), &keys, "new", json!({"gone": null, "deep": {"a": null, "b": 1}}))]))
     };
     "a new element with directives" Others Untyped |p, _r| {
         let (list, keys) = p.keyed()?;
         let beside = json!({"deep": {"$patch": "delete", "a": 1}, "more": {"$patch": "replace", "b": 1}, "$retainKeys": keys.iter()
             .copied().chain(["deep", "more"]).collect::<Vec<_>>()});
-        Some(json!([new_element(list.first(), keys, "new", beside)]))
+        Some(json!([new_element(list.first(), &keys, "new", beside)]))
     };
     "a new element twice" Others Typed |p, _r| {
         let (list, keys) = p.keyed()?;
-        let new = |beside| new_element(list.first(), keys, "new", beside);
+        let new = |beside| new_element(list.first(), &keys, "new", beside);
         Some(json!([new(json!({"fresh": FRESH, "gone": FRESH})), new(json!({"gone": null, "more": FRESH}))]))
     };
     "an element deleted" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([element(r.pick(list)?, keys, json!({"$patch": "delete"}))]))
+        Some(json!([element(r.pick(list)?, &keys, json!({"$patch": "delete"}))]))
     };
     "an absent element deleted" Others Typed |p, _r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([new_element(list.first(), keys, "none", json!({"$patch": "delete"}))]))
+        Some(json!([new_element(list.first(), &keys, "none", json!({"$patch": "delete"}))]))
     };
     "an element deleted and others merged" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
         let mut all = r.shuffled(list).into_iter();
-        let gone = element(&all.next()?, keys, json!({"$patch": "delete"}));
-        let rest = all.map(|e| element(&e, keys, json!({"fresh": FRESH})));
+        let gone = element(&all.next()?, &keys, json!({"$patch": "delete"}));
+        let rest = all.map(|e| element(&e, &keys, json!({"fresh": FRESH})));
         Some(Value::Array([gone].into_iter().chain(rest).collect()))
     };
     "an element deleted and added" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
         let of = r.pick(list)?;
-        Some(json!([element(of, keys, json!({"$patch": "delete"})), element(of, keys, json!({"fresh": FRESH}))]))
+        Some(json!([element(of, &keys, json!({"$patch": "delete"})), element(of, &keys, json!({"fresh": FRESH}))]))
     };
     "a list replaced" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        let new = new_element(list.first(), keys, "new", json!({"fresh": FRESH}));
+        let new = new_element(list.first(), &keys, "new", json!({"fresh": FRESH}));
         Some(if r.below(2) == 0 { json!([{"$patch": "replace"}, new]) } else { json!([new, {"$patch": "replace"}]) })
     };
     "a list replaced by nothing" Others Typed |p, _r| p.keyed().map(|_| json!([{"$patch": "replace"}]));
     "a list replaced by an element that says so" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        let of = element(r.pick(list)?, keys, json!({"$patch": "replace", "fresh": FRESH}));
-        Some(json!([of, new_element(list.first(), keys, "new", json!({"fresh": FRESH}))]))
+        let of = element(r.pick(list)?, &keys, json!({"$patch": "replace", "fresh": FRESH}));
+        Some(json!([of, new_element(list.first(), &keys, "new", json!({"fresh": FRESH}))]))
     };
     "a list replaced, with other directives" Others Typed |p, _r| {
         let (list, keys) = p.keyed()?;
-        let gone = new_element(list.first(), keys, "none", json!({"$patch": "delete"}));
-        Some(json!([gone, {"$patch": "replace"}, new_element(list.first(), keys, "new", json!({}))]))
+        let gone = new_element(list.first(), &keys, "none", json!({"$patch": "delete"}));
+        Some(json!([gone, {"$patch": "replace"}, new_element(list.first(), &keys, "new", json!({}))]))
     };
     "a list replaced, with nulls" Others Untyped |p, _r| {
         let (list, keys) = p.keyed()?;
         let beside = json!({"gone": null, "deep": {"a": null, "$patch": "replace"}});
-        Some(json!([{"$patch": "replace"}, new_element(list.first(), keys, "new", beside)]))
+        Some(json!([{"$patch": "replace"}, new_element(list.first(), &keys, "new", beside)]))
     };
     "an element merged" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([element(r.pick(list)?, keys, json!({"$patch": "merge", "fresh": FRESH}))]))
+        Some(json!([element(r.pick(list)?, &keys, json!({"$patch": "merge", "fresh": FRESH}))]))
     };
     "a list merged" Others Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([{"$patch": "merge"}, element(r.pick(list)?, keys, json!({"fresh": FRESH}))]))
+        Some(json!([{"$patch": "merge"}, element(r.pick(list)?, &keys, json!({"fresh": FRESH}))]))
     };
     "a list deleted" Alone Typed |p, _r| p.keyed().map(|_| json!([{"$patch": "delete"}]));
     "null over a keyed list" Others Typed |p, _r| p.keyed().map(|_| Value::Null);
@@ -459,7 +460,7 @@ edits! {
     };
     "an element with an unknown directive" Alone Typed |p, r| {
         let (list, keys) = p.keyed()?;
-        Some(json!([element(r.pick(list)?, keys, json!({"$patch": "remove"}))]))
+        Some(json!([element(r.pick(list)?, &keys, json!({"$patch": "remove"}))]))
     };
     "an element by the first of its keys" Others Typed |p, r| {
         let (list, keys) = p.keyed().filter(|(_, keys)| keys.len() > 1)?;
@@ -467,7 +468,7 @@ edits! {
     };
     "an element whose key is a text" Others Untyped |p, r| {
         let (list, keys) = p.keyed()?;
-        let mut of = element(r.pick(list)?, keys, json!({"fresh": FRESH}));
+        let mut of = element(r.pick(list)?, &keys, json!({"fresh": FRESH}));
         of[keys[0]] = json!(of[keys[0]].as_i64()?.to_string());
         Some(json!([of]))
     };
@@ -475,7 +476,7 @@ edits! {
         let (list, keys) = p.keyed().filter(|(_, keys)| keys.len() > 1)?;
         let shared: Vec<&Value> = list.iter().filter(|a| list.iter().filter(|b| a[keys[0]] == b[keys[0]]).count() > 1).collect();
         let beside = if r.below(2) == 0 { json!({"fresh": FRESH}) } else { json!({"$patch": "delete"}) };
-        Some(json!([element(r.pick(&shared)?, keys, beside)]))
+        Some(json!([element(r.pick(&shared)?, &keys, beside)]))
     };
     "a second element on one port" Others Typed |p, r| {
         let (list, keys) = p.keyed().filter(|(_, keys)| keys.len() > 1)?;
@@ -487,13 +488,13 @@ edits! {
     // The order of such lists.
     "an order" Others Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r)?;
-        let order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, keys, json!({}))).collect();
+        let order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, &keys, json!({}))).collect();
         Some(json!({format!("$setElementOrder/{name}"): order}))
     };
     "an order with elements" Others Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r)?;
-        let mut all: Vec<Value> = list.iter().map(|e| element(e, keys, json!({}))).collect();
-        all.push(new_element(list.first(), keys, "new", json!({})));
+        let mut all: Vec<Value> = list.iter().map(|e| element(e, &keys, json!({}))).collect();
+        all.push(new_element(list.first(), &keys, "new", json!({})));
         let order = r.shuffled(&all);
         let said: Vec<Value> = order.iter().enumerate().filter(|(i, e)| *e == &all[all.len() - 1] || i % 2 == 0).map(|(_, e)| {
             let mut e = e.clone();
@@ -504,14 +505,14 @@ edits! {
     };
     "an order of some" Others Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r).filter(|(_, list, _)| list.len() > 1)?;
-        let mut order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, keys, json!({}))).collect();
+        let mut order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, &keys, json!({}))).collect();
         order.truncate(list.len() - 1);
         Some(json!({format!("$setElementOrder/{name}"): order}))
     };
     "an order of some, with a new element" Others Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r).filter(|(_, list, _)| list.len() > 1)?;
-        let new = new_element(list.first(), keys, "new", json!({}));
-        let mut order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, keys, json!({}))).collect();
+        let new = new_element(list.first(), &keys, "new", json!({}));
+        let mut order: Vec<Value> = r.shuffled(list).iter().map(|e| element(e, &keys, json!({}))).collect();
         order.truncate(list.len() - 1);
         let at = r.below(order.len() + 1);
         order.insert(at, new.clone());
@@ -520,20 +521,20 @@ edits! {
     "an order with a deleted element" Others Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r)?;
         let mut order = r.shuffled(list);
-        let gone = element(&order.pop()?, keys, json!({"$patch": "delete"}));
-        let order: Vec<Value> = order.iter().map(|e| element(e, keys, json!({}))).collect();
+        let gone = element(&order.pop()?, &keys, json!({"$patch": "delete"}));
+        let order: Vec<Value> = order.iter().map(|e| element(e, &keys, json!({}))).collect();
         Some(json!({format!("$setElementOrder/{name}"): order, name: [gone]}))
     };
     "an order that lacks an element" Alone Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r)?;
-        let new = new_element(list.first(), keys, "new", json!({}));
-        let order: Vec<Value> = list.iter().map(|e| element(e, keys, json!({}))).collect();
+        let new = new_element(list.first(), &keys, "new", json!({}));
+        let order: Vec<Value> = list.iter().map(|e| element(e, &keys, json!({}))).collect();
         Some(json!({format!("$setElementOrder/{name}"): order, name: [new]}))
     };
     "an order that the elements contradict" Alone Typed |p, r| {
         let (name, list, keys) = p.keyed_child(r).filter(|(_, list, _)| list.len() > 1)?;
-        let said: Vec<Value> = list.iter().map(|e| element(e, keys, json!({"fresh": FRESH}))).collect();
-        let order: Vec<Value> = list.iter().rev().map(|e| element(e, keys, json!({}))).collect();
+        let said: Vec<Value> = list.iter().map(|e| element(e, &keys, json!({"fresh": FRESH}))).collect();
+        let order: Vec<Value> = list.iter().rev().map(|e| element(e, &keys, json!({}))).collect();
         Some(json!({format!("$setElementOrder/{name}"): order, name: said}))
     };
     "an order in no list" Alone Typed |p, r| {
@@ -545,30 +546,30 @@ edits! {
     "values" Others Typed |p, r| p.set().and_then(|set| Some(json!([r.pick(set)?, "example.com/new"])));
     "a value twice" Others Typed |p, _r| p.set().map(|_| json!(["example.com/new", "example.com/new"]));
     "values deleted" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         Some(json!({format!("$deleteFromPrimitiveList/{name}"): [r.pick(list)?, "example.com/none"]}))
     };
     "all values deleted" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         Some(json!({format!("$deleteFromPrimitiveList/{name}"): list}))
     };
     "values deleted and added" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         Some(json!({format!("$deleteFromPrimitiveList/{name}"): [r.pick(list)?], name: ["example.com/new"]}))
     };
     "an order of values" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         let mut order = r.shuffled(list);
         let at = r.below(order.len() + 1);
         order.insert(at, json!("example.com/new"));
         Some(json!({format!("$setElementOrder/{name}"): order, name: ["example.com/new"]}))
     };
     "an order of some values" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set).filter(|(_, list)| list.len() > 1)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set).filter(|(_, list)| list.len() > 1)?;
         Some(json!({format!("$setElementOrder/{name}"): r.shuffled(list)[1..]}))
     };
     "an order of values with one deleted" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         let mut order = r.shuffled(list);
         let gone = order.pop();
         order.push(json!("example.com/new"));
@@ -577,11 +578,11 @@ edits! {
         }))
     };
     "an order that lacks a value" Alone Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Set)?;
+        let (name, list) = p.scalars_child(r, ListKind::Set)?;
         Some(json!({format!("$setElementOrder/{name}"): list, name: ["example.com/new"]}))
     };
     "values deleted, in no list" Alone Typed |p, r| {
-        let (name, _) = p.scalars_child(r, Merges::Set)?;
+        let (name, _) = p.scalars_child(r, ListKind::Set)?;
         Some(json!({format!("$deleteFromPrimitiveList/{name}"): "x"}))
     };
     "null over a set" Others Typed |p, _r| p.set().map(|_| Value::Null);
@@ -624,15 +625,15 @@ edits! {
     "an empty replaced list" Others Typed |p, _r| p.atomic().map(|_| json!([]));
     "a map over a replaced list" Others Untyped |p, _r| p.atomic().map(|_| json!({"a": 1, "b": null}));
     "values deleted from a replaced list" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Atomic)?;
+        let (name, list) = p.scalars_child(r, ListKind::Atomic)?;
         Some(json!({format!("$deleteFromPrimitiveList/{name}"): [r.pick(list)?]}))
     };
     "an order of a replaced list" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Atomic)?;
+        let (name, list) = p.scalars_child(r, ListKind::Atomic)?;
         Some(json!({format!("$setElementOrder/{name}"): r.shuffled(list)}))
     };
     "an order of a replaced list that is set" Others Typed |p, r| {
-        let (name, list) = p.scalars_child(r, Merges::Atomic)?;
+        let (name, list) = p.scalars_child(r, ListKind::Atomic)?;
         let order = r.shuffled(list);
         Some(json!({format!("$setElementOrder/{name}"): order, name: order}))
     };

@@ -81,7 +81,7 @@ pub fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// Every file below a folder, by its path in it.
+/// Every file below a folder, by its path in it. Bytes that are not text are replaced.
 pub fn files(folder: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, prefix: &str, out: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry")) {
@@ -89,7 +89,8 @@ pub fn files(folder: &Path) -> BTreeMap<String, String> {
             if entry.path().is_dir() {
                 walk(&entry.path(), &format!("{path}/"), out);
             } else {
-                out.insert(path, fs::read_to_string(entry.path()).expect("readable"));
+                let bytes = fs::read(entry.path()).expect("readable");
+                out.insert(path, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
     }

@@ -7,6 +7,7 @@ mod atlas;
 mod digest;
 mod dist;
 mod machine;
+mod packed;
 mod pictures;
 mod release;
 mod style;
@@ -37,13 +38,13 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask style [FOLDER]
        cargo xtask test [ARGUMENTS]
 
-Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-schema/src/schema where not given) from documents of Kubernetes' types, newest version last.
+Makes builtin.txt and builtin.bin in FOLDER (crates/krm-schema/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
   a folder   every <version>-local/_definitions.json in it, as the PyPI package kubernetes-validate holds them
   a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
 LABEL names the version where the document does not.
 
-atlas makes atlas.txt and atlas/packed.rs in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each;
+atlas makes atlas.txt and atlas.bin in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each;
 without it, the lists of atlas.txt are read again.
 
 A document whose digest is not the one that builtin.txt or atlas.txt has for it is refused, unless --repin says that it is the
@@ -127,8 +128,8 @@ fn atlas(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     found.document(include_str!("documented.txt"))?;
     let table = found.table();
     write_files([
-        (text, write_atlas::text(&table, &source)),
-        (output.join("atlas/packed.rs"), write_atlas::packed(&table)?),
+        (text, write_atlas::text(&table, &source).into_bytes()),
+        (output.join("atlas.bin"), write_atlas::packed(&table)?),
     ])?;
     let fields: usize = table.types.iter().map(BTreeMap::len).sum();
     println!("{} kinds, {} types, {fields} fields", table.kinds.len(), table.types.len());
@@ -136,7 +137,7 @@ fn atlas(mut args: impl Iterator<Item = String>) -> Result<(), String> {
 }
 
 /// Writes the files, and prints their sizes.
-fn write_files(files: [(PathBuf, String); 2]) -> Result<(), String> {
+fn write_files(files: [(PathBuf, Vec<u8>); 2]) -> Result<(), String> {
     for (path, made) in files {
         let folder = path.parent().unwrap_or(&path);
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, &made));
@@ -203,8 +204,8 @@ fn schema(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     table.prune();
     let sources: Vec<Source> = read.into_iter().map(|(source, _)| source).collect();
     write_files([
-        (text, write::text(&table, &sources)),
-        (output.join("builtin/packed.rs"), write::packed(&table, &sources)?),
+        (text, write::text(&table, &sources).into_bytes()),
+        (output.join("builtin.bin"), write::packed(&table, &sources)?),
     ])?;
     let fields: usize = table.types.values().map(BTreeMap::len).sum();
     println!("{} kinds, {} types, {fields} fields", table.kinds.len(), table.types.len());

@@ -1,10 +1,8 @@
-//! The table as text, for people and for review, and as arrays, for the program.
-//!
-//! The arrays are Rust source and not a blob: the compiler checks them, and the program reads them without a parser.
+//! The table as text, for people and for review, and as bytes, for the program.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
+use crate::packed::{Names, Packed};
 use crate::table::{Field, Rule, Shape, Table};
 
 /// A document that a table was made from.
@@ -18,7 +16,7 @@ pub struct Source {
 
 const HEAD: &str = "\
 # The built-in types of Kubernetes: which of their lists merge, by which keys, and which fields an object must have.
-# Made by `cargo xtask schema` (see README.md); not edited by hand. builtin/packed.rs says the same to the compiler.
+# Made by `cargo xtask schema` (see README.md); not edited by hand. builtin.bin says the same to the program.
 #
 # versions OLDEST to NEWEST         of Kubernetes; of each field, the newest version that has it speaks
 # source LABEL SHA256               a definitions document that this was made from
@@ -90,162 +88,61 @@ fn extensions(rule: &Rule) -> String {
     words.into_iter().filter(|(_, word)| !word.is_empty()).map(|(name, word)| format!(" {name}={word}")).collect()
 }
 
-/// The rows of the arrays, in which names, types and rules are numbers.
-struct Rows<'t> {
-    names: Vec<&'t String>,
-    name_ends: Vec<usize>,
-    kinds: Vec<String>,
-    type_starts: Vec<usize>,
-    fields: Vec<String>,
-    required_starts: Vec<usize>,
-    required: Vec<usize>,
-    rules: Vec<&'t Rule>,
-}
-
-fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
+/// The table for the program; `builtin.rs` says what the numbers mean.
+pub fn packed(table: &Table, sources: &[Source]) -> Result<Vec<u8>, String> {
     let fields = || table.types.values().flatten();
-    let kinds = table.kinds.keys().flat_map(|(api_version, kind)| [api_version, kind]);
-    let required = table.required.values().flatten();
-    let names: Vec<&String> =
-        kinds.chain(fields().map(|(name, _)| name)).chain(required).collect::<BTreeSet<_>>().into_iter().collect();
+    let nothing = Rule::default();
     let rules: Vec<&Rule> =
-        fields().map(|(_, f)| &f.rule).chain([nothing]).collect::<BTreeSet<_>>().into_iter().collect();
-    let types: Vec<&String> = table.types.keys().collect();
-    let position = |all: &[&String], one: &String| all.binary_search(&one).map_err(|_| format!("`{one}` is missing"));
-
-    let mut name_ends = vec![0];
-    let (mut kind_rows, mut type_starts, mut field_rows) = (Vec::new(), vec![0], Vec::new());
-    let (mut required_starts, mut required) = (vec![0], Vec::new());
-    for name in &names {
-        name_ends.push(name_ends.last().copied().unwrap_or(0) + name.len());
+        fields().map(|(_, field)| &field.rule).chain([&nothing]).collect::<BTreeSet<_>>().into_iter().collect();
+    let kinds = table.kinds.keys().flat_map(|(api_version, kind)| [api_version, kind]);
+    let of_fields = fields().map(|(name, _)| name).chain(table.required.values().flatten());
+    let keys = rules.iter().flat_map(|rule| rule.merge_key.iter().chain(&rule.map_keys));
+    let names = Names::of(kinds.chain(of_fields).chain(keys).map(String::as_str));
+    let types = Names::of(table.types.keys().map(String::as_str));
+    if types.sorted.len() > NO_TYPE {
+        return Err("the table has outgrown its 14 bits for a type".into());
     }
-    for ((api_version, kind), name) in &table.kinds {
-        kind_rows.push(format!(
-            "({},{},{})",
-            position(&names, api_version)?,
-            position(&names, kind)?,
-            position(&types, name)?
-        ));
+
+    let (mut kind_rows, mut rows, mut type_starts) = (Vec::new(), Vec::new(), vec![0]);
+    let (mut required, mut required_starts) = (Vec::new(), vec![0]);
+    for ((api_version, kind), ty) in &table.kinds {
+        kind_rows.push([names.number(api_version)?, names.number(kind)?, types.number(ty)?]);
     }
     for (name, fields) in &table.types {
         for field in table.required.get(name).into_iter().flatten() {
-            required.push(position(&names, field)?);
+            required.push(names.number(field)?);
         }
         required_starts.push(required.len());
         for (name, field) in fields {
-            let target = field.target.as_ref().map_or(Ok(0x3fff), |t| position(&types, t))?;
+            let target = field.target.as_ref().map_or(Ok(NO_TYPE), |ty| types.number(ty))?;
             let rule = rules.binary_search(&&field.rule).map_err(|_| "a rule is missing")?;
-            field_rows.push(format!("({},{},{rule})", position(&names, name)?, (field.shape as usize) << 14 | target));
+            rows.push([names.number(name)?, (field.shape as usize) << 14 | target, rule]);
         }
-        type_starts.push(field_rows.len());
+        type_starts.push(rows.len());
     }
-    if name_ends.last() > Some(&0xffff) || types.len() > 0x3ffe || field_rows.len() > 0xffff {
-        return Err("the table has outgrown 16-bit numbers".into());
-    }
-    Ok(Rows { names, name_ends, kinds: kind_rows, type_starts, fields: field_rows, required_starts, required, rules })
+    let rules = rules.into_iter().map(|rule| row(rule, &names)).collect::<Result<Vec<_>, _>>()?;
+
+    let mut out = Packed::default();
+    out.part(versions(sources).as_bytes())?;
+    out.names(&names)?;
+    out.numbers(kind_rows.into_iter().flatten())?;
+    out.numbers(type_starts)?;
+    out.numbers(rows.into_iter().flatten())?;
+    out.numbers(required_starts)?;
+    out.numbers(required)?;
+    out.numbers(rules.into_iter().flatten())?;
+    Ok(out.bytes)
 }
 
-/// The table for the compiler; `builtin.rs` says what the numbers mean.
-pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
-    let nothing = Rule::default();
-    let rows = rows(table, &nothing)?;
-    let mut out = String::from(
-        "//! `builtin.txt` as arrays. Made by `cargo xtask schema` (see `../README.md`); not edited by hand.\n\n",
-    );
-    out += "use super::{BuiltinList, ListType, Strategy};\n\n";
-    let _ = writeln!(
-        out,
-        "/// The versions of Kubernetes whose types are known.\npub const VERSIONS: &str = \"{}\";\n",
-        versions(sources)
-    );
-    out += "/// All names, sorted, one after the other.\npub static NAMES: &str = \"\\\n";
-    out += &wrap(rows.names.iter().map(|n| n.to_string()), "", "\\");
-    out += "\";\n\n";
-    array(
-        &mut out,
-        "Where each name starts, and where the last one ends.",
-        "NAME_STARTS",
-        "u16",
-        &strings(&rows.name_ends),
-    );
-    array(
-        &mut out,
-        "Name of the apiVersion, name of the kind, type; sorted by what the names say.",
-        "KINDS",
-        "(u16, u16, u16)",
-        &rows.kinds,
-    );
-    array(
-        &mut out,
-        "The first field of each type, and where the last type ends.",
-        "TYPE_STARTS",
-        "u16",
-        &strings(&rows.type_starts),
-    );
-    array(
-        &mut out,
-        "Name, shape and type, rule; sorted by what the names say within each type.",
-        "FIELDS",
-        "(u16, u16, u16)",
-        &rows.fields,
-    );
-    array(
-        &mut out,
-        "The first required field of each type, and where those of the last type end.",
-        "REQUIRED_STARTS",
-        "u16",
-        &strings(&rows.required_starts),
-    );
-    array(&mut out, "Names of required fields.", "REQUIRED", "u16", &strings(&rows.required));
-    let rules = rows.rules.iter().map(|r| rule_source(r)).collect::<Result<Vec<_>, _>>()?;
-    array(&mut out, "Every rule that a field has; the first says nothing.", "RULES", "BuiltinList", &rules);
-    Ok(out.trim_end().to_owned() + "\n")
-}
+/// Stands for a type of which nothing is to be said.
+const NO_TYPE: usize = 0x3fff;
 
-/// Numbers as they are written in source.
-pub fn strings(numbers: &[usize]) -> Vec<String> {
-    numbers.iter().map(usize::to_string).collect()
-}
-
-/// Adds a static array.
-pub fn array(out: &mut String, doc: &str, name: &str, of: &str, items: &[String]) {
-    let lines = wrap(items.iter().cloned(), ",", "");
-    let _ = write!(out, "/// {doc}\npub static {name}: [{of}; {}] = [\n{lines}];\n\n", items.len());
-}
-
-/// Items in lines of a readable length.
-pub fn wrap(items: impl Iterator<Item = String>, between: &str, end: &str) -> String {
-    let (mut out, mut width) = (String::new(), 0);
-    for item in items {
-        if width + item.len() > 150 {
-            out += &format!("{end}\n");
-            width = 0;
-        }
-        width += item.len() + between.len();
-        out += &item;
-        out += between;
-    }
-    out + end + "\n"
-}
-
-fn rule_source(rule: &Rule) -> Result<String, String> {
-    let strategy = match rule.strategy.as_str() {
-        "" => "None",
-        "merge" => "Merge",
-        "replace" => "Replace",
-        "retainKeys" => "RetainKeys",
-        "merge,retainKeys" => "MergeRetainKeys",
-        other => return Err(format!("unknown patch strategy `{other}`")),
-    };
-    let list_type = match rule.list_type.as_str() {
-        "" => "None",
-        "atomic" => "Some(ListType::Atomic)",
-        "set" => "Some(ListType::Set)",
-        "map" => "Some(ListType::Map)",
-        other => return Err(format!("unknown list type `{other}`")),
-    };
-    let (merge_key, keys) = (&rule.merge_key, &rule.map_keys);
-    Ok(format!(
-        "BuiltinList {{ strategy: Strategy::{strategy}, merge_key: {merge_key:?}, list_type: {list_type}, map_keys: &{keys:?} }}"
-    ))
+/// A rule in numbers.
+fn row(rule: &Rule, names: &Names<'_>) -> Result<[usize; 7], String> {
+    let strategies = ["", "merge", "replace", "retainKeys", "merge,retainKeys"];
+    let strategy = strategies.iter().position(|known| *known == rule.strategy);
+    let strategy = strategy.ok_or_else(|| format!("unknown patch strategy `{}`", rule.strategy))?;
+    let keys: Vec<&str> = rule.map_keys.iter().map(String::as_str).collect();
+    let [list_type, a, b, c, d] = names.list(&rule.list_type, &keys)?;
+    Ok([strategy, list_type, names.key(rule.merge_key.as_deref())?, a, b, c, d])
 }

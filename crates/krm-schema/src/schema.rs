@@ -12,6 +12,7 @@ mod crd;
 pub mod explain;
 pub mod files;
 mod openapi;
+mod packed;
 mod shape;
 
 use std::borrow::Cow;
@@ -145,7 +146,7 @@ fn kustomization() -> impl Iterator<Item = ListRule> {
 
 /// The keys by which a patch merges a list: all keys by which the server identifies its elements, if these begin with the patch's own keys.
 /// Otherwise 53/TCP and 53/UDP would be one port.
-fn merge_keys<'k, 't>(patch: &'k [&'t str], map_keys: &'k [&'t str]) -> &'k [&'t str] {
+fn merge_keys<'k, K: PartialEq>(patch: &'k [K], map_keys: &'k [K]) -> &'k [K] {
     if map_keys.starts_with(patch) { map_keys } else { patch }
 }
 
@@ -454,7 +455,7 @@ impl<'t> Cursor<'t> {
             return schema.members();
         }
         let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
-        Members::of(here.list().map(|list| list.merge_key))
+        Members::of(here.list().map(builtin::BuiltinList::merge_key))
     }
 
     /// The fields of which one may be set in the map here, in groups. `within` is the field of the map, or of the list that the map is in.
@@ -495,7 +496,7 @@ impl<'t> Cursor<'t> {
             .or_else(|| of_schema(self.definition, Mode::ThreeWay, Basis::Definition))
             .map(|(basis, list, declares)| ((basis, list), declares));
         let shown = self.here.filter(|_| self.sureness != Sureness::Said).and_then(builtin::FieldRef::list);
-        let by_shape = shown.map(|list| (Basis::Shape, list.in_merge().into()));
+        let by_shape = shown.map(|list| (Basis::Shape, list.in_merge()));
         let answers = match (by_rule, by_schema) {
             (Some(rule), _) => [Some(rule), None],
             (None, Some((said, true))) => [Some(said), None],
@@ -505,7 +506,7 @@ impl<'t> Cursor<'t> {
                     Mode::TwoWay | Mode::ThreeWay => list.in_merge(),
                     Mode::Strategic => list.in_patch(),
                 });
-                [by_type.map(|list| (Basis::BuiltIn, list.into())), self.by_atlas()]
+                [by_type.map(|list| (Basis::BuiltIn, list)), self.by_atlas()]
             }
             (None, None) => [self.by_atlas(), by_shape],
         };
@@ -513,17 +514,7 @@ impl<'t> Cursor<'t> {
     }
 
     fn by_atlas(self) -> Option<(Basis, ListKind<&'t str>)> {
-        Some((Basis::Atlas, self.atlas?.list()?.into()))
-    }
-}
-
-impl From<builtin::Merges> for ListKind<&str> {
-    fn from(merges: builtin::Merges) -> Self {
-        match merges {
-            builtin::Merges::Atomic => Self::Atomic,
-            builtin::Merges::Set => Self::Set,
-            builtin::Merges::Map(keys) => Self::Map(keys.to_vec()),
-        }
+        Some((Basis::Atlas, self.atlas?.list()?))
     }
 }
 

@@ -1,19 +1,37 @@
 //! The atlas: which lists of public custom resources merge, and by which keys, as their definitions declare them.
 //!
 //! Most packages do not carry the definitions of their custom resources. So the engine carries the declarations of these definitions. The
-//! table is made ahead of time (`cargo xtask atlas`) and compiled as static arrays, found by binary search: no run parses it, and a run
-//! without custom resources does not look at it. `atlas.txt` is the same table for people; a test compares the two. A list that is not in
+//! table is made ahead of time (`cargo xtask atlas`) as bytes, found by binary search: no run parses it, and a run without custom resources
+//! does not look at it. `atlas.txt` is the same table for people; a test compares the two. A list that is not in
 //! the table has no declaration.
 
-#[rustfmt::skip]
-mod packed;
 #[cfg(test)]
 mod tests;
 
-use super::builtin::{Merges, between};
-use packed::{
-    FIELD_NAMES, FIELD_NAMES_STARTS, FIELDS, KIND_NAMES, KIND_NAMES_STARTS, KINDS, RULES, TYPE_STARTS, VERSIONS,
-};
+use super::ListKind;
+use super::packed::{KEYS, NameTable, Number, between, numbers, rows};
+
+static TABLE: [u8; include_bytes!("atlas.bin").len()] = *include_bytes!("atlas.bin");
+
+/// The names of groups, kinds and versions.
+static KIND_NAMES: NameTable = NameTable::of(&TABLE, 0);
+
+static FIELD_NAMES: NameTable = NameTable::of(&TABLE, 2);
+
+/// Group, kind, and the first version; sorted by what the names say.
+static KINDS: &[[Number; 3]] = rows(&TABLE, 4);
+
+/// Version, and type; those of a kind are sorted by age.
+static VERSIONS: &[[Number; 2]] = rows(&TABLE, 5);
+
+/// The first field of each type, and where the last type ends.
+static TYPE_STARTS: &[Number] = numbers(&TABLE, 6);
+
+/// Rule (8 bits), type (12 bits) and name (12 bits); sorted by what the names say within each type.
+static FIELDS: &[[Number; 2]] = rows(&TABLE, 7);
+
+/// The list type and the keys of every rule that a field has; the first is of what is no list.
+static RULES: &[[Number; 1 + KEYS]] = rows(&TABLE, 8);
 
 /// A type in the atlas, or a field of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,34 +53,36 @@ pub struct Root {
 pub fn root(api_version: &str, kind: &str) -> Option<Root> {
     let (group, version) = api_version.split_once('/')?;
     let (_, versions) = versions_of(group, &kind.to_ascii_lowercase())?;
-    let known = |at: usize| versions.get(at).map(|(name, _)| kind_name(*name));
-    let before = versions.partition_point(|(name, _)| age(kind_name(*name)) <= age(version));
-    let at = before.saturating_sub(1);
-    let (_, ty) = versions.get(at)?;
-    Some(Root { place: Place { ty: *ty, rule: 0 }, instead: known(at).filter(|name| *name != version) })
+    let before = versions.partition_point(|[name, _]| age(KIND_NAMES.get(*name)) <= age(version));
+    let [known, ty] = *versions.get(before.saturating_sub(1))?;
+    let place = Place { ty: u16::from_le_bytes(ty), rule: 0 };
+    Some(Root { place, instead: Some(KIND_NAMES.get(known)).filter(|known| *known != version) })
 }
 
 /// The names of all kinds, in lower case.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|row| kind_name(row.1))
+    KINDS.iter().map(|[_, kind, _]| KIND_NAMES.get(*kind))
 }
 
 /// The groups that have a kind of this name, each with the versions of the kind, the oldest first. The name may be in any case.
 pub fn groups_of(kind: &str) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let kind = kind.to_ascii_lowercase();
-    let rows = KINDS.iter().filter(move |row| kind_name(row.1) == kind);
-    rows.filter_map(|row| {
-        let (group, versions) = versions_of(kind_name(row.0), kind_name(row.1))?;
-        Some((group, versions.iter().map(|(name, _)| kind_name(*name)).collect()))
-    })
+    KINDS.iter().map(|[group, kind, _]| (KIND_NAMES.get(*group), KIND_NAMES.get(*kind))).filter_map(
+        move |(group, found)| {
+            let (group, versions) = (found == kind).then(|| versions_of(group, found)).flatten()?;
+            Some((group, versions.iter().map(|[name, _]| KIND_NAMES.get(*name)).collect()))
+        },
+    )
 }
 
 /// The group of a kind, and the versions of the kind, each with its type.
-fn versions_of(group: &str, kind: &str) -> Option<(&'static str, &'static [(u16, u16)])> {
-    let at = KINDS.binary_search_by(|row| (kind_name(row.0), kind_name(row.1)).cmp(&(group, kind))).ok()?;
-    let (group, _, first) = KINDS.get(at)?;
-    let end = KINDS.get(at + 1).map_or(VERSIONS.len(), |next| usize::from(next.2));
-    Some((kind_name(*group), VERSIONS.get(usize::from(*first)..end)?))
+fn versions_of(group: &str, kind: &str) -> Option<(&'static str, &'static [[Number; 2]])> {
+    let names = |[group, kind, _]: &[Number; 3]| (KIND_NAMES.get(*group), KIND_NAMES.get(*kind));
+    let at = KINDS.binary_search_by(|row| names(row).cmp(&(group, kind))).ok()?;
+    let first = |[_, _, first]: &[Number; 3]| usize::from(u16::from_le_bytes(*first));
+    let row = KINDS.get(at)?;
+    let end = KINDS.get(at + 1).map_or(VERSIONS.len(), first);
+    Some((names(row).0, VERSIONS.get(first(row)..end)?))
 }
 
 impl Place {
@@ -80,24 +100,24 @@ impl Place {
     }
 
     /// How the list at this place merges; `None` if the definition does not declare it.
-    pub fn list(self) -> Option<Merges> {
-        *RULES.get(usize::from(self.rule))?
+    pub fn list(self) -> Option<ListKind<&'static str>> {
+        let [list_type, keys @ ..] = RULES.get(usize::from(self.rule))?;
+        FIELD_NAMES.list_kind(*list_type, keys)
     }
 
     /// The default of a field that an element of its list leaves out. Source: a definition must give a merge key a default or require it,
     /// and the types of ports that it takes from Kubernetes have this default.
     pub fn default_of(self, key: &str) -> Option<&'static str> {
-        (self.list().is_some() && key == "protocol").then_some("TCP")
+        (key == "protocol" && self.list().is_some()).then_some("TCP")
     }
 
-    fn rows(self) -> &'static [u32] {
-        between(&TYPE_STARTS, self.ty).and_then(|range| FIELDS.get(range)).unwrap_or_default()
+    fn rows(self) -> &'static [[Number; 2]] {
+        between(TYPE_STARTS, self.ty).and_then(|range| FIELDS.get(range)).unwrap_or_default()
     }
 
-    /// A row has the name of the field in its upper 12 bits, then the type in 12, and the rule in 8.
-    fn of(row: u32) -> Self {
-        let [_, _, _, rule] = row.to_be_bytes();
-        Self { ty: u16::try_from(row >> 8 & 0xfff).unwrap_or_default(), rule }
+    fn of(row: [Number; 2]) -> Self {
+        let [[rule, low], [high, _]] = row;
+        Self { ty: u16::from_le_bytes([low, high & 0xf]), rule }
     }
 }
 
@@ -121,11 +141,6 @@ pub fn age(version: &str) -> (u32, u32, u32, &str) {
     (number, rank, of_stage, version)
 }
 
-fn kind_name(index: u16) -> &'static str {
-    between(&KIND_NAMES_STARTS, index).and_then(|range| KIND_NAMES.get(range)).unwrap_or_default()
-}
-
-fn field_name(row: u32) -> &'static str {
-    let index = u16::try_from(row >> 20).unwrap_or_default();
-    between(&FIELD_NAMES_STARTS, index).and_then(|range| FIELD_NAMES.get(range)).unwrap_or_default()
+fn field_name([_, [low, high]]: [Number; 2]) -> &'static str {
+    FIELD_NAMES.get((u16::from_le_bytes([low, high]) >> 4).to_le_bytes())
 }

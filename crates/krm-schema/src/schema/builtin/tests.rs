@@ -15,7 +15,7 @@ fn field(api_version: &str, kind: &str, path: &str) -> Option<FieldRef> {
     way.into_iter().flat_map(|way| way.split('.')).try_fold(root, |ty, name| ty.field(name)?.ty())?.field(last)
 }
 
-fn lists(api_version: &str, kind: &str, path: &str) -> (Merges, Merges) {
+fn lists(api_version: &str, kind: &str, path: &str) -> (ListKind<&'static str>, ListKind<&'static str>) {
     let list = field(api_version, kind, path)
         .and_then(FieldRef::list)
         .unwrap_or_else(|| panic!("{kind} {path} is a known list"));
@@ -24,61 +24,61 @@ fn lists(api_version: &str, kind: &str, path: &str) -> (Merges, Merges) {
 
 #[test]
 fn lists_merge_as_kubernetes_says() {
-    use Merges::{Atomic, Map, Set};
+    use ListKind::{Atomic, Map, Set};
     for (api_version, kind, path, patch, merge) in [
-        ("apps/v1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
-        ("apps/v1", "Deployment", "spec.template.spec.containers.env", Map(&["name"]), Map(&["name"])),
+        ("apps/v1", "Deployment", "spec.template.spec.containers", Map(vec!["name"]), Map(vec!["name"])),
+        ("apps/v1", "Deployment", "spec.template.spec.containers.env", Map(vec!["name"]), Map(vec!["name"])),
         (
             "apps/v1",
             "Deployment",
             "spec.template.spec.containers.ports",
-            Map(&["containerPort", "protocol"]),
-            Map(&["containerPort", "protocol"]),
+            Map(vec!["containerPort", "protocol"]),
+            Map(vec!["containerPort", "protocol"]),
         ),
         (
             "apps/v1",
             "Deployment",
             "spec.template.spec.containers.volumeMounts",
-            Map(&["mountPath"]),
-            Map(&["mountPath"]),
+            Map(vec!["mountPath"]),
+            Map(vec!["mountPath"]),
         ),
         ("apps/v1", "Deployment", "spec.template.spec.containers.envFrom", Atomic, Atomic),
         ("apps/v1", "Deployment", "spec.template.spec.containers.args", Atomic, Atomic),
         ("apps/v1", "Deployment", "spec.template.spec.tolerations", Atomic, Atomic),
-        ("apps/v1", "Deployment", "spec.template.spec.volumes", Map(&["name"]), Map(&["name"])),
+        ("apps/v1", "Deployment", "spec.template.spec.volumes", Map(vec!["name"]), Map(vec!["name"])),
         ("apps/v1", "Deployment", "spec.template.spec.volumes.projected.sources", Atomic, Atomic),
         (
             "v1",
             "Pod",
             "spec.topologySpreadConstraints",
-            Map(&["topologyKey", "whenUnsatisfiable"]),
-            Map(&["topologyKey", "whenUnsatisfiable"]),
+            Map(vec!["topologyKey", "whenUnsatisfiable"]),
+            Map(vec!["topologyKey", "whenUnsatisfiable"]),
         ),
-        ("v1", "Pod", "status.hostIPs", Map(&["ip"]), Map(&["ip"])),
+        ("v1", "Pod", "status.hostIPs", Map(vec!["ip"]), Map(vec!["ip"])),
         ("v1", "Pod", "metadata.finalizers", Set, Set),
-        ("v1", "Pod", "metadata.ownerReferences", Map(&["uid"]), Map(&["uid"])),
-        ("v1", "Service", "spec.ports", Map(&["port", "protocol"]), Map(&["port", "protocol"])),
-        ("v1", "ServiceAccount", "secrets", Map(&["name"]), Map(&["name"])),
+        ("v1", "Pod", "metadata.ownerReferences", Map(vec!["uid"]), Map(vec!["uid"])),
+        ("v1", "Service", "spec.ports", Map(vec!["port", "protocol"]), Map(vec!["port", "protocol"])),
+        ("v1", "ServiceAccount", "secrets", Map(vec!["name"]), Map(vec!["name"])),
         ("v1", "ServiceAccount", "imagePullSecrets", Atomic, Atomic),
         ("v1", "Node", "spec.podCIDRs", Set, Set),
         (
             "batch/v1",
             "CronJob",
             "spec.jobTemplate.spec.template.spec.initContainers.env",
-            Map(&["name"]),
-            Map(&["name"]),
+            Map(vec!["name"]),
+            Map(vec!["name"]),
         ),
-        ("batch/v1", "Job", "status.conditions", Map(&["type"]), Map(&["type"])),
+        ("batch/v1", "Job", "status.conditions", Map(vec!["type"]), Map(vec!["type"])),
         ("rbac.authorization.k8s.io/v1", "Role", "rules", Atomic, Atomic),
         ("rbac.authorization.k8s.io/v1", "Role", "rules.verbs", Atomic, Atomic),
         ("networking.k8s.io/v1", "Ingress", "spec.rules", Atomic, Atomic),
         // A patch replaces this list, and the server merges it.
-        ("v1", "Pod", "spec.containers.resources.claims", Atomic, Map(&["name"])),
+        ("v1", "Pod", "spec.containers.resources.claims", Atomic, Map(vec!["name"])),
         // Lists below a list that is replaced whole are known, because a rule of the user may make it merge.
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", Atomic, Atomic),
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates.metadata.finalizers", Set, Set),
         // These types are removed from Kubernetes, but users still have them in their folders.
-        ("extensions/v1beta1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
+        ("extensions/v1beta1", "Deployment", "spec.template.spec.containers", Map(vec!["name"]), Map(vec!["name"])),
         ("policy/v1beta1", "PodSecurityPolicy", "spec.volumes", Atomic, Atomic),
     ] {
         assert_eq!(lists(api_version, kind, path), (patch, merge), "{kind} {path}");
@@ -140,7 +140,7 @@ fn maps_have_any_field() {
     let schema = "spec.versions.schema.openAPIV3Schema";
     assert_eq!(
         lists(api, "CustomResourceDefinition", &format!("{schema}.properties.any.properties.thing.required")),
-        (Merges::Atomic, Merges::Atomic)
+        (ListKind::Atomic, ListKind::Atomic)
     );
     assert_eq!(
         field(api, "CustomResourceDefinition", &format!("{schema}.properties.any")).and_then(FieldRef::list),
@@ -149,7 +149,7 @@ fn maps_have_any_field() {
     let extra = field("certificates.k8s.io/v1", "CertificateSigningRequest", "spec.extra").expect("known");
     assert_eq!(extra.list(), None);
     let any = extra.ty().and_then(|ty| ty.field("any")).expect("known");
-    assert_eq!((any.list().map(BuiltinList::in_merge), any.ty()), (Some(Merges::Atomic), None));
+    assert_eq!((any.list().map(BuiltinList::in_merge), any.ty()), (Some(ListKind::Atomic), None));
 }
 
 #[test]
@@ -218,17 +218,19 @@ fn the_packed_table_is_the_text() {
     for (name, fields) in types {
         assert_eq!(ty(name).required().collect::<Vec<_>>(), required[name], "{name}");
         assert_eq!(
-            ty(name).rows().iter().map(|row| super::name(row.0)).collect::<Vec<_>>(),
+            ty(name).rows().iter().map(|[name, ..]| NAMES.get(*name)).collect::<Vec<_>>(),
             fields.keys().copied().collect::<Vec<_>>()
         );
         for (field, (value, extensions)) in fields {
             let found = ty(name).field(field).expect(field);
-            let BuiltinList { strategy, merge_key, list_type, map_keys } = *found.rule;
+            let [strategy, list_type, _, map_keys @ ..] = *found.rule;
+            let (strategy, list_type) = (u16::from_le_bytes(strategy), u16::from_le_bytes(list_type));
+            let keys: Vec<&str> = map_keys.iter().map(|key| NAMES.get(*key)).filter(|key| !key.is_empty()).collect();
             let words = [
-                ("patch", ["", "merge", "replace", "retainKeys", "merge,retainKeys"][strategy as usize].to_owned()),
-                ("key", merge_key.unwrap_or_default().to_owned()),
-                ("list", list_type.map_or("", |t| ["atomic", "set", "map"][t as usize]).to_owned()),
-                ("keys", map_keys.join(",")),
+                ("patch", ["", "merge", "replace", "retainKeys", "merge,retainKeys"][usize::from(strategy)].to_owned()),
+                ("key", BuiltinList(found.rule).merge_key().unwrap_or_default().to_owned()),
+                ("list", ["", "atomic", "set", "map"][usize::from(list_type)].to_owned()),
+                ("keys", keys.join(",")),
             ];
             let want: Vec<_> = words
                 .iter()
@@ -244,9 +246,10 @@ fn the_packed_table_is_the_text() {
             );
         }
     }
-    for rule in &RULES {
-        assert_eq!(rule.list_type == Some(ListType::Map), !rule.map_keys.is_empty(), "{rule:?}");
-        assert!(rule.map_keys.is_empty() || rule.map_keys.starts_with(rule.merge_key.as_slice()), "{rule:?}");
+    for rule in RULES {
+        let [_, list_type, merge_key, first, ..] = *rule;
+        assert_eq!(u16::from_le_bytes(list_type) == 3, !NAMES.get(first).is_empty(), "{rule:?}");
+        assert!(NAMES.get(first).is_empty() || NAMES.get(merge_key).is_empty() || first == merge_key, "{rule:?}");
     }
 }
 
