@@ -15,7 +15,7 @@ const MEGABYTE: u64 = 1_000_000;
 
 /// The page that says how large the image is and how to run it.
 fn page() -> String {
-    fs::read_to_string(root().join("docs/src/containers.md")).expect("a page")
+    fs::read_to_string(root().join("docs/src/install.md")).expect("a page")
 }
 
 #[test]
