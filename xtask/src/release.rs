@@ -19,7 +19,7 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "krm-yaml",
     "krm-tree",
     "krm-schema",
@@ -27,6 +27,7 @@ const CRATES: [&str; 14] = [
     "krm-merge",
     "krm-words",
     "krm-merge-function",
+    "krm-json",
     "krm-files",
     "krm-git",
     "krm-folders",

@@ -1,4 +1,4 @@
-// What a program for browsers imports: it loads the module, checks the types of what the caller gives, and turns a fault of the module into an
+// What a program for browsers imports: it loads the module, checks what the caller gives, and turns a fault of the module into an
 // error or a result. index.js is the same for Node.
 
 import * as module from "./krm_merge.js";
@@ -35,7 +35,7 @@ function thrown(message) {
   throw new Error(message);
 }
 
-/** Says which field or argument of the caller has another type. */
+/** Says which argument of the caller has another type. The module checks the fields of objects, as `krm-merge merge` does. */
 function must(is, name, be, value) {
   if (is) return;
   const found = value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
@@ -48,24 +48,7 @@ function mustBeText(value, name) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-function mustBeFiles(value, name) {
-  if (typeof value === "string") return;
-  must(isObject(value), name, "a string, or an object with a string for each path", value);
-  for (const [path, text] of Object.entries(value)) mustBeText(text, `${name}[${JSON.stringify(path)}]`);
-}
-
-const SIDES = ["dest", "original", "updated", "source"];
-const FIELDS = [...SIDES, "functionConfig", "mode"];
-
 export function merge(input) {
-  must(isObject(input), "input", "an object", input);
-  for (const [name, value] of Object.entries(input)) {
-    if (!FIELDS.includes(name)) throw new TypeError(`\`${name}\` must be a field of the input: ${FIELDS.join(", ")}`);
-    if (value === undefined) continue;
-    if (SIDES.includes(name)) mustBeFiles(value, name);
-    else mustBeText(value, name);
-  }
-  must(input.dest !== undefined, "dest", "given", input.dest);
   return guarded(
     () => module.merge(input),
     (message) => ({
@@ -88,13 +71,13 @@ export function run(resourceList) {
 
 export function decide(functionConfig, conflict, take) {
   mustBeText(functionConfig, "functionConfig");
-  if (take !== undefined) mustBeText(take, "take");
+  if (take != null) mustBeText(take, "take");
   const cases = [conflict].flat().map((one) => {
     must(isObject(one), "conflict", "a conflict of a merge, or a list of conflicts", one);
     if (!isObject(one.case)) throw new Error("the conflict must have a `case`: no rule can decide this one alone");
     return one.case;
   });
-  return guarded(() => module.decide(functionConfig, cases, take), thrown);
+  return guarded(() => module.decide(functionConfig, cases, take ?? undefined), thrown);
 }
 
 export function diff(before, after, path) {
@@ -106,7 +89,6 @@ export function diff(before, after, path) {
 
 export function explain(type, files) {
   mustBeText(type, "type");
-  if (files !== undefined) mustBeFiles(files, "files");
   return guarded(() => module.explain(type, files), thrown);
 }
 

@@ -6,18 +6,19 @@ export type Mode = "TwoWay" | "ThreeWay" | "Strategic";
 /** Who wins a conflict: `take` of a rule. */
 export type Take = "Dest" | "Updated" | "Newest";
 
+/** A field that is null or undefined is not given. */
 export interface MergeInput {
   /** What is merged into. */
   dest: Files;
   /** The sides of a three-way merge. */
-  original?: Files | undefined;
-  updated?: Files | undefined;
+  original?: Files | null | undefined;
+  updated?: Files | null | undefined;
   /** The source of a two-way merge, or the strategic merge patch. */
-  source?: Files | undefined;
+  source?: Files | null | undefined;
   /** A `Merge` or a ConfigMap, as YAML. It may leave out the mode. */
-  functionConfig?: string | undefined;
+  functionConfig?: string | null | undefined;
   /** The mode, if the functionConfig does not name it. Without both: TwoWay if there is a source, else ThreeWay. */
-  mode?: Mode | undefined;
+  mode?: Mode | null | undefined;
 }
 
 export interface MergeOutput {
@@ -132,7 +133,7 @@ export function merge(input: MergeInput): MergeOutput;
  * the conflicts are open again. An empty functionConfig becomes a new one. Comments stay. Throws if the text is not a functionConfig of a
  * three-way merge, or a conflict has no case. To decide many conflicts, give them in one list: each call reads and writes the whole text.
  */
-export function decide(functionConfig: string, conflict: DecidedConflict | readonly DecidedConflict[], take?: Take): string;
+export function decide(functionConfig: string, conflict: DecidedConflict | readonly DecidedConflict[], take?: Take | null): string;
 
 /** What `decide` needs of a conflict. */
 export type DecidedConflict = Pick<Conflict, "case">;
@@ -147,7 +148,7 @@ export function diff(before: string, after: string, path: string): string;
  * How the lists of a type merge in a three-way merge. `type` is KIND, KIND.GROUP or KIND.VERSION.GROUP; `files` may have CustomResourceDefinitions.
  * Throws if the type is not known, or is in several groups.
  */
-export function explain(type: string, files?: Files): ExplainedType;
+export function explain(type: string, files?: Files | null): ExplainedType;
 
 /** The conflicts between markers in a text, as `resolve` reads them. */
 export function markers(text: string): Markers;

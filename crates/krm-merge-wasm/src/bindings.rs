@@ -1,26 +1,29 @@
-//! What `npm/browser.js` calls, which checks the types; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
+//! What `npm/browser.js` calls; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
 
+use js_sys::TypeError;
+use krm_json::decide::ConflictCase;
+use krm_json::files::Files;
+use krm_json::merge::MergeInput;
 use krm_merge_function::Verdict;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
-use crate::decide::ConflictCase;
-use crate::merge::MergeInput;
-use crate::texts::Files;
-
 /// Merges texts.
 #[wasm_bindgen]
-pub fn merge(input: JsValue) -> Result<JsValue, JsError> {
-    to_js(&crate::merge::merge(&of_js::<MergeInput>(input)?))
+pub fn merge(input: JsValue) -> Result<JsValue, JsValue> {
+    let input = MergeInput::of(json("input", input)?).map_err(|error| TypeError::new(&error))?;
+    Ok(to_js(&krm_json::merge::merge(&input))?)
 }
 
 /// The functionConfig with a decision of some conflicts.
 #[wasm_bindgen]
-pub fn decide(function_config: &str, cases: JsValue, take: Option<String>) -> Result<String, JsError> {
-    let cases: Vec<ConflictCase> = of_js(cases)?;
-    crate::decide::decide(function_config, cases, take.as_deref()).map_err(|error| JsError::new(&error))
+pub fn decide(function_config: &str, cases: JsValue, take: Option<String>) -> Result<String, JsValue> {
+    // Values of JavaScript are read by the names of the fields, so a field of another name shows only in JSON.
+    let cases: Vec<ConflictCase> =
+        serde_json::from_value(json("case", cases)?).map_err(|error| fault("case", &error))?;
+    Ok(krm_json::decide::decide(function_config, cases, take.as_deref()).map_err(|error| JsError::new(&error))?)
 }
 
 /// The KRM function.
@@ -44,9 +47,12 @@ pub fn diff(before: &str, after: &str, path: &str) -> String {
 
 /// How the lists of a type merge.
 #[wasm_bindgen]
-pub fn explain(kind: &str, files: JsValue) -> Result<JsValue, JsError> {
-    let files = if files.is_undefined() || files.is_null() { Files::default() } else { of_js(files)? };
-    to_js(&crate::explain::explain(kind, &files).map_err(|error| JsError::new(&error))?)
+pub fn explain(kind: &str, files: JsValue) -> Result<JsValue, JsValue> {
+    let files = match json("files", files)? {
+        Value::Null => Files::default(),
+        files => Files::of("files", files).map_err(|error| TypeError::new(&error))?,
+    };
+    Ok(to_js(&crate::explain::explain(kind, &files).map_err(|error| JsError::new(&error))?)?)
 }
 
 /// The conflicts between markers in a text.
@@ -61,8 +67,13 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-fn of_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsError> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| JsError::new(&error.to_string()))
+/// What the caller gives, as JSON; `undefined` is null.
+fn json(name: &str, value: JsValue) -> Result<Value, TypeError> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| fault(name, &error))
+}
+
+fn fault(name: &str, error: &dyn std::fmt::Display) -> TypeError {
+    TypeError::new(&format!("`{name}`: {error}"))
 }
 
 fn to_js(value: &impl Serialize) -> Result<JsValue, JsError> {

@@ -1,5 +1,6 @@
 //! [`explain`]: how the lists of a type merge.
 
+use krm_json::files::Files;
 use krm_merge::Package;
 use krm_merge::packages::PackageSide;
 use krm_merge::resource::Resource;
@@ -7,8 +8,6 @@ use krm_merge_function::explained::{one_of, source_of};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListKind, Types};
 use serde::Serialize;
-
-use crate::texts::Files;
 
 /// A type, and how its lists merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,44 +1,8 @@
-//! [`Files`]: the files of a package as texts; and what differs between two texts.
+//! [`diff`]: what differs between two texts.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
-use serde::Deserialize;
-
-/// Texts by the paths of their files.
-pub type FilesByPath = BTreeMap<String, String>;
-
-/// The files of a package.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Files {
-    /// One text, whose path is empty.
-    Text(String),
-    /// Texts by their paths.
-    ByPath(FilesByPath),
-}
-
-impl Default for Files {
-    fn default() -> Self {
-        Self::ByPath(FilesByPath::new())
-    }
-}
-
-impl Files {
-    /// The texts by their paths.
-    pub fn by_path(&self) -> BTreeMap<&str, &str> {
-        match self {
-            Self::Text(text) => BTreeMap::from([("", text.as_str())]),
-            Self::ByPath(files) => files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect(),
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn to_owned(&self) -> FilesByPath {
-        self.by_path().into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
-    }
-}
 
 /// The lines around a change.
 const CONTEXT: u32 = 3;

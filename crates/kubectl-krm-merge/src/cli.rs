@@ -105,6 +105,9 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Merge texts for a program: it gives JSON on stdin and gets JSON on stdout; `three-way` merges files
+    #[command(after_help = manual::of("merge"))]
+    Merge,
     /// Print the smallest patch that turns original into dest, to the byte: the changes of a fork as an overlay
     #[command(after_help = manual::of("extract"))]
     Extract(Extract),

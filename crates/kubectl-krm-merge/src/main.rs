@@ -9,6 +9,7 @@ mod explain;
 mod extract;
 mod likeness;
 mod manual;
+mod merge;
 #[cfg(not(feature = "live"))]
 mod no_cluster;
 mod pairs;
@@ -106,6 +107,7 @@ fn try_main() -> Result<End> {
             let ended = run::run(&dest.dest, &common, || setting::of_releases(&releases, &deciding, &common));
             krm_show::github::shown(common.output, ended)
         }
+        Command::Merge => merge::of_stdin(),
         Command::Upgrade(args) => krm_show::github::shown(args.common.output, upgrade::upgrade(&args)),
         Command::Get(args) => upgrade::get(&args),
         Command::List(args) => upgrade::list(&args),
@@ -158,13 +160,12 @@ fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
 }
 
 /// Words of other programs that mean a command of this one, with the tip about it.
-const MEANT: [(&str, &str); 12] = [
+const MEANT: [(&str, &str); 11] = [
     ("abort", "'upgrade --abort' takes back the last run on a package"),
     ("apply", "'live --apply' sends files to a cluster, and 'strategic' applies a patch to files"),
     ("clone", "'get' copies a release of upstream into a new folder"),
     ("fetch", "'list' says which releases are there, and 'upgrade' takes one"),
     ("init", "'get' copies a release of upstream into a new folder, and 'git-install' makes git merge by field"),
-    ("merge", "'three-way' merges two states of upstream into files, and 'two-way' sets values in them"),
     ("patch", "'strategic' applies a patch as kubectl does, and 'two-way' sets its values"),
     ("pull", "'upgrade' merges a new release of upstream into a package"),
     ("revert", "'upgrade --abort' takes back the last run on a package"),

@@ -53,6 +53,10 @@ See in CI which packages of the repository are behind:
 Upgrade in a nightly job, and print the comment of a pull request:
   kubectl krm-merge upgrade my-package -o markdown --in-place > body.md";
 
+const OF_MERGE: &str = "\
+Merge the sides in a file, {\"original\": \"a: 1\", \"updated\": \"a: 2\", \"dest\": \"a: 1\"}:
+  kubectl krm-merge merge < sides.json";
+
 const OF_LIST: &str = "\
 See what each package of a repository has, and how far it is behind:
   kubectl krm-merge list
@@ -147,6 +151,7 @@ Set a field in place:
       --patch '{data: {level: debug}}' --dest my-package --in-place"
         }
         "three-way" => OF_THREE_WAY,
+        "merge" => OF_MERGE,
         "upgrade" => OF_UPGRADE,
         "get" => OF_GET,
         "list" => OF_LIST,
@@ -295,6 +300,19 @@ const EXIT_OF_EXTRACT: Section = Section {
     text: "0 the patch is printed; it is empty if nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
 };
 
+const JSON: Section = Section {
+    title: "JSON",
+    text: "\
+The input has `dest`, and `original` and `updated`, or `source`. Each is a text, or an object with the text of each file by its path. It may have \
+`functionConfig`, which is a text, too, and `mode`. The output has `passed`, `files`, `changes`, `results` and `conflicts`. Where nobody decided a \
+conflict, the files have dest's value, and the conflict is `open`. These are the shapes of the npm package `@krm-merge/wasm`.",
+};
+
+const EXIT_OF_JSON: Section = Section {
+    title: EXIT_STATUS,
+    text: "0 merged, also with open conflicts; 1 not merged, and `results` has the errors; 2 stdin is no such JSON.",
+};
+
 const EXIT_OF_LIST: Section = Section {
     title: EXIT_STATUS,
     text: "0 done; 2 bad usage or input. What is wrong with one package does not keep the others from being listed.",
@@ -350,6 +368,7 @@ fn documentation(command: &str) -> Section {
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
+        "merge" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/programs.md",
         "git-history" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git-history.md",
         "resolve" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/conflicts.md",
         _ => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/plugin.md",
@@ -364,9 +383,11 @@ fn sections(command: &str) -> Vec<Section> {
     all.extend((command == "git-install" || command == "git-driver").then_some(RULES));
     all.extend((command == "extract").then_some(EXTRACT));
     all.extend((command == "git-history").then_some(HISTORY));
+    all.extend((command == "merge").then_some(JSON));
     all.push(match command {
         "diff" => EXIT_OF_DIFF,
         "extract" => EXIT_OF_EXTRACT,
+        "merge" => EXIT_OF_JSON,
         "list" | "log" => EXIT_OF_LIST,
         "git-driver" => EXIT_OF_DRIVER,
         "git-history" => EXIT_OF_HISTORY,

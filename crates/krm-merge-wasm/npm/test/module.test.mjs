@@ -90,18 +90,40 @@ test("what a user wrote is never thrown", () => {
 test("what the caller gets wrong is an error that names it", () => {
   const dest = { "a.yaml": map(1, "red") };
   for (const [work, message] of [
-    [() => merge({ original: dest, upated: dest, dest }), "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode"],
-    [() => merge({ source: "" }), "`dest` must be given, not undefined"],
+    [() => merge({ original: dest, upated: undefined, dest }), "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode"],
+    [() => merge({ source: "" }), "`dest` must be given; `{}` is a package without files"],
+    [() => merge({ source: "", dest: null }), "`dest` must be given; `{}` is a package without files"],
     [() => merge({ dest: { "a.yaml": null }, source: "" }), '`dest["a.yaml"]` must be a string, not null'],
     [() => merge({ dest, updated: [] }), "`updated` must be a string, or an object with a string for each path, not a list"],
-    [() => merge(1), "`input` must be an object, not number"],
+    [() => merge({ dest, mode: 3n }), "`mode` must be a string, not a number"],
+    [() => merge(1), "`input` must be an object, not a number"],
+    [() => merge(), "`input` must be an object, not null"],
     [() => run(1), "`resourceList` must be a string, not number"],
     [() => explain(3), "`type` must be a string, not number"],
+    [() => explain("Pod", { a: 1 }), '`files["a"]` must be a string, not a number'],
     [() => decide("", { case: { target: {}, when: {} } }, 3), "`take` must be a string, not number"],
     [() => decide("", null, "Dest"), "`conflict` must be a conflict of a merge, or a list of conflicts, not null"],
   ]) assert.throws(work, { name: "TypeError", message });
+  // A misspelled field of a case would decide more than the user did.
+  for (const [one, message] of [
+    [{ target: {}, wehn: {} }, /unknown field `wehn`/],
+    [{ target: {}, when: { orignal: "1" } }, /unknown field `orignal`/],
+    [{ when: {} }, /missing field `target`/],
+  ]) assert.throws(() => decide("", { case: one }, "Dest"), { name: "TypeError", message });
+  assert.throws(() => merge({ dest: () => "" }), TypeError);
   const { passed, files } = merge({ original: dest, updated: undefined, dest });
   assert.deepEqual([passed, files], [false, dest]);
+});
+
+test("a field that is null or undefined is not given", () => {
+  const [conflict] = merge(sides).conflicts;
+  for (const none of [null, undefined]) {
+    assert.deepEqual(merge({ ...sides, source: none, functionConfig: none, mode: none }), merge(sides));
+    assert.equal(decide("", conflict, none), decide("", conflict));
+    const { case: one } = conflict;
+    assert.equal(decide("", { case: { ...one, when: { ...one.when, dest: none } } }, "Dest"), decide("", conflict, "Dest"));
+    assert.deepEqual(explain("Pod", none), explain("Pod"));
+  }
 });
 
 test("many conflicts are decided at once", () => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::support::{Folder, Ran, map};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "cache",
     "two-way",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 13] = [
     "live",
     "diff",
     "extract",
+    "merge",
     "explain",
     "git-history",
     "git-install",

@@ -27,31 +27,26 @@ use krm_tree::splice;
 use krm_tree::tree::Tree;
 use krm_yaml::template::is_template;
 use krm_yaml::{Document, NodeRef};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::decide::ConflictCase;
-use crate::texts::{Files, FilesByPath};
+use crate::files::{Files, FilesByPath, must_be};
 
 /// What is merged, and how.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct MergeInput {
     /// What is merged into.
     pub dest: Files,
     /// The common earlier state of dest and updated, in a three-way merge.
-    #[serde(default)]
     pub original: Option<Files>,
     /// The new state of original.
-    #[serde(default)]
     pub updated: Option<Files>,
     /// The source of a two-way merge, or the strategic merge patch.
-    #[serde(default)]
     pub source: Option<Files>,
     /// The functionConfig, as YAML. It may leave out the mode.
-    #[serde(default)]
     pub function_config: Option<String>,
     /// The mode, if the functionConfig does not name it: `TwoWay`, `ThreeWay` or `Strategic`.
-    #[serde(default)]
     pub mode: Option<String>,
 }
 
@@ -179,6 +174,9 @@ pub fn merge(input: &MergeInput) -> MergeOutput {
     })
 }
 
+/// The fields of [`MergeInput`] in JSON.
+const FIELDS: &str = "dest, original, updated, source, functionConfig, mode";
+
 /// The name of the functionConfig in messages.
 const CONFIG: &str = "functionConfig";
 
@@ -274,6 +272,35 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
 }
 
 impl MergeInput {
+    /// Reads what a program gives. A field that is null is not given.
+    ///
+    /// # Errors
+    /// A field has another name or type, or dest is not given.
+    pub fn of(value: Value) -> Result<Self, String> {
+        let Value::Object(fields) = value else { return Err(must_be("an object", "input", &value)) };
+        let (mut input, mut dest) = (Self::default(), None);
+        for (name, value) in fields {
+            let given = Some(value).filter(|value| !value.is_null());
+            let files = |given: Option<Value>| given.map(|value| Files::of(&name, value)).transpose();
+            let text = |given: Option<Value>| match given {
+                None => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text)),
+                Some(other) => Err(must_be("a string", &name, &other)),
+            };
+            match name.as_str() {
+                "dest" => dest = files(given)?,
+                "original" => input.original = files(given)?,
+                "updated" => input.updated = files(given)?,
+                "source" => input.source = files(given)?,
+                "functionConfig" => input.function_config = text(given)?,
+                "mode" => input.mode = text(given)?,
+                _ => return Err(format!("`{name}` must be a field of the input: {FIELDS}")),
+            }
+        }
+        let dest = dest.ok_or("`dest` must be given; `{}` is a package without files")?;
+        Ok(Self { dest, ..input })
+    }
+
     /// The mode that the sides, or the user, call for.
     fn mode(&self) -> Result<Mode, Box<Event>> {
         match self.mode.as_deref() {
@@ -572,6 +599,32 @@ mod tests {
             updated: Some(text(updated)),
             ..MergeInput::default()
         })
+    }
+
+    #[test]
+    fn a_field_of_another_name_or_type_is_named() {
+        for (json, want) in [
+            (
+                r#"{"dest": "", "upated": null}"#,
+                "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode",
+            ),
+            (r#"{"source": ""}"#, "`dest` must be given; `{}` is a package without files"),
+            (r#"{"dest": null}"#, "`dest` must be given; `{}` is a package without files"),
+            (r#"{"dest": {"a.yaml": null}}"#, "`dest[\"a.yaml\"]` must be a string, not null"),
+            (
+                r#"{"dest": {}, "updated": []}"#,
+                "`updated` must be a string, or an object with a string for each path, not a list",
+            ),
+            (r#"{"dest": {}, "mode": 1}"#, "`mode` must be a string, not a number"),
+            ("true", "`input` must be an object, not a boolean"),
+        ] {
+            let value = serde_json::from_str(json).expect("JSON");
+            assert_eq!(MergeInput::of(value).expect_err(json), want);
+        }
+        let json = r#"{"dest": "a: 1", "source": null, "functionConfig": null, "mode": null, "original": {}}"#;
+        let input = MergeInput::of(serde_json::from_str(json).expect("JSON")).expect("an input");
+        let is_given = [input.original.is_some(), input.updated.is_some(), input.source.is_some()];
+        assert_eq!((is_given, input.function_config, input.mode), ([true, false, false], None, None));
     }
 
     #[test]

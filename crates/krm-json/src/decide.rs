@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a rule must name to decide one conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConflictCase {
     /// The fields of the target.
     pub target: BTreeMap<String, String>,
@@ -21,7 +21,7 @@ pub struct ConflictCase {
 
 /// The values that the sides must have, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct When {
     /// Original's.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,25 @@
+//! `merge`: the merge of texts for programs, with JSON on stdin and on stdout.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::{Context, Error, Result, bail};
+use krm_files::regular;
+use krm_folders::end::End;
+use krm_json::merge::{MergeInput, merge};
+use krm_show::screen;
+
+/// Merges the texts that stdin holds, and prints the output. Results and conflicts are in it, so nothing is told on stderr.
+///
+/// # Errors
+/// Stdin is not JSON of the right shape.
+pub fn of_stdin() -> Result<End> {
+    if io::stdin().is_terminal() {
+        bail!("stdin must be JSON with the texts to merge, not a terminal; `three-way` and `two-way` merge files");
+    }
+    let bytes = regular::read_stream(io::stdin().lock()).context("stdin must be readable")?;
+    let input = serde_json::from_slice(&bytes).context("stdin must be JSON")?;
+    let input = MergeInput::of(input).map_err(|error| Error::msg(error).context("stdin"))?;
+    let output = merge(&input);
+    screen::print(&(serde_json::to_string(&output)? + "\n"))?;
+    Ok(if output.passed { End::Done } else { End::Differs })
+}
