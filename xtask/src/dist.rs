@@ -132,6 +132,7 @@ fn packages(dist: &Dist) -> Result<(), String> {
     }
     npm::of_all(dist)?;
     npm::of_module(dist)?;
+    npm::of_function(dist)?;
     vsix::make(dist)?;
     for notice in dist.notices.iter().filter(|notice| notice.path.ends_with(".json")) {
         dist.put(&notice.path, &notice.bytes)?;

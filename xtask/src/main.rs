@@ -1,5 +1,5 @@
 //! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
-//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask wasm` the package for JavaScript, `cargo xtask pictures` the pictures of the pages, `cargo xtask style` counts what their style asks to avoid, and `cargo xtask test` runs all tests.
+//! data of other projects, `cargo xtask release` makes a release, `cargo xtask dist` what it has, `cargo xtask wasm` the package for JavaScript, `cargo xtask wasi` the function as a module, `cargo xtask pictures` the pictures of the pages, `cargo xtask style` counts what their style asks to avoid, and `cargo xtask test` runs all tests.
 //!
 //! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
@@ -34,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABE
        cargo xtask dist [build] [TARGET]...
        cargo xtask dist pack
        cargo xtask wasm
+       cargo xtask wasi
        cargo xtask pictures [--check]
        cargo xtask style [FOLDER]
        cargo xtask test [ARGUMENTS]
@@ -55,7 +56,7 @@ release sets VERSION at every place, or with --dry-run does and checks in a copy
 dist builds the programs for each TARGET (this machine's where none is given) and makes the packages of a release in target/dist: archives, wheels,
 npm packages, packages for Debian and RPM, the manifests, and their checksums. build packs nothing, and pack builds nothing.
 
-wasm makes the package for JavaScript in target/wasm, which dist packs if it is there.
+wasm makes the package for JavaScript in target/wasm, and wasi the function as target/wasi/krm-merge.wasm. dist packs them if they are there.
 
 pictures makes docs/src/images with the built programs, in tmux and Chromium, which must be on PATH. --check compares those of tmux with what
 is there.
@@ -81,6 +82,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         Some("release") => release::run(args),
         Some("dist") => dist::run(args),
         Some("wasm") => wasm::run(),
+        Some("wasi") => wasm::function(),
         Some("pictures") => pictures::run(args),
         Some("style") => style::run(args),
         Some("test") => test::run(args),

@@ -1,4 +1,4 @@
-//! `cargo xtask wasm`: the merge as a package for JavaScript, in `target/wasm`.
+//! `cargo xtask wasm`: the merge as a package for JavaScript, in `target/wasm`. `cargo xtask wasi`: the function as a module, in `target/wasi`.
 //!
 //! The files in `crates/krm-merge-wasm/npm` are the package; what is built comes beside them. `wasm-bindgen` makes the code between both sides, and must
 //! have the version that the crate has.
@@ -15,11 +15,43 @@ use crate::release;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// The target of the function: a host gives it stdin, stdout and stderr.
+const WASI: &str = "wasm32-wasip1";
+
 /// Browsers have 16 bytes at once since 2021 (Safari: 2023), and the module is smaller and a quarter faster with them.
 const FLAGS: &str = "-C target-feature=+simd128";
 
 /// The files of the package that are in the repository.
 const OWN: [&str; 4] = ["README.md", "browser.js", "index.d.ts", "index.js"];
+
+/// The function as a module.
+pub fn function_file(root: &Path) -> PathBuf {
+    machine::target_folder(root).join("wasi/krm-merge.wasm")
+}
+
+/// Builds the function.
+///
+/// # Errors
+/// It cannot be built.
+pub fn function() -> Result<(), String> {
+    let root = machine::root()?;
+    let module = built(&root, "krm-merge-function", WASI)?.join("krm-merge-function.wasm");
+    let out = function_file(&root);
+    let folder = out.parent().unwrap_or(&root);
+    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(&module, &out));
+    copied.map(drop).map_err(|e| format!("{}: {e}", out.display()))
+}
+
+/// Builds a package for a target, and returns the folder with what was built.
+fn built(root: &Path, package: &str, target: &str) -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args(["build", "--locked", "--profile", "wasm", "--package", package, "--target", target]);
+    // Only `wasm-bindgen` needs the names.
+    let flags = if target == WASI { format!("{FLAGS} -C strip=symbols") } else { FLAGS.to_owned() };
+    let name = format!("CARGO_TARGET_{}_RUSTFLAGS", target.replace('-', "_").to_uppercase());
+    machine::start(cargo.env(name, flags)).map_err(|e| format!("{e}; `rustup target add {target}` adds the target"))?;
+    Ok(machine::target_folder(root).join(target).join("wasm"))
+}
 
 /// The folder of the package.
 pub fn folder(root: &Path) -> PathBuf {
@@ -32,28 +64,19 @@ pub fn folder(root: &Path) -> PathBuf {
 /// It cannot be built.
 pub fn run() -> Result<(), String> {
     let root = machine::root()?;
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(&root).args([
-        "build",
-        "--locked",
-        "--profile",
-        "wasm",
-        "--package",
-        "krm-merge-wasm",
-        "--target",
-        TARGET,
-    ]);
-    cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS);
-    machine::start(&mut cargo).map_err(|e| format!("{e}; `rustup target add {TARGET}` adds the target"))?;
+    let module = built(&root, "krm-merge-wasm", TARGET)?;
     let out = folder(&root);
     let on = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|e| on(&out, e))?;
     }
     fs::create_dir_all(&out).map_err(|e| on(&out, e))?;
-    let module = machine::target_folder(&root).join(TARGET).join("wasm/krm_merge_wasm.wasm");
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).out_name("krm_merge").typescript(false).reset_state_function(true);
+    bindgen
+        .input_path(module.join("krm_merge_wasm.wasm"))
+        .out_name("krm_merge")
+        .typescript(false)
+        .reset_state_function(true);
     bindgen.remove_name_section(true).remove_producers_section(true);
     bindgen.web(true).and_then(|bindgen| bindgen.generate(&out)).map_err(|e| format!("wasm-bindgen: {e:#}"))?;
     for file in OWN {

@@ -146,7 +146,7 @@ impl Terminal {
 fn checkout(name: &str) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(folder.join("docs")).expect("a folder");
-    for part in ["examples", "docs/comparison", "docs/recipes"] {
+    for part in ["examples", "docs/comparison", "docs/programs", "docs/recipes"] {
         run(Command::new("cp").arg("-r").arg(root().join(part)).arg(folder.join(part))).passes();
     }
     folder

@@ -1,6 +1,8 @@
 //! npm packages: `npx krm-merge` runs the program. One package for each platform has its programs; npm installs the one that fits. The package
 //! `krm-merge` names them all as optional, and starts the program of the one that is there.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use super::files::{Entry, of_folder, tar_gz};
@@ -78,6 +80,18 @@ pub fn of_all(dist: &Dist) -> Result<(), String> {
     let page = Entry::text("package/README.md", dist.front.as_str());
     let files = vec![start("krm-merge.js", "krm-merge"), start("plugin.js", PLUGIN), page];
     packed(dist, &format!("krm-merge-{}.tgz", dist.version), own, files)
+}
+
+/// Puts the function as a module, if it was built.
+///
+/// # Errors
+/// It cannot be read or written.
+pub fn of_function(dist: &Dist) -> Result<(), String> {
+    let file = wasm::function_file(&dist.root);
+    if !file.exists() {
+        return Ok(());
+    }
+    dist.put("krm-merge.wasm", &fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
 }
 
 /// Makes the package for JavaScript, if it was built.
