@@ -96,9 +96,13 @@ impl Refs {
         match self.named(address, name).or_else(newest) {
             Some(found) => Ok(found),
             None if Range::read(name).is_some() => {
-                bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, self.offer(address))
+                let releases = self.releases(address, &self.series(address, None, None));
+                bail!("\"{}\" has no release in the range \"{name}\"{}", address.repo, offer(releases))
             }
-            None => bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, self.offer(address)),
+            None => {
+                let releases = self.of_all_series(address);
+                bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, offer(releases))
+            }
         }
     }
 
@@ -142,12 +146,13 @@ impl Refs {
         ReleaseAddress { reference: range.or_else(|| Some(state.name.clone())), ..asked.clone() }
     }
 
-    /// What there is instead of a name that is not there.
-    fn offer(&self, address: &ReleaseAddress) -> String {
-        let all = self.releases(address, &self.series(address, None, None));
-        let newest: Vec<String> =
-            followed(all, None, None).into_iter().rev().take(3).map(|(_, state)| state.name).collect();
-        if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
+    /// The releases that an address can name: those of its directory, of the directories above and of the repository.
+    fn of_all_series(&self, address: &ReleaseAddress) -> Vec<(Version, State)> {
+        let series = folders(&address.directory).map(|folder| format!("{folder}/")).chain([String::new()]);
+        let mut all: Vec<(Version, State)> = series.flat_map(|series| self.releases(address, &series)).collect();
+        all.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
+        all.dedup_by(|a, b| a.1.name == b.1.name);
+        all
     }
 
     /// The text before the version in the tags that a package follows: the one that the range names, or else that of the tag that the
@@ -180,6 +185,13 @@ impl Refs {
         all.sort_by(|a, b| (&a.0, &a.1.name).cmp(&(&b.0, &b.1.name)));
         all
     }
+}
+
+/// What there is instead of a name that is not there.
+fn offer(releases: Vec<(Version, State)>) -> String {
+    let newest = followed(releases, None, None).into_iter().rev().take(3).map(|(_, state)| state.name);
+    let newest: Vec<String> = newest.collect();
+    if newest.is_empty() { String::new() } else { format!("; the newest releases are {}", newest.join(", ")) }
 }
 
 /// A directory of a repository and those above it, without the root, from the inside out.
@@ -238,6 +250,24 @@ mod tests {
             assert_eq!(found, want.as_ref().map(|(reference, commit)| (*reference, commit.as_str())), "{text}");
         }
         assert_eq!(refs.find(&address(&format!("r.git@{commit}"))).expect("a commit").commit, commit);
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_is_answered_by_the_releases_that_can_be_named() {
+        let refs = refs(&["tags/v1.0.0", "tags/v2.0.0", "tags/d/v0.1.0", "tags/d/v2.0.0", "tags/web-3.0.0"]);
+        for (text, want) in [
+            (
+                "r.git/d@v9",
+                "\"r.git\" has no tag, branch or whole commit \"v9\"; the newest releases are v2.0.0, v1.0.0, v0.1.0",
+            ),
+            (
+                "r.git/e@v9",
+                "\"r.git\" has no tag, branch or whole commit \"v9\"; the newest releases are v2.0.0, v1.0.0",
+            ),
+            ("r.git/d@^9", "\"r.git\" has no release in the range \"^9\"; the newest releases are v2.0.0, v0.1.0"),
+        ] {
+            assert_eq!(refs.find(&address(text)).expect_err(text).to_string(), want);
+        }
     }
 
     #[test]

@@ -572,6 +572,33 @@ fn each_format_and_each_reason_is_on_its_page() {
     missing("docs/src/plugin.md", &reasons, |name| format!("`{name}`"));
 }
 
+/// The dependencies of a crate that are not ours, without those of its tests.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut is_of_crate = false;
+    let mut out = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_of_crate = line == "[dependencies]" || line.starts_with("[target") && line.ends_with(".dependencies]");
+        } else if let (true, Some(name)) = (is_of_crate, line.split(['.', ' ']).next()) {
+            out.push(if name == "serde_yaml" { "yaml_serde" } else { name }.to_owned());
+        }
+    }
+    out.retain(|name| !name.is_empty() && !name.starts_with(['#', '"', '}', ']']) && !name.starts_with("krm-"));
+    out
+}
+
+#[test]
+fn each_dependency_has_a_line() {
+    let page = read("DEPENDENCIES.md");
+    let crates = fs::read_dir(root().join("crates")).expect("crates").map(|e| e.expect("an entry").file_name());
+    let manifests = crates.map(|name| format!("crates/{}/Cargo.toml", name.display())).chain(["Cargo.toml".to_owned()]);
+    let names: BTreeSet<String> = manifests.flat_map(|manifest| dependencies(&read(manifest))).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("\n| {name} |")), "{name}");
+    }
+}
+
 #[test]
 fn each_error_that_the_page_for_trouble_explains_is_printed() {
     let text = read("docs/src/faq.md");
