@@ -29,7 +29,7 @@ fn block<'a>(text: &'a str, comment: &str, language: &str) -> Option<&'a str> {
 }
 
 fn recipes() -> Vec<Recipe> {
-    let page = fs::read_to_string(root().join("docs/src/jobs.md")).expect("a page");
+    let page = fs::read_to_string(root().join("docs/recipes/README.md")).expect("a page");
     let of_section = |section: &str| {
         let name = section.lines().next().expect("a heading").to_owned();
         let spec = block(section, "recipe", "yaml")?.to_owned();

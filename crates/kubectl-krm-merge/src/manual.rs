@@ -359,9 +359,11 @@ set and not `0`, output that is no data is coloured outside of a terminal, too.
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/merging.md#overlays-and-patches",
-        "three-way" | "upgrade" | "get" | "list" | "log" => {
-            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md"
+        "three-way" => {
+            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/directories.md#upgrade-from-two-directories"
         }
+        "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/quick-start.md",
+        "list" | "log" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
         "cache" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/package-record.md#cache",
         "diff" | "extract" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/fork.md",
         "explain" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/merging.md#ask-how-a-type-merges",

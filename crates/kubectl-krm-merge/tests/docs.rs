@@ -30,6 +30,9 @@ fn read(path: impl AsRef<Path>) -> String {
 /// The commands behind the table of the book, which are no page of it.
 const COMPARISON: &str = "docs/comparison/README.md";
 
+/// Patches for everyday jobs, beside the package that they change; `tests/recipes.rs` runs them.
+const RECIPES: &str = "docs/recipes/README.md";
+
 /// The pages of the book, by their path in the repository.
 fn book() -> Vec<String> {
     let pages = fs::read_dir(root().join("docs/src")).expect("docs/src").map(|e| e.expect("an entry").file_name());
@@ -44,8 +47,14 @@ fn pages() -> Vec<String> {
     let examples = fs::read_dir(root().join("examples")).expect("examples").map(|e| e.expect("an entry").file_name());
     let examples = examples.map(|name| format!("examples/{}/README.md", name.display()));
     let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "functions/merge/README.md"];
-    let others =
-        others.into_iter().chain(["DEPENDENCIES.md", "TESTING.md", "benches/README.md", "docs/STYLE.md", COMPARISON]);
+    let others = others.into_iter().chain([
+        "DEPENDENCIES.md",
+        "TESTING.md",
+        "benches/README.md",
+        "docs/STYLE.md",
+        COMPARISON,
+        RECIPES,
+    ]);
     let others = others.map(str::to_owned);
     others
         .chain(["crates/krm-merge/README.md", "bots/fleet/README.md"].map(str::to_owned))
@@ -400,7 +409,7 @@ fn each_block_of_the_readme_and_the_book_is_true() {
     walk("README.md", &mut terminal);
     arrange(&mut terminal);
     let tested: usize =
-        book().iter().map(String::as_str).chain([COMPARISON]).map(|page| walk(page, &mut terminal)).sum();
+        book().iter().map(String::as_str).chain([COMPARISON, RECIPES]).map(|page| walk(page, &mut terminal)).sum();
     assert!(tested > 20, "{tested}");
 }
 
