@@ -363,15 +363,16 @@ fn documentation(command: &str) -> Section {
             "https://github.com/krm-merge/krm-merge/blob/main/docs/src/directories.md#upgrade-from-two-directories"
         }
         "upgrade" | "get" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/quick-start.md",
-        "list" | "log" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
+        "list" | "log" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/bots.md#upgrade-many-packages",
         "cache" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/package-record.md#cache",
         "diff" | "extract" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/fork.md",
         "explain" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/merging.md#ask-how-a-type-merges",
         "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
         "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
         "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
-        "merge" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/programs.md",
-        "git-history" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git-history.md",
+        "git-history" => {
+            "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md#try-the-driver-on-your-history"
+        }
         "resolve" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/conflicts.md",
         _ => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/plugin.md",
     };
