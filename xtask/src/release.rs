@@ -19,7 +19,8 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
+    "krm-names",
     "krm-yaml",
     "krm-tree",
     "krm-schema",

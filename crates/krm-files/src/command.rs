@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use krm_yaml::shown::misleads;
+use krm_names::shown::misleads;
 
 /// The name of the file by which this program was started. On Windows a program that starts another one says it.
 pub fn program() -> String {

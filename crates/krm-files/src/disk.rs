@@ -29,7 +29,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_merge::file_path::{self, JOURNAL, LOCK, RULES};
+use krm_names::file_path::{self, JOURNAL, LOCK, RULES};
 
 use crate::folder::root::{FolderRoot, parts};
 use crate::folder::{Folder, fill, most_open, sync};

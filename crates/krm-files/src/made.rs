@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
-use krm_merge::file_path;
+use krm_names::file_path;
 
 use crate::folder::Folder;
 

@@ -17,8 +17,8 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 pub use krm_merge::event::WhyUnread;
-use krm_merge::file_path;
-use krm_yaml::shown;
+use krm_names::file_path;
+use krm_names::shown;
 
 use crate::regular;
 

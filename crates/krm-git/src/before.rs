@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use krm_files::disk::{Replacement, hash};
 use krm_files::held::is_executable;
 use krm_files::walk::{c_quoted, shown};
-use krm_merge::file_path;
-use krm_yaml::shown;
+use krm_names::file_path;
+use krm_names::shown;
 
 use crate::index::{Index, replaced};
 use crate::objects::Objects;

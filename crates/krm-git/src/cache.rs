@@ -17,7 +17,7 @@ pub use krm_files::cache::root;
 use krm_files::cache::{folder, full, full_disk};
 use krm_files::made;
 use krm_files::walk::shown;
-use krm_merge::file_path;
+use krm_names::file_path;
 
 /// The folder of repositories.
 const REPOSITORIES: &str = "git";

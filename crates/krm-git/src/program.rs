@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use krm_files::credentials;
 use krm_files::terminal::is_someone_there;
 use krm_files::walk::path_of;
-use krm_yaml::shown;
+use krm_names::shown;
 
 /// The repository that git works in.
 #[derive(Clone, Copy, Debug)]

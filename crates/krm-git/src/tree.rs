@@ -9,8 +9,8 @@ use std::rc::Rc;
 use anyhow::{Context, Result, bail};
 use krm_files::held::{self, Before, Held, Raw};
 use krm_files::walk::{Tree, Unread, WhyUnread};
-use krm_merge::file_path;
-use krm_yaml::shown;
+use krm_names::file_path;
+use krm_names::shown;
 
 use crate::found::{AtPath, Entry, EntryKind};
 use crate::objects::GitObject;

@@ -44,13 +44,13 @@ pub mod packages;
 
 pub use krm_merge_core::policy::{ConflictLevel, NewElements, Renames};
 pub use krm_merge_core::warning::{Notice, Warning};
+pub use krm_names::file_path::{self, PathFault};
 pub use krm_schema::schema::{Inference, ListKind, ListRule, NoTypes, Types};
 pub use krm_tree::limit::Exceeded;
 pub use krm_tree::splice::{NotJson, Unwritable, WriteFault};
 pub use krm_tree::tree::Pick;
 pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
 
-pub use file_path::PathFault;
 pub use package::{Ambiguous, Conflict, FileChange, Note};
 pub use packages::{Error, Merge, MergedPackage, Package};
 pub use resource::{Identity, Resource};
@@ -84,5 +84,3 @@ pub mod transport;
 pub mod resource;
 
 pub mod list;
-
-pub mod file_path;

@@ -40,7 +40,6 @@ mod block_scalar;
 mod scalar;
 
 pub mod secret;
-pub mod shown;
 pub mod template;
 
 mod error;
@@ -61,6 +60,7 @@ pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
+pub use krm_names::shown;
 pub use line::{
     LineStarts, byte_order_mark, ends_line, line_end, line_start, lines, next_line, same_lines, split_after_feeds,
     starts_line, whole_lines, without_break,

@@ -15,7 +15,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_merge::file_path::{self, JOURNAL};
+use krm_names::file_path::{self, JOURNAL};
 use sha2::{Digest, Sha256};
 
 use crate::folder::root::{FolderRoot, parts};
