@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use krm_files::command::is_plugin;
 use krm_files::credentials;
-use krm_files::disk::{self, Repaired, Replacement};
+use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::told::Word;
@@ -271,7 +271,7 @@ fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, ar
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
-    screen::tell_each(disk::repair_beside(folder, tracked::refuse)?.iter().flat_map(Repaired::messages));
+    screen::tell_repaired(&disk::repair_beside(folder, tracked::refuse)?);
     let signals = Signals::hold()?;
     disk::write(folder, &[replacement], || signals.check())
 }

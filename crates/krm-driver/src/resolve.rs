@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::disk::{self, Repaired, Replacement};
+use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::terminal::is_someone_there;
@@ -196,7 +196,7 @@ fn whole_files(named: &[PathBuf]) -> Result<NamedFiles> {
         .map(|folder| disk::repair_beside(folder, tracked::refuse))
         .collect::<Result<Vec<_>>>()?
         .concat();
-    screen::tell_each(repaired.iter().flat_map(Repaired::messages));
+    screen::tell_repaired(&repaired);
     // They may be others now.
     if repaired.is_empty() { Ok(found) } else { files(named) }
 }

@@ -33,11 +33,10 @@ use krm_names::file_path::{self, JOURNAL, LOCK, RULES};
 
 use crate::folder::root::{FolderRoot, parts};
 use crate::folder::{Folder, fill, most_open, sync};
-use crate::told::{Message, Word};
 use crate::walk::{Tree, is_leftover, shown};
 use crate::{cache, cores, made, owner};
-pub use journal::hash;
-use journal::{Ended, Entry, Finished, Journal, Step};
+pub use journal::{Ended, Finished, Step, hash};
+use journal::{Entry, Journal};
 
 /// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;
@@ -62,21 +61,9 @@ pub struct Replacement<'r> {
 #[derive(Clone, Debug)]
 pub struct Repaired {
     /// Its folder, as the user named it.
-    folder: PathBuf,
-    finished: Finished,
-}
-
-impl Repaired {
-    /// What to tell the user: of the run, and of each file that changed now.
-    pub fn messages(&self) -> Vec<Message> {
-        let Finished { end, files } = &self.finished;
-        let of_run = format!("{}: a run that was killed while it wrote is now {end}", shown(&self.folder));
-        let of_file = |(path, step): &(PathBuf, Step)| {
-            let did = if *step == Step::Remove { "deleted" } else { "written" };
-            format!("{}: {did} for the run that was killed", shown(&self.folder.join(path)))
-        };
-        [of_run].into_iter().chain(files.iter().map(of_file)).map(|text| Word::Info.says(text)).collect()
-    }
+    pub folder: PathBuf,
+    /// How it ended, and which files changed.
+    pub finished: Finished,
 }
 
 /// The folders in which a run of this user was killed while it wrote, so that [`repair`] has something to finish: a folder, those below it and

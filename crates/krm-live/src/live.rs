@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use krm_files::credentials;
-use krm_files::disk::{self, Repaired};
+use krm_files::disk;
 use krm_files::side::Side;
 use krm_files::told::{self, Message};
 use krm_folders::end::End;
@@ -190,9 +190,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
         None => {
             if args.adopt && args.output.is_none() {
                 for path in args.filename.iter().filter(|path| *path != "-") {
-                    screen::tell_each(
-                        disk::repair(Path::new(path), tracked::refuse)?.iter().flat_map(Repaired::messages),
-                    );
+                    screen::tell_repaired(&disk::repair(Path::new(path), tracked::refuse)?);
                 }
             }
             args.filename

@@ -13,8 +13,10 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
     Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, size,
 };
+use krm_files::disk::{Ended, Finished, Repaired, Step};
 use krm_files::terminal::is_someone_there;
 use krm_files::told::{Message, Word};
+use krm_files::walk;
 use krm_yaml::shown;
 
 use crate::args::Color;
@@ -324,6 +326,22 @@ pub fn tell(word: Word, text: &str) {
 /// Writes messages to stderr.
 pub fn tell_each(messages: impl IntoIterator<Item = Message>) {
     messages.into_iter().for_each(|Message { word, text }| tell(word, &text));
+}
+
+/// Tells what was done about runs that were killed while they wrote, and which files changed for them.
+pub fn tell_repaired(repaired: &[Repaired]) {
+    for Repaired { folder, finished: Finished { end, files } } in repaired {
+        let end = match end {
+            Ended::Finished => "finished",
+            Ended::TakenBack => "taken back",
+        };
+        tell(Word::Info, &format!("{}: a run that was killed while it wrote is now {end}", walk::shown(folder)));
+        for (path, step) in files {
+            let did = if *step == Step::Remove { "deleted" } else { "written" };
+            let file = walk::shown(&folder.join(path));
+            tell(Word::Info, &format!("{file}: {did} for the run that was killed"));
+        }
+    }
 }
 
 /// Writes several lines to stderr. The line breaks must be those of this program, because they are not escaped.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use krm_driver::driver::style;
 use krm_driver::mark;
 use krm_files::command::{argument, own};
-use krm_files::disk::{self, Repaired, Replacement};
+use krm_files::disk::{self, Replacement};
 use krm_files::side::{Root, Side};
 use krm_files::signals::Signals;
 use krm_files::told::{self, Message, Word};
@@ -48,7 +48,7 @@ use crate::setting::Setting;
 /// The input is bad, or the output cannot be written.
 pub fn run(dest: &str, common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     if common.in_place && !common.dry_run && dest != "-" {
-        screen::tell_each(disk::repair(Path::new(dest), tracked::refuse)?.iter().flat_map(Repaired::messages));
+        screen::tell_repaired(&disk::repair(Path::new(dest), tracked::refuse)?);
     }
     let progress = Progress::begin("reading");
     let mut setting = setting()?;

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use krm_driver::{mark, resolve};
 use krm_files::command::{argument, own};
-use krm_files::disk::{self, Repaired};
+use krm_files::disk;
 use krm_files::told::Word;
 use krm_files::{signals, told, walk};
 use krm_folders::end::End;
@@ -189,7 +189,7 @@ fn in_package(name: &Path, error: &anyhow::Error) -> String {
 fn planned(name: &Path, args: &Upgrade, stores: &mut Stores, repositories: &mut Repositories) -> Result<Planned> {
     if args.writes() {
         // What a killed run left is no change of the user, and its record is not the one that the package has.
-        screen::tell_each(disk::repair(name, tracked::refuse)?.iter().flat_map(Repaired::messages));
+        screen::tell_repaired(&disk::repair(name, tracked::refuse)?);
     } else {
         check_whole(name)?;
     }

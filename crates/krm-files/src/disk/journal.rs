@@ -9,7 +9,7 @@
 //! byte, and gets only what a temporary file beside it has. Without a key, as where no cache can be written, a run has no journal.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
@@ -37,15 +37,6 @@ pub enum Ended {
     Finished,
     /// Each of its files is old.
     TakenBack,
-}
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Finished => "finished",
-            Self::TakenBack => "taken back",
-        })
-    }
 }
 
 /// What a run does, file by file.

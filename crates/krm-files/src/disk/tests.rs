@@ -317,12 +317,10 @@ fn what_is_half_undone_is_undone_by_the_next_run() {
         }
         std::mem::forget(run);
         let repaired = repair(&root, |_, _| Ok(())).expect("repaired");
-        let told: Vec<_> = repaired.iter().flat_map(Repaired::messages).map(|told| told.to_string()).collect();
-        let at = root.display();
-        let back = [("gone", "written"), ("sub/new", "deleted"), ("a", "written")].into_iter().skip(done);
-        let back = back.map(|(file, did)| format!("info: {at}/{file}: {did} for the run that was killed"));
-        let of_run = format!("info: {at}: a run that was killed while it wrote is now taken back");
-        assert_eq!(told, [of_run].into_iter().chain(back).collect::<Vec<_>>());
+        let [Repaired { folder, finished: Finished { end, files } }] = &repaired[..] else { panic!("{repaired:?}") };
+        assert_eq!((folder, *end), (&root, Ended::TakenBack));
+        let back = [("gone", Step::Rename), ("sub/new", Step::Remove), ("a", Step::Rename)].into_iter().skip(done);
+        assert_eq!(*files, back.map(|(file, step)| (PathBuf::from(file), step)).collect::<Vec<_>>());
         assert_eq!(names(&root), ["a", "gone", "z"], "{done}");
         for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
             assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text, "{done}");

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use krm_files::disk::{self, Repaired, Replacement};
+use krm_files::disk::{self, Replacement};
 use krm_files::signals::Signals;
 use krm_files::told::{Word, counted};
 use krm_files::walk;
@@ -27,7 +27,7 @@ pub fn abort(args: &Upgrade) -> Result<End> {
     let named = if args.packages.is_empty() { vec![PathBuf::from(".")] } else { args.packages.clone() };
     for name in named {
         if !args.common.dry_run {
-            screen::tell_each(disk::repair(&name, tracked::refuse)?.iter().flat_map(Repaired::messages));
+            screen::tell_repaired(&disk::repair(&name, tracked::refuse)?);
         }
         for (shown, dest) in dests(&name, args)? {
             abort_one(&shown, &dest, args).with_context(|| shown)?;
