@@ -204,6 +204,18 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
     }
 }
 
+/// The crates of files and of git can serve any program: they know neither YAML nor packages of resources.
+#[test]
+fn a_leaf_needs_no_crate_but_leaves() {
+    let leaves = ["krm-names", "krm-files", "krm-git"];
+    for leaf in leaves {
+        let text = fs::read_to_string(root().join(format!("crates/{leaf}/Cargo.toml"))).expect("readable");
+        let needs = text.lines().filter_map(|line| line.split_once(".workspace").map(|(name, _)| name));
+        let others: Vec<&str> = needs.filter(|name| name.starts_with("krm-") && !leaves.contains(name)).collect();
+        assert!(others.is_empty(), "{leaf} needs {others:?}");
+    }
+}
+
 /// The code of all files of the crates, without their tests, by the paths of the files.
 fn codes() -> BTreeMap<String, String> {
     let of_crate = |folder: String| {

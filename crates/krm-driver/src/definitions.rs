@@ -16,8 +16,8 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use krm_files::held::parse;
 use krm_files::made;
+use krm_folders::held::parse;
 use krm_git::program::{In, git};
 use krm_merge::list;
 use krm_merge::resource::{Origin, Resource};

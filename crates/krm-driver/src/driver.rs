@@ -19,12 +19,12 @@ use std::process::Output;
 
 use anyhow::{Context, Result};
 use krm_files::disk;
-use krm_files::held::parse;
+use krm_files::errors;
 use krm_files::made;
 use krm_files::temporary::TemporaryFolder;
-use krm_files::told::{self, Message, Word};
 use krm_files::walk;
 use krm_folders::end::End;
+use krm_folders::held::parse;
 use krm_git::program::{In, git};
 use krm_merge::decision::Decisions;
 use krm_merge::list;
@@ -40,6 +40,7 @@ use krm_show::screen;
 use krm_tree::alias;
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
+use krm_words::{Message, Word};
 use krm_yaml::{Document, NodeRef, shown};
 
 use crate::args::GitDriver;
@@ -58,7 +59,7 @@ pub fn drive(args: &GitDriver) -> End {
     let versions = Versions::of(args);
     let merged = if is_off() { by_line(&versions) } else { merge(&versions) };
     merged.unwrap_or_else(|e| {
-        screen::tell(Word::Error, &told::chain(&e));
+        screen::tell(Word::Error, &errors::chain(&e));
         End::StopsGit
     })
 }

@@ -11,13 +11,14 @@ mod scratch;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use krm_files::errors;
 use krm_files::signals::Signals;
-use krm_files::told::{self, Word};
 use krm_folders::end::End;
 use krm_git::objects::Objects;
 use krm_show::args::Color;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::Word;
 
 use crate::args::{GitHistory, HistoryOutput};
 use crate::install::check_repository;
@@ -50,7 +51,7 @@ pub fn history(args: &GitHistory) -> Result<End> {
             Ok(merged) => merged,
             Err(e) => {
                 if counts.left_out < MOST_TOLD {
-                    screen::tell(Word::Warning, &format!("{} is left out: {}", replay.commit, told::chain(&e)));
+                    screen::tell(Word::Warning, &format!("{} is left out: {}", replay.commit, errors::chain(&e)));
                 }
                 counts.left_out += 1;
                 continue;

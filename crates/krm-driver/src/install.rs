@@ -10,7 +10,6 @@ use krm_files::credentials;
 use krm_files::disk::{self, Replacement};
 use krm_files::regular;
 use krm_files::signals::Signals;
-use krm_files::told::Word;
 use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
@@ -18,6 +17,7 @@ use krm_git::tracked;
 use krm_merge::file_path::RULES;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::Word;
 use krm_yaml::shown::misleads;
 
 use crate::args::GitInstall;

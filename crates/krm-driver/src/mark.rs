@@ -10,14 +10,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use anyhow::{Result, bail};
-use krm_files::change::{Change, Made};
-use krm_files::held::{self, Content, Held};
-use krm_files::side::Side;
 use krm_folders::carry::is_unread;
+use krm_folders::change::{Change, Made};
+use krm_folders::held::{Content, Held};
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
+use krm_folders::side::Side;
 use krm_merge::event::{Event, ResourceRef, What};
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::role::Role;
+use krm_merge_function::carried;
 use krm_merge_function::config::Config;
 use krm_merge_function::results;
 use krm_tree::sides::{Side as Version, Sides};
@@ -233,7 +234,7 @@ impl Drawn<'_> {
 
     /// The text of a file whose drafts differ, with markers; `None` if it is not text.
     fn marked(&self, path: &str, bytes: &Sides<Option<Vec<u8>>>) -> Option<String> {
-        let texts = Sides::of(|side| bytes[side].as_deref().and_then(held::text));
+        let texts = Sides::of(|side| bytes[side].as_deref().and_then(carried::text));
         let is_deleted = |side: Version| bytes[side].is_none();
         let text = |side: Version| if is_deleted(side) { Some("") } else { texts[side] };
         let (updated, dest) = (text(Version::Updated)?, text(Version::Dest)?);

@@ -8,17 +8,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use krm_files::config_file::ConfigFile;
+use krm_files::errors;
 use krm_files::regular;
 use krm_files::temporary::TemporaryFolder;
-use krm_files::told;
 use krm_files::walk;
+use krm_folders::config_file::ConfigFile;
 use krm_git::program::{In, git};
 use krm_merge::file_path::RULES;
 use krm_merge::resource::Resource;
 use krm_merge_core::policy::OnConflict;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_schema::schema::{Inference, Types};
+use krm_words::counted;
 use krm_yaml::Document;
 
 use crate::definitions::{Definitions, Index, definitions};
@@ -93,7 +94,7 @@ impl Repository {
         match self.read(&file) {
             Ok(rules) => Some(rules),
             Err(e) => {
-                tell(&format!("{}: this file is merged without these rules", told::chain(&e)));
+                tell(&format!("{}: this file is merged without these rules", errors::chain(&e)));
                 None
             }
         }
@@ -126,7 +127,7 @@ impl Repository {
         }
         let Definitions { documents, missing } = definitions(&self.index, &wanted);
         if missing > 0 {
-            let files = told::counted(missing, "YAML or JSON file");
+            let files = counted(missing, "YAML or JSON file");
             tell(&format!(
                 "{files} of git's index cannot be read, as in a partial clone: a CustomResourceDefinition there does not say how lists merge; to fetch the content, run `git grep --cached CustomResourceDefinition -- ':(top)*.yaml' ':(top)*.yml' ':(top)*.json'`, and merge again"
             ));

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_files::disk::{self, Replacement};
+use krm_files::errors::chain;
 use krm_files::regular;
 use krm_files::signals::Signals;
 use krm_files::terminal::is_someone_there;
-use krm_files::told::{Word, chain, counted};
 use krm_files::walk::{file_there, shown};
 use krm_folders::end::End;
 use krm_git::before;
@@ -36,6 +36,7 @@ use krm_merge_function::marked::{Answer, Marked, MarkerFault, Wrong, has_markers
 use krm_merge_function::recorded::{Rule, Take};
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::{Word, counted};
 use krm_yaml::{Document, NodeRef};
 
 use crate::args::{Resolve, TakeSide};

@@ -1,6 +1,7 @@
-//! Whom a file or folder belongs to. Systems without such owners have none to ask, and then it is the user's own.
+//! Whom a file or folder belongs to, and what others may do with it. Systems without such owners have none to ask, and then it is the user's own.
 
 use std::fs::Metadata;
+use std::path::Path;
 
 /// Whether a file or folder belongs to the user of this run.
 #[cfg(unix)]
@@ -25,5 +26,18 @@ pub fn may_others_write(found: &Metadata) -> bool {
 /// Whether others than its owner may write it.
 #[cfg(not(unix))]
 pub fn may_others_write(_: &Metadata) -> bool {
+    false
+}
+
+/// Whether someone may execute a file.
+#[cfg(unix)]
+pub fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether someone may execute a file.
+#[cfg(not(unix))]
+pub fn is_executable(_: &Path) -> bool {
     false
 }

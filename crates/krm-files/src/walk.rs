@@ -6,7 +6,6 @@
 //! may leave the sub-package out as a whole, but its files follow its own rules. kpt reads `.krmignore` only in packages; here it counts in
 //! every folder.
 
-use std::collections::BTreeMap;
 #[cfg(unix)]
 use std::ffi::OsStr;
 use std::fs;
@@ -16,7 +15,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-pub use krm_merge::event::WhyUnread;
 use krm_names::file_path;
 use krm_names::shown;
 
@@ -50,10 +48,6 @@ enum Odd {
     /// They are left out.
     LeftOut,
 }
-
-/// The paths of a release that are not read, each with the reason.
-#[derive(Debug, Default)]
-pub struct Unread(BTreeMap<String, WhyUnread>);
 
 /// The target of a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,23 +219,6 @@ fn compiled(text: &[u8]) -> Result<Gitignore> {
     let counts: Vec<usize> = (1..=lines.len()).collect();
     let line = counts.partition_point(|count| upto(*count).is_ok()) + 1;
     Err(error.context(format!("line {line}")))
-}
-
-impl Unread {
-    /// Adds a path.
-    pub fn add(&mut self, path: String, why: WhyUnread) {
-        self.0.insert(path, why);
-    }
-
-    /// Why a path is not read; `None` if the release does not have it, or reads it.
-    pub fn why(&self, path: &str) -> Option<WhyUnread> {
-        self.0.get(path).copied()
-    }
-
-    /// The links and submodules.
-    pub fn links(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, why)| **why != WhyUnread::Ignored).map(|(path, _)| path.as_str())
-    }
 }
 
 /// A path relative to a folder that contains it.

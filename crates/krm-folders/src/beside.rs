@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use krm_files::held::Held;
-use krm_files::side::{Root, Side};
+use crate::held::Held;
+use crate::side::{Root, Side};
 use krm_merge::event::{Event, File, What};
 use krm_merge::resource::Identity;
 use krm_merge::role::Role;

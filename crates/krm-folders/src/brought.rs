@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use krm_files::change::Change;
-use krm_files::held::Held;
-use krm_files::side::{Side, SidePart};
+use crate::change::Change;
+use crate::held::Held;
+use crate::side::{Side, SidePart};
 use krm_merge::event::{Event, File, What};
 use krm_merge::file_path;
 use krm_merge::resource::{Identity, Resource};

@@ -23,10 +23,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::change::Change;
+use crate::held::{Content, Held};
+use crate::side::{Root, Side, paths};
 use anyhow::Result;
-use krm_files::change::Change;
-use krm_files::held::{Content, Held};
-use krm_files::side::{Root, Side, paths};
 use krm_files::walk::Tree;
 use krm_merge::event::{self, Event, What, WhyUnread};
 use krm_merge::name::Name;

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
+use crate::held::{Content, Held};
+use crate::side::{Root, Side};
 use anyhow::{Result, bail};
-use krm_files::held::{Content, Held};
-use krm_files::side::{Root, Side};
 use krm_merge::resource::are_in;
 use krm_merge::role::Role;
 use krm_merge_function::carried::AsText;

@@ -8,13 +8,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::held::{Before, Held};
+use crate::release;
+use crate::side::{Root, Side};
 use anyhow::{Context, Result, bail};
 use krm_files::cores;
-use krm_files::held::{Before, Held};
 use krm_files::regular;
-use krm_files::side::{Root, Side};
 use krm_files::walk::{Tree, shown};
-use krm_git::release;
 
 /// The error for a user who names stdin twice.
 pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";

@@ -1,7 +1,8 @@
 //! The merge of packages that are files and folders.
 //!
-//! [`given::side`] reads what the user names: a file, a folder, a release in git, or stdin. [`merge::merge`] merges such sides into dest, and gives a
-//! [`Merge`](merge::Merge): the files that change, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
+//! [`given::side`] reads what the user names: a file, a folder, a release in git, or stdin. It gives a [`Side`](side::Side), whose files are
+//! [`Held`](held::Held) with their texts and resources. [`merge::merge`] merges such sides into dest, and gives a
+//! [`Merge`](merge::Merge): the [`Change`](change::Change) of each file, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
 //!
 //! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. How a resource merges is
 //! the engine's; which file it goes to, and what happens to files without resources, is here.
@@ -9,6 +10,7 @@
 //! The modules in reading order, from the whole down to the bytes:
 
 pub mod given;
+pub mod release;
 
 pub mod package;
 pub mod record;
@@ -26,3 +28,12 @@ mod brought;
 
 pub mod end;
 pub mod replaced;
+
+pub mod told;
+
+pub mod side;
+
+pub mod config_file;
+pub mod held;
+
+pub mod change;

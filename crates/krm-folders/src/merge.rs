@@ -7,11 +7,11 @@ mod placed;
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::change::{Change, Made};
+use crate::held::Held;
+use crate::side::{Root, Side, SidePart};
 use anyhow::{Result, bail};
-use krm_files::change::{Change, Made};
 use krm_files::cores;
-use krm_files::held::Held;
-use krm_files::side::{Root, Side, SidePart};
 use krm_merge::event::{Counts, Event, ResourceRef, Severity, What};
 use krm_merge::package::{Done, Member, NewResource, one_by_one};
 use krm_merge::resource::{Origin, Resource};

@@ -8,10 +8,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::held::{Content, Held};
+use crate::side::Side;
 use anyhow::Result;
 use krm_files::cores;
-use krm_files::held::{Content, Held};
-use krm_files::side::Side;
 use krm_merge::resource::Identity;
 use krm_merge::role::Role;
 use krm_merge_core::refine::has_twins;

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::change::Change;
+use crate::held::{Held, parse};
+use crate::side::{Side, SidePart};
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::change::Change;
-use krm_files::held::{Held, parse};
 use krm_files::regular;
-use krm_files::side::{Side, SidePart};
 use krm_files::walk::{shown, there};
 use krm_merge::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};

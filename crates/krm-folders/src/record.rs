@@ -3,8 +3,8 @@
 //! It stands in the Kptfile, as kpt reads and writes it. A package without a Kptfile, or with a command as its upstream, has it in its
 //! `.krm-merge.yaml`, in `spec`. It is written by edits of the text, so comments and everything else stay.
 
+use crate::config_file::NEW;
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::config_file::NEW;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{RefKind, State, is_commit};
 use krm_merge::resource::{Origin, Resource};

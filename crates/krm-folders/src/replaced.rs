@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use crate::change::Change;
+use crate::side::{Root, Side};
 use anyhow::{Context, Result};
-use krm_files::change::Change;
 use krm_files::disk::Replacement;
-use krm_files::side::{Root, Side};
 
 /// The files on disk that change, and the folder that contains all of them; `None` if dest has no files on disk.
 ///

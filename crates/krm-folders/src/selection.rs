@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::held::Held;
+use crate::side::Side;
 use anyhow::{Result, anyhow};
-use krm_files::held::Held;
-use krm_files::side::Side;
 use krm_merge::file_path;
 use krm_merge::glob::Glob;
 use krm_merge::resource::{Identity, Resource};
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_path_that_fits_no_file_is_known() {
         let document = Document::parse("spec: {paths: [a, \"!a/x\", \"!a/z\"], keep: [b/c, a/]}").expect("YAML");
-        let side = Side::of_release("r".to_owned(), Vec::new(), krm_files::walk::Unread::default(), &[]);
+        let side = Side::of_release("r".to_owned(), Vec::new(), crate::side::Unread::default(), &[]);
         let mut side = side.expect("a side");
         for path in ["a/x.yaml", "a/x/y"] {
             side.put(path, "a: 1\n".to_owned()).expect("put");

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_files::disk::{Replacement, hash};
-use krm_files::held::is_executable;
+use krm_files::owner::is_executable;
 use krm_files::walk::{c_quoted, shown};
 use krm_names::file_path;
 use krm_names::shown;

@@ -140,7 +140,7 @@ impl Refs {
         Range::read(name).filter(|_| self.named(address, name).is_none())
     }
 
-    /// What the record of a package wants that got a state: the range that it asked for, or else the state itself.
+    /// The address under which a state is asked for again: with the range that it was asked for by, or else with the name of the state.
     pub fn wish(&self, asked: &ReleaseAddress, state: &State) -> ReleaseAddress {
         let range = asked.reference.clone().filter(|_| self.range(asked).is_some());
         ReleaseAddress { reference: range.or_else(|| Some(state.name.clone())), ..asked.clone() }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::disk;
-use krm_files::told;
+use krm_files::errors;
 use krm_files::walk::shown;
 
 use crate::address::{ReleaseAddress, Repo, absolute};
@@ -144,7 +144,7 @@ impl Store {
     pub fn refs(&self) -> Result<&Refs> {
         let refs = self.refs.get_or_init(|| {
             let lines = self.remote.as_ref().map_or_else(|| self.local_refs(), |remote| self.remote_refs(remote));
-            lines.map(|lines| Refs::read(&lines)).map_err(|e| told::chain(&e))
+            lines.map(|lines| Refs::read(&lines)).map_err(|e| errors::chain(&e))
         });
         refs.as_ref().map_err(|why| anyhow!("{why}"))
     }

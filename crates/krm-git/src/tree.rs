@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use krm_files::held::{self, Before, Held, Raw};
-use krm_files::walk::{Tree, Unread, WhyUnread};
 use krm_names::file_path;
 use krm_names::shown;
 
@@ -166,26 +164,6 @@ fn check_case(entries: &[Entry]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the files of a folder, and says which are not read. git is not asked for a file that `before` has at the same path.
-///
-/// # Errors
-/// A file is missing or too large; or a `.krmignore` is wrong.
-pub fn read(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<(Vec<Raw>, Unread)> {
-    let mut raw = files(store, entries, before)?;
-    let rules = Tree::rules_in(raw.iter().map(|raw| (raw.path.as_str(), raw.bytes.as_slice())))?;
-    let mut unread = Unread::default();
-    for entry in entries {
-        match entry.kind {
-            _ if rules.ignores(&entry.path) => unread.add(entry.path.clone(), WhyUnread::Ignored),
-            EntryKind::Submodule => unread.add(entry.path.clone(), WhyUnread::Submodule),
-            EntryKind::Link => unread.add(entry.path.clone(), WhyUnread::Link),
-            EntryKind::File | EntryKind::Executable => {}
-        }
-    }
-    raw.retain(|raw| !rules.ignores(&raw.path));
-    Ok((raw, unread))
-}
-
 /// Reads one file.
 ///
 /// # Errors
@@ -195,23 +173,34 @@ pub fn read_file(store: &Store, object: &str) -> Result<Vec<u8>> {
     Ok(found.context("git must have the file")?.bytes)
 }
 
-/// The files of a folder as they are, also those that a `.krmignore` leaves out.
+/// A file of a commit, with its content.
+#[derive(Debug)]
+pub struct Raw {
+    /// Its path in the folder, with `/`.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The name that git gives to these bytes, if it is known.
+    pub object: Option<String>,
+    /// Whether anyone may execute it.
+    pub is_executable: bool,
+}
+
+/// The files of a folder, in the order of `entries`, without links and submodules. git is not asked for a file whose bytes `known` has.
 ///
 /// # Errors
 /// A file is missing or too large; or all of them are too large together, as they are read: a file counts under each of its names.
-fn files(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<Vec<Raw>> {
+pub fn files(store: &Store, entries: &[Entry], known: impl Fn(&Entry) -> Option<Result<Vec<u8>>>) -> Result<Vec<Raw>> {
     let (mut files, mut all) = (Vec::<Raw>::new(), 0);
-    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut read: HashMap<&str, usize> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.kind.is_file()) {
         let name = || shown::name(&entry.path).into_owned();
-        let is_here = |held: &&Held| held.is_object(&entry.object);
-        let here = before.iter().find_map(|files| held::at(files, &entry.path).filter(is_here));
-        let bytes = match (here, known.get(entry.object.as_str())) {
-            (Some(held), _) => held.bytes()?.into_owned(),
+        let bytes = match (known(entry), read.get(entry.object.as_str())) {
+            (Some(bytes), _) => bytes?,
             (None, Some(at)) => files[*at].bytes.clone(),
             (None, None) => {
-                let read = store.read(&entry.object, MOST).with_context(name)?;
-                read.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes
+                let found = store.read(&entry.object, MOST).with_context(name)?;
+                found.with_context(|| format!("{}: git must have the content of the file", name()))?.bytes
             }
         };
         all += bytes.len();
@@ -221,7 +210,7 @@ fn files(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<Vec<Ra
                 name()
             );
         }
-        known.entry(&entry.object).or_insert(files.len());
+        read.entry(&entry.object).or_insert(files.len());
         let (object, is_executable) = (Some(entry.object.clone()), entry.kind == EntryKind::Executable);
         files.push(Raw { path: entry.path.clone(), bytes, object, is_executable });
     }

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use krm_tree::sides::{Side, Sides};
 
 use crate::index::{Index, replaced};
 use crate::program::{self, In, git};
@@ -22,8 +21,8 @@ pub struct Conflicted<'c> {
     pub path: &'c str,
     /// The path that ours had, if upstream moved it.
     pub was: &'c str,
-    /// Its text on each side.
-    pub texts: Sides<Option<Vec<u8>>>,
+    /// Its texts in the order of the stages: original, ours and theirs.
+    pub texts: [Option<Vec<u8>>; 3],
 }
 
 /// A file that this program told git to be in conflict.
@@ -61,14 +60,14 @@ pub fn tell(folder: &Path, files: &[Conflicted<'_>]) -> Result<()> {
         };
         let old = before.as_ref().or_else(|| entry(was)?.first());
         // Nobody asked git to track it.
-        if texts.dest.is_some() && old.is_none() {
+        if texts[1].is_some() && old.is_none() {
             continue;
         }
         let mode = old.and_then(|entry| entry.split(' ').next()).unwrap_or("100644");
         let path = at(path);
         let mut stages = Vec::new();
-        for (stage, side) in [(1, Side::Original), (2, Side::Dest), (3, Side::Updated)] {
-            let Some(text) = &texts[side] else { continue };
+        for (stage, text) in (1..).zip(texts) {
+            let Some(text) = text else { continue };
             let mut git = git(In::Around(&index.top));
             // The path says how git stores line ends of this file.
             git.args(&filters_off).args(["hash-object", "-w", "--stdin", "--path", &path]);

@@ -5,7 +5,7 @@
 
 use semver::{Version, VersionReq};
 
-/// Versions of a series, of which a package wants the newest one.
+/// Versions of a series, of which somebody wants the newest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The text before the versions, if the range names it.
@@ -14,7 +14,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Reads a range; `None` if the text is none.
+    /// Reads a range; `None` if the text is not a range.
     pub fn read(text: &str) -> Option<Self> {
         starts(text).find_map(|at| {
             let (series, range) = text.split_at(at);
@@ -45,7 +45,7 @@ impl Range {
     }
 }
 
-/// The releases that a package with this version follows, in the order of their versions, with older ones. A pre-release leads to the
+/// The releases that may follow a version, in the order of their versions, with older ones. A pre-release leads to the
 /// others of its own release alone. A date is no version among versions, and a version is none among dates.
 pub fn followed<T>(releases: Vec<(Version, T)>, current: Option<&Version>, range: Option<&Range>) -> Vec<(Version, T)> {
     let of_one_release = |current: &Version, version: &Version| {

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
-use krm_files::config_file::ConfigFile;
 use krm_files::disk;
-use krm_files::side::{Root, Side, SidePart};
 use krm_files::signals::Signals;
-use krm_files::told::whereabouts;
+use krm_folders::config_file::ConfigFile;
 use krm_folders::end::End;
 use krm_folders::merge::{Merge, merge};
 use krm_folders::replaced::replacements;
+use krm_folders::side::{Root, Side, SidePart};
+use krm_folders::told::whereabouts;
 use krm_merge::event::{Event, Severity};
 use krm_merge::role::Role;
 use krm_merge_core::policy::{ConflictLevel, Renames};

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::{Error, Result};
-use krm_files::change::Change;
+use krm_folders::change::Change;
 use krm_folders::merge::Merge;
 use krm_merge::event::{Event, Severity};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::{HeaderName, HeaderValue};
 use krm_files::credentials;
-use krm_files::told;
+use krm_files::errors;
 use krm_files::walk::shown;
 use krm_yaml::shown as names;
 use kube::Config;
@@ -175,5 +175,5 @@ fn said(error: KubeconfigError) -> Error {
 
 /// The message of an error, without the users and passwords in its addresses.
 pub fn without_users(error: Error) -> String {
-    credentials::hidden(&told::chain(&error))
+    credentials::hidden(&errors::chain(&error))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::side::{Side, SidePart};
-use krm_files::told::whereabouts;
+use krm_folders::side::{Side, SidePart};
+use krm_folders::told::whereabouts;
 use krm_merge::name::Name;
 use krm_merge::resource::Resource;
 use krm_merge::target::Target;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use k8s_openapi::jiff::Timestamp;
-use krm_files::told::{self, Word};
 use krm_show::progress::Progress;
 use krm_show::screen;
+use krm_words::Word;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -119,7 +119,7 @@ pub async fn wait(cluster: &Cluster, locals: &[Local], sent: &BTreeSet<String>, 
         pause = (2 * pause).min(MOST);
     }
     drop(progress);
-    screen::tell(Word::Info, &format!("ready: {}", told::counted(locals.len(), "resource")));
+    screen::tell(Word::Info, &format!("ready: {}", krm_words::counted(locals.len(), "resource")));
     Ok(())
 }
 

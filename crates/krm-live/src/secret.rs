@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use krm_files::change::Change;
-use krm_files::side::Side;
+use krm_folders::change::Change;
+use krm_folders::side::Side;
 use krm_merge::event::Event;
 use krm_merge::resource::{Origin, Resource};
 use krm_yaml::secret::Secret;

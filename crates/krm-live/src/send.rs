@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use krm_files::change::Change;
+use krm_folders::change::Change;
 use krm_folders::merge::Merge;
 use krm_merge::event::{Event, Severity};
 use krm_show::progress::Progress;

@@ -1,9 +1,9 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
-use krm_files::told::counted;
 use krm_merge::event::Event;
 use krm_merge_function::results::yaml_of;
 use krm_tree::path::cut;
+use krm_words::counted;
 use krm_yaml::shown::misleads;
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};

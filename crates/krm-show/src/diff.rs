@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use krm_files::change::Change;
-use krm_files::held::text;
-use krm_files::side::Side;
-use krm_files::told::{Word, counted};
 use krm_files::walk::c_quoted;
+use krm_folders::change::Change;
 use krm_folders::merge::Merge;
+use krm_folders::side::Side;
 use krm_merge::event::Event;
+use krm_merge_function::carried::text;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
+use krm_words::{Word, counted};
 use krm_yaml::shown;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 

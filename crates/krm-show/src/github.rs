@@ -3,9 +3,9 @@
 //! Source: GitHub's "Workflow commands", and `escapeData` and `escapeProperty` of its toolkit.
 
 use anyhow::Result;
-use krm_files::side::Side;
-use krm_files::told;
+use krm_files::errors;
 use krm_folders::end::End;
+use krm_folders::side::Side;
 use krm_merge::event::{Event, Severity};
 
 use crate::args::Output;
@@ -28,7 +28,7 @@ pub fn github(dest: &Side, results: &[Event], reader: Reader) -> Page {
 pub fn shown(format: Option<Output>, ended: Result<End>) -> Result<End> {
     let (Some(Output::Github), Err(e)) = (format, &ended) else { return ended };
     let mut page = Page::new(Reader::Program);
-    page.line(&format!("::error title=krm-merge::{}", data(&told::chain(e))));
+    page.line(&format!("::error title=krm-merge::{}", data(&errors::chain(e))));
     // If stdout is what fails, stderr says so.
     if page.print().is_ok() { Ok(End::of(e)) } else { ended }
 }

@@ -10,10 +10,11 @@ mod rows;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use krm_files::command::called;
-use krm_files::side::{Root, Side};
-use krm_files::told::{self, counted};
 use krm_folders::merge::{Conflicts, Merge};
+use krm_folders::side::{Root, Side};
+use krm_folders::told;
 use krm_merge::event::{Event, Severity};
+use krm_words::counted;
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;

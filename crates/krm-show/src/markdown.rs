@@ -2,8 +2,8 @@
 //!
 //! All text from the user is escaped HTML, as code. So it cannot act as Markdown, mention a person, or become a link.
 
-use krm_files::side::Side;
-use krm_files::told;
+use krm_folders::side::Side;
+use krm_folders::told;
 use krm_merge::event::Event;
 use krm_yaml::shown;
 
@@ -125,7 +125,7 @@ mod tests {
         let file = Some(File { path: "a&b.yaml".into(), index: None });
         let result = Event { file, ..Event::conflict(Severity::Warning, clash) };
         let dest =
-            Side { root: krm_files::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
+            Side { root: krm_folders::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
         let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>both sides added elements to `&lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)` at one place</pre>\n\n</details>\n";
         assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s<", "'s<"));
         assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::{Content, Held, holds};
-use krm_files::side::{Root, Side};
+use krm_folders::held::{Content, Held, holds};
 use krm_folders::merge::Merge;
+use krm_folders::side::{Root, Side};
 use krm_merge::documents::{Item, ended};
 use krm_merge::event::Event;
 use krm_merge::package::{CommentDocuments, FileItem, Spot, edited};

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use krm_files::change::Change;
-use krm_files::side::Side;
-use krm_files::told::{self, Message, Word, counted};
+use krm_folders::change::Change;
 use krm_folders::merge::Merge;
+use krm_folders::side::Side;
+use krm_folders::told;
 use krm_merge::event::{Event, Severity, What};
+use krm_words::{Message, Word, counted};
 use krm_yaml::shown;
 
 use crate::args::Output;

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path};
 
-use krm_files::held::Held;
-use krm_files::side::{Root, Side};
+use krm_folders::held::Held;
+use krm_folders::side::{Root, Side};
 use krm_merge::event::{Event, Severity};
 use krm_yaml::{Document, Position};
 

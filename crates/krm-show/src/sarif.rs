@@ -1,6 +1,6 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
-use krm_files::side::Side;
+use krm_folders::side::Side;
 use krm_merge::event::{Event, Severity};
 use serde_json::{Value, json};
 

@@ -15,8 +15,8 @@ use crossterm::terminal::{
 };
 use krm_files::disk::{Ended, Finished, Repaired, Step};
 use krm_files::terminal::is_someone_there;
-use krm_files::told::{Message, Word};
 use krm_files::walk;
+use krm_words::{Message, Word};
 use krm_yaml::shown;
 
 use crate::args::Color;

@@ -3,12 +3,12 @@
 use std::time::SystemTime;
 
 use anyhow::Result;
-use krm_files::told::{Word, counted};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::cache::{self, Removed};
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::{Word, counted};
 use krm_yaml::shown;
 
 use crate::cli::Cache;

@@ -9,12 +9,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use krm_files::change::Change;
-use krm_files::held::Held;
-use krm_files::side::{Side, SidePart, paths};
-use krm_files::told::Word;
+use krm_folders::change::Change;
 use krm_folders::end::End;
 use krm_folders::given;
+use krm_folders::held::Held;
+use krm_folders::side::{Side, SidePart, paths};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge_core::diff::diff as change_between;
 use krm_merge_core::policy::Renames;
@@ -26,6 +25,7 @@ use krm_show::diff;
 use krm_show::output::{indented, name_of};
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::limit::{Budget, Limit};
+use krm_words::Word;
 use krm_yaml::shown as escaped;
 use krm_yaml::{Document, NodeRef};
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::held::Held;
 use krm_folders::end::End;
 use krm_folders::given;
+use krm_folders::held::Held;
 use krm_merge::resource::Resource;
 use krm_merge_function::config::Mode;
 use krm_merge_function::explained::{is_below, one_of, source_of};

@@ -7,15 +7,15 @@ mod left;
 mod patch;
 
 use anyhow::{Result, bail};
-use krm_files::side::Side;
-use krm_files::told::{Word, counted};
 use krm_folders::documents;
 use krm_folders::end::End;
 use krm_folders::given;
+use krm_folders::side::Side;
 use krm_merge::extract::Extent;
 use krm_schema::mode::Mode;
 use krm_show::screen;
 use krm_tree::limit::Budget;
+use krm_words::{Word, counted};
 
 use crate::cli::{Extract, PatchMode};
 use crate::setting;

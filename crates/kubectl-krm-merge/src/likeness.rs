@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use anyhow::{Result, anyhow};
-use krm_files::side::{Side, SidePart};
+use krm_folders::side::{Side, SidePart};
 use krm_merge::file_path;
 use krm_merge::package::{Member, members};
 use krm_merge::resource::Resource;

@@ -27,10 +27,10 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 use krm_driver::{driver, history, install, resolve};
 use krm_files::command::{called, is_plugin, program};
-use krm_files::told::Word;
 use krm_folders::end::End;
 use krm_merge_function::config::Mode;
 use krm_show::args::Color;
+use krm_words::Word;
 use krm_yaml::shown;
 
 use cli::{Cli, Command};
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         // If the reader of our output has closed it, nobody needs the rest, so this is no error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
-            krm_show::screen::tell(Word::Error, &krm_files::told::chain(&e));
+            krm_show::screen::tell(Word::Error, &krm_files::errors::chain(&e));
             End::of(&e)
         }
     };

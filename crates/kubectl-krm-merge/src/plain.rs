@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use anyhow::Result;
-use krm_files::held::{Held, complex_key, document, text};
-use krm_files::side::{Side, paths};
+use krm_folders::held::{Held, complex_key, document};
+use krm_folders::side::{Side, paths};
 use krm_merge_core::refine::names_document;
+use krm_merge_function::carried::text;
 use krm_show::clash::{self, Line};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, same};

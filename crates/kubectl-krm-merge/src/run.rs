@@ -11,9 +11,8 @@ use krm_driver::driver::style;
 use krm_driver::mark;
 use krm_files::command::{argument, own};
 use krm_files::disk::{self, Replacement};
-use krm_files::side::{Root, Side};
+use krm_files::errors;
 use krm_files::signals::Signals;
-use krm_files::told::{self, Message, Word};
 use krm_folders::documents::{self, Aimed};
 use krm_folders::end::End;
 use krm_folders::given;
@@ -21,6 +20,7 @@ use krm_folders::given::STDIN_ONCE;
 use krm_folders::merge::{Conflicts, Merge, merge};
 use krm_folders::one_form;
 use krm_folders::replaced::replacements;
+use krm_folders::side::{Root, Side};
 use krm_git::before::{self, Runs};
 use krm_git::tracked;
 use krm_git::unmerged::{self, Conflicted};
@@ -35,7 +35,7 @@ use krm_show::output::Printed;
 use krm_show::page::{self, Told, report};
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
-use krm_tree::sides::Sides;
+use krm_words::{Message, Word};
 use krm_yaml::shown;
 
 use crate::cli::Common;
@@ -164,14 +164,17 @@ pub fn end(
         in_place(dest, merge, |root, files| {
             let place = if let Root::File(file) = &dest.root { file } else { root };
             if let Err(e) = left_in_conflict(dest, merge).and_then(|left| before::note(place, files, &left)) {
-                screen::tell(Word::Warning, &format!("{}: {}", before::NO_WAY_BACK, told::chain(&e)));
+                screen::tell(Word::Warning, &format!("{}: {}", before::NO_WAY_BACK, errors::chain(&e)));
             }
             disk::write(root, files, go_on)
         })?;
         if setting.conflicts == Conflicts::Marked
             && let Err(e) = tell_git(dest, &setting.given, merge)
         {
-            screen::tell(Word::Warning, &format!("git does not know which files are in conflict: {}", told::chain(&e)));
+            screen::tell(
+                Word::Warning,
+                &format!("git does not know which files are in conflict: {}", errors::chain(&e)),
+            );
         }
     } else if common.in_place && !merge.has_failed() {
         in_place(dest, merge, disk::look)?;
@@ -225,11 +228,7 @@ fn tell_git(dest: &Side, given: &[(Role, Vec<Side>)], merge: &Merge) -> Result<(
             let was = updated.and_then(|updated| old_path(dest, updated, &change.path)).unwrap_or(path);
             let original = text(original, &change.path)?.map_or_else(|| text(original, was), |text| Ok(Some(text)))?;
             let dest = change.old.clone().map_or_else(|| text(Some(dest), was), |text| Ok(Some(text)))?;
-            conflicted.push(Conflicted {
-                path,
-                was,
-                texts: Sides { original, updated: text(updated, &change.path)?, dest },
-            });
+            conflicted.push(Conflicted { path, was, texts: [original, dest, text(updated, &change.path)?] });
         }
     }
     if conflicted.is_empty() { Ok(()) } else { unmerged::tell(&root, &conflicted) }

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_files::config_file::ConfigFile;
-use krm_files::held::{Held, parse};
 use krm_files::regular;
-use krm_files::side::{Root, Side};
 use krm_files::walk::{file_there, shown};
+use krm_folders::config_file::ConfigFile;
 use krm_folders::given;
+use krm_folders::held::{Held, parse};
 use krm_folders::merge::Conflicts;
+use krm_folders::side::{Root, Side};
 use krm_merge::aim::Aim;
 use krm_merge::name::Name;
 use krm_merge::role::Role;

@@ -28,8 +28,7 @@ use anyhow::{Result, anyhow, bail};
 use krm_driver::{mark, resolve};
 use krm_files::command::{argument, own};
 use krm_files::disk;
-use krm_files::told::Word;
-use krm_files::{signals, told, walk};
+use krm_files::{errors, signals, walk};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::package::Package;
@@ -39,6 +38,7 @@ use krm_show::output::indented;
 use krm_show::page::Told;
 use krm_show::progress::Progress;
 use krm_show::screen;
+use krm_words::Word;
 
 use crate::cli::Upgrade;
 use below::{below, check_some};
@@ -92,7 +92,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
                 Some(Err(why)) => Err(anyhow!(why)),
                 None => Err(anyhow!("the package must have been fetched")),
             },
-            Err(e) => Err(anyhow!("{}", told::chain(e))),
+            Err(e) => Err(anyhow!("{}", errors::chain(e))),
         };
         let Done { end, became: what, checked: of_package } = done.unwrap_or_else(|e| {
             screen::tell(Word::Error, &in_package(name, &e));
@@ -100,7 +100,7 @@ pub fn upgrade(args: &Upgrade) -> Result<End> {
             let end = stopped.map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()));
             let record = Package::open(name).ok().and_then(|package| package.record);
             let has = record.and_then(|record| record.lock).map(|lock| lock.reference);
-            let (package, error) = (walk::shown(name), Some(told::chain(&e)));
+            let (package, error) = (walk::shown(name), Some(errors::chain(&e)));
             Done { end, became: Became::Failed, checked: Some(Checked { package, has, error, ..Checked::default() }) }
         });
         ends.push(end);
@@ -182,7 +182,7 @@ fn check(args: &Upgrade) -> Result<()> {
 
 /// The message of an error, with the name of its package.
 fn in_package(name: &Path, error: &anyhow::Error) -> String {
-    let (name, told) = (walk::shown(name), told::chain(error));
+    let (name, told) = (walk::shown(name), errors::chain(error));
     if told.starts_with(&name) { told } else { format!("{name}: {told}") }
 }
 

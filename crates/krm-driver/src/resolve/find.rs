@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use ignore::WalkBuilder;
-use krm_files::held;
 use krm_files::walk::{path_of, shown, there};
 use krm_folders::package::package_of;
 use krm_git::program::{In, git};
@@ -17,6 +16,7 @@ use krm_merge::file_path;
 use krm_merge::file_path::RULES;
 use krm_tree::sides::Sides;
 
+use krm_merge_function::carried;
 use krm_merge_function::marked::has_markers;
 
 use crate::mark::BESIDE;
@@ -189,7 +189,7 @@ pub fn twins(named: &[PathBuf], found: &NamedFiles) -> Result<Vec<Twin>> {
     others.extend(named.iter().map(beside));
     others.sort();
     others.dedup();
-    let is_no_text = |name: &Path| fs::read(name).is_ok_and(|bytes| held::text(&bytes).is_none());
+    let is_no_text = |name: &Path| fs::read(name).is_ok_and(|bytes| carried::text(&bytes).is_none());
     let mut twins = Vec::new();
     for other in others.iter().filter(|other| is_file(other)) {
         let Some(own) = own_of(other).filter(|own| is_file(own)) else { continue };

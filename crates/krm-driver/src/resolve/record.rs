@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use krm_files::held::Held;
+use krm_folders::held::Held;
 use krm_merge::package::{Becomes, Member, members};
 use krm_merge::resource::{Identity, Resource, mark_as_secret};
 use krm_merge::rules::Rules;

@@ -2,8 +2,8 @@
 //!
 //! It uses neither a terminal nor files: it gets keys and sizes, and returns rows and answers.
 
-use krm_files::told::counted;
 use krm_show::screen::Paint;
+use krm_words::counted;
 use krm_yaml::shown;
 
 use super::changes::ChangedRow;

@@ -95,7 +95,7 @@ pub fn ask(
                 session.resize(size_now());
                 match edited {
                     Ok(text) => session.edited(text),
-                    Err(e) => session.tell(krm_files::told::chain(&e)),
+                    Err(e) => session.tell(krm_files::errors::chain(&e)),
                 }
             }
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::held::Held;
+use crate::side::{Root, Side};
 use anyhow::{Error, Result};
 use krm_files::cores;
-use krm_files::held::Held;
-use krm_files::side::{Root, Side};
 use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
 use krm_merge::role::Role;
 use krm_merge_function::line_end::LineEnd;

@@ -3,9 +3,9 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
+use crate::held::Held;
+use crate::side::{Root, Side, SidePart};
 use anyhow::Result;
-use krm_files::held::Held;
-use krm_files::side::{Root, Side, SidePart};
 use krm_merge::event::{Event, InTheWay, What};
 use krm_merge::package::NewResource;
 use krm_merge::resource::Resource;

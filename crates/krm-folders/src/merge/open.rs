@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::side::{Side, SidePart};
+use crate::told;
 use anyhow::{Error, Result, bail};
-use krm_files::side::{Side, SidePart};
-use krm_files::told;
 use krm_merge::event::{Event, Severity};
 use krm_merge::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_merge::role::Role;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::side::{Root, Side};
 use anyhow::{Result, anyhow, bail};
-use krm_files::side::{Root, Side};
 use krm_merge::file_path;
 use krm_merge::package::NewResource;
 use krm_merge::role::Role;

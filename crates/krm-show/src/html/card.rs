@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use krm_files::change::Change;
-use krm_files::side::Side;
-use krm_files::told::counted;
+use krm_folders::change::Change;
 use krm_folders::package::KPTFILE;
+use krm_folders::side::Side;
 use krm_merge::event::{Clash, Event, ResourceRef, Severity};
 use krm_merge::file_path::RULES;
 use krm_merge_core::policy::Settled;
 use krm_schema::schema::Types;
 use krm_tree::sides::Side as Version;
+use krm_words::counted;
 
 use super::markup::Markup;
 use super::rows::{self, Block, Elsewhere, Fate, Piece, Row, blocks};

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use krm_files::change::Change;
-use krm_files::held::text;
+use krm_folders::change::Change;
 use krm_merge::event::ResourceRef;
 use krm_merge::list;
 use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
+use krm_merge_function::carried::text;
 use krm_merge_function::marked::{Conflict, Marked};
 use krm_schema::schema::Types;
 use krm_tree::path::cut;

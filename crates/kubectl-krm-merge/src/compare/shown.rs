@@ -1,6 +1,5 @@
 //! Prints differences for people and for programs. The output never contains values of a Secret.
 
-use krm_files::told::counted;
 use krm_merge::event::{Event, Field, File, What as Told, to_value};
 use krm_merge::resource::Resource;
 use krm_show::clash::{self, Line};
@@ -9,6 +8,7 @@ use krm_show::screen::Paint;
 use krm_tree::limit::{Budget, Exceeded};
 use krm_tree::path::{FieldPath, cut};
 use krm_tree::splice::to_json;
+use krm_words::counted;
 use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, shown};
 

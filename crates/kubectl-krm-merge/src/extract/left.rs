@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::{Held, parse};
-use krm_files::side::{Side, SidePart};
+use krm_folders::held::{Held, parse};
+use krm_folders::side::{Side, SidePart};
 use krm_merge::extract::{Extent, HeldPlace, Holds};
 use krm_merge::resource::{Located, Origin, Resource, are_in};
 use krm_merge_core::diff::diff;

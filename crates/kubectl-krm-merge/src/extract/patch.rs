@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
 use anyhow::{Result, anyhow};
-use krm_files::held::Held;
-use krm_files::side::{Side, SidePart};
-use krm_files::told;
 use krm_folders::documents;
+use krm_folders::held::Held;
 use krm_folders::merge::merge;
+use krm_folders::side::{Side, SidePart};
+use krm_folders::told;
 use krm_merge::event::Severity;
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
 use krm_merge::package::{Member, members};

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use krm_files::disk::{self, Replacement};
 use krm_files::signals::Signals;
-use krm_files::told::{Word, counted};
 use krm_files::walk;
 use krm_folders::end::End;
 use krm_git::before::{Back, Runs};
 use krm_git::tracked;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::{Word, counted};
 
 use crate::cli::Upgrade;
 

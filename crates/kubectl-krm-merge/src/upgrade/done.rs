@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use krm_files::command::{argument, command, own};
-use krm_files::told::{Word, counted};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
 use krm_folders::package::Package;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::{Word, counted};
 use krm_yaml::shown;
 use serde::Serialize;
 

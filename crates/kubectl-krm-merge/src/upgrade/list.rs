@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use krm_files::told::{self, Word};
+use krm_files::errors;
 use krm_files::walk::shown;
 use krm_folders::end::End;
 use krm_folders::package::Package;
@@ -15,6 +15,7 @@ use krm_show::args::Color;
 use krm_show::output::indented;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};
+use krm_words::Word;
 use krm_yaml::shown as escaped;
 use serde::Serialize;
 
@@ -88,7 +89,7 @@ pub fn list(args: &List) -> Result<End> {
 fn row(folder: &Path, stores: &mut Stores, cached: &mut Stores) -> Row {
     let mut row = Row { package: shown(folder), ..Row::default() };
     if let Err(e) = fill(&mut row, folder, stores, cached) {
-        row.error = Some(told::chain(&e));
+        row.error = Some(errors::chain(&e));
     }
     row
 }

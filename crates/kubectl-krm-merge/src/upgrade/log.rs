@@ -1,7 +1,6 @@
 //! `log`: upstream's commits of a package's folder, from the release that the package has to the one that it would get.
 
 use anyhow::{Context, Result, bail};
-use krm_files::told::counted;
 use krm_folders::end::End;
 use krm_folders::package::Package;
 use krm_git::address::ReleaseAddress;
@@ -11,6 +10,7 @@ use krm_show::markdown::code;
 use krm_show::output::indented;
 use krm_show::progress::Progress;
 use krm_show::screen::{Page, Reader};
+use krm_words::counted;
 use serde_json::json;
 
 use super::plan::{Plan, Stores, UpstreamSource};

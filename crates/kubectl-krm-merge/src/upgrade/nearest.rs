@@ -6,13 +6,13 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow};
-use krm_files::side::Side;
 use krm_files::terminal::is_someone_there;
-use krm_files::told::Word;
+use krm_folders::side::Side;
 use krm_git::refs::State;
 use krm_git::store::Gone;
 use krm_show::progress::Progress;
 use krm_show::screen;
+use krm_words::Word;
 use krm_yaml::shown;
 
 use super::aim::DirectoryAt;

@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use anyhow::{Context, Result, bail};
 use krm_driver::mark;
-use krm_files::change::Change;
-use krm_files::side::Side;
-use krm_files::told::{Message, Word};
-use krm_files::walk::Unread;
+use krm_folders::change::Change;
 use krm_folders::given;
 use krm_folders::merge::Conflicts;
 use krm_folders::package::{Package, leave_out_own, new_packages};
 use krm_folders::selection::{FitsNothing, MovedOut, Selection, lacks, taken_out};
+use krm_folders::side::Side;
+use krm_folders::side::Unread;
 use krm_merge::file_path::RULES;
 use krm_merge::role::Role;
 use krm_show::args::Output;
 use krm_show::page::Told;
 use krm_show::progress::Progress;
 use krm_show::screen;
+use krm_words::{Message, Word};
 use krm_yaml::shown;
 
 use super::done::{Done, Found, checked, ended_as, same};

@@ -8,14 +8,14 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use krm_files::command::called;
-use krm_files::held::Before;
-use krm_files::side::Side;
-use krm_files::told;
+use krm_files::errors;
+use krm_folders::held::Before;
 use krm_folders::package::Package;
 use krm_folders::record::{Lock, Record, Upstream};
+use krm_folders::release;
+use krm_folders::side::Side;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{self, RefKind, Refs, State};
-use krm_git::release;
 use krm_git::store::{Gone, Network, Store};
 use krm_git::tree;
 use krm_merge::file_path::RULES;
@@ -352,7 +352,7 @@ pub fn fetch(plans: &[&Plan], progress: &Progress) -> Vec<Result<Gone, String>> 
         .map(|(number, (at, (store, folders)))| {
             progress.set(|| format!("fetching from repository {} of {count}", number + 1));
             progress.measure(store.meter());
-            (at, fetched(&store, &folders).map_err(|e| told::chain(&e)))
+            (at, fetched(&store, &folders).map_err(|e| errors::chain(&e)))
         })
         .collect();
     let of_plan = |plan: &&Plan| {

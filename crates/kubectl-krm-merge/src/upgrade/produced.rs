@@ -16,10 +16,10 @@ use std::rc::Rc;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
 use krm_files::disk::hash;
-use krm_files::side::Side;
-use krm_files::told;
+use krm_files::errors;
 use krm_folders::package::Package;
 use krm_folders::record::Lock;
+use krm_folders::side::Side;
 use krm_git::cache;
 use krm_git::refs::State;
 use krm_merge::file_path::RULES;
@@ -96,7 +96,7 @@ impl Producer {
                 let release = &lock.reference;
                 anyhow!(
                     "the release that the package has, {release}, must be made again by its command, for the cache does not have it; {}: `--from {release}` takes what it prints with the files as they are now",
-                    told::chain(&why)
+                    errors::chain(&why)
                 )
             })?,
         }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use krm_files::side::Side;
 use krm_folders::given;
 use krm_folders::package::Package;
+use krm_folders::side::Side;
 use krm_git::store::Network;
 
 use super::plan::{Plan, Release, Stores};

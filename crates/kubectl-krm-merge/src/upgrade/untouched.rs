@@ -6,9 +6,9 @@
 use std::fs;
 
 use anyhow::Result;
-use krm_files::side::{Root, Side};
 use krm_files::walk::Tree;
 use krm_folders::package::KPTFILE;
+use krm_folders::side::{Root, Side};
 use krm_git::found::{AtPath, Entry};
 use krm_git::store::Store;
 use krm_git::tree;

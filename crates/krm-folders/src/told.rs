@@ -7,19 +7,10 @@ use std::collections::HashSet;
 
 use krm_merge::event::{Event, NoYaml, Severity, TextForm, What};
 use krm_merge::resource::Resource;
-pub use krm_words::{Message, Word, counted};
+use krm_words::Message;
 
 use crate::held::YamlFault;
 use crate::side::Side;
-
-/// The message of an error with its causes. Some libraries already put the cause into the message; then it is not repeated.
-pub fn chain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
-        "" => cause,
-        said if said.contains(&cause) => told,
-        said => format!("{said}: {cause}"),
-    })
-}
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Event) -> String {

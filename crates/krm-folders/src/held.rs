@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
+use krm_files::owner::is_executable;
+use krm_files::walk::shown;
+use krm_git::tree::Raw;
 use krm_merge::package::TextFile;
 use krm_merge::resource::{Identity, Origin, Resource, are_in};
 use krm_merge_core::refine::names_document;
-use krm_merge_function::carried::AsText;
-pub use krm_merge_function::carried::text;
+use krm_merge_function::carried::{AsText, text};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
-
-use crate::walk::shown;
 
 /// A file of a side.
 #[derive(Debug)]
@@ -59,19 +59,6 @@ pub struct Blob {
     /// The name that git gives to its bytes, if they are still those.
     object: Option<String>,
     is_executable: bool,
-}
-
-/// A file of a release, before it is read.
-#[derive(Debug)]
-pub struct Raw {
-    /// Its path in the release, with `/`.
-    pub path: String,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-    /// The name that git gives to these bytes, if it is known.
-    pub object: Option<String>,
-    /// Whether anyone may execute it.
-    pub is_executable: bool,
 }
 
 /// The files of the sides that were read before, of each side in the order of their paths.
@@ -275,17 +262,4 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     let is_template = text(&bytes).is_some_and(is_template);
     let more = if is_template { format!("; {RENDER}") } else { String::new() };
     document(name, bytes).map_err(|YamlFault { place, why }| anyhow!("{place}: {why}{more}"))
-}
-
-/// Whether someone may execute a file.
-#[cfg(unix)]
-pub fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
-}
-
-/// Whether someone may execute a file.
-#[cfg(not(unix))]
-pub fn is_executable(_: &Path) -> bool {
-    false
 }

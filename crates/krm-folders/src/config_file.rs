@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_files::regular;
+use krm_files::walk::{file_there, shown};
 use krm_merge::file_path::{self, RULES};
 use krm_merge::name::Name;
 use krm_merge_core::policy::OnConflict;
@@ -16,8 +18,6 @@ use krm_schema::schema::{Inference, NoTypes, Types};
 use krm_yaml::{Document, NodeRef};
 
 use crate::held::parse;
-use crate::regular;
-use crate::walk::{file_there, shown};
 
 /// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;

@@ -1,20 +1,22 @@
 //! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
-use krm_files::held::{Before, Raw};
-use krm_files::side::Side;
-use krm_files::walk::{Unread, absent};
+use krm_files::walk::{Tree, absent};
+use krm_git::address::{self, FORM, ReleaseAddress};
+use krm_git::found::{AtPath, Entry, EntryKind};
+use krm_git::program;
+use krm_git::refs::State;
+use krm_git::store::{Network, Store};
+use krm_git::tree::{self, Raw};
+use krm_merge::event::WhyUnread;
 
-use crate::address::{self, FORM, ReleaseAddress};
-use crate::found::AtPath;
-use crate::program;
-use crate::refs::State;
-use crate::store::{Network, Store};
-use crate::tree;
+use crate::held::{self, Before, Held};
+use crate::side::{Side, Unread};
 
 /// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path, and `before` is what was
 /// read before.
@@ -96,8 +98,28 @@ fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<
     store.fetch_files(&found.objects())?;
     match &*found {
         AtPath::File(object) => tree::read_file(store, object).map(Read::File),
-        AtPath::Folder(entries) => {
-            tree::read(store, entries, before).map(|(files, unread)| Read::Folder(files, unread))
+        AtPath::Folder(entries) => files(store, entries, before).map(|(files, unread)| Read::Folder(files, unread)),
+    }
+}
+
+/// The files of a folder, and which are not read. git is not asked for a file that `before` has at the same path.
+fn files(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<(Vec<Raw>, Unread)> {
+    let known = |entry: &Entry| {
+        let is_here = |held: &&Held| held.is_object(&entry.object);
+        let held = before.iter().find_map(|files| held::at(files, &entry.path).filter(is_here))?;
+        Some(held.bytes().map(Cow::into_owned))
+    };
+    let mut raw = tree::files(store, entries, known)?;
+    let rules = Tree::rules_in(raw.iter().map(|raw| (raw.path.as_str(), raw.bytes.as_slice())))?;
+    let mut unread = Unread::default();
+    for entry in entries {
+        match entry.kind {
+            _ if rules.ignores(&entry.path) => unread.add(entry.path.clone(), WhyUnread::Ignored),
+            EntryKind::Submodule => unread.add(entry.path.clone(), WhyUnread::Submodule),
+            EntryKind::Link => unread.add(entry.path.clone(), WhyUnread::Link),
+            EntryKind::File | EntryKind::Executable => {}
         }
     }
+    raw.retain(|raw| !rules.ignores(&raw.path));
+    Ok((raw, unread))
 }

@@ -1,18 +1,20 @@
 //! One side of a merge: the resources, and the other files, of a file, a folder, a release in git or stdin.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use krm_merge::file_path::{self};
+use krm_files::cores;
+use krm_files::walk::Tree;
+use krm_git::tree::Raw;
+use krm_merge::event::WhyUnread;
+use krm_merge::file_path;
 use krm_merge::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef};
 
-use crate::cores;
-use crate::held::{self, Before, Blob, Content, Held, Raw, YamlFault, complex_key, document, parse};
-use crate::walk::{Tree, Unread};
+use crate::held::{self, Before, Blob, Content, Held, YamlFault, complex_key, document, parse};
 
 /// The origin of a side.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub enum Root {
     /// A cluster, or the states that are merged with it: one file for each object.
     Cluster,
 }
+
+/// The paths of a release that are not read, each with the reason.
+#[derive(Debug, Default)]
+pub struct Unread(BTreeMap<String, WhyUnread>);
 
 /// A side of a merge.
 #[derive(Debug)]
@@ -279,6 +285,23 @@ impl Side {
     /// Whether the side is a folder.
     pub fn is_folder(&self) -> bool {
         matches!(self.root, Root::Folder(_) | Root::Release(_))
+    }
+}
+
+impl Unread {
+    /// Adds a path.
+    pub fn add(&mut self, path: String, why: WhyUnread) {
+        self.0.insert(path, why);
+    }
+
+    /// Why a path is not read; `None` if the release does not have it, or reads it.
+    pub fn why(&self, path: &str) -> Option<WhyUnread> {
+        self.0.get(path).copied()
+    }
+
+    /// The links and submodules.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, why)| **why != WhyUnread::Ignored).map(|(path, _)| path.as_str())
     }
 }
 
