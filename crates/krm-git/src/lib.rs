@@ -33,3 +33,6 @@ pub mod objects;
 pub mod program;
 
 pub mod found;
+
+#[cfg(all(test, unix))]
+mod tests;

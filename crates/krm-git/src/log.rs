@@ -44,9 +44,10 @@ pub fn log(store: &Store, span: Span<'_>) -> Result<Vec<LogEntry>> {
     // The folders of the commits say which of them changed it.
     store.fetch_history(span.to, span.from, "--filter=blob:none")?;
     let mut git = store.git();
-    git.args(["--literal-pathspecs", "log", "-z", "--no-show-signature", FORM]).arg(format!("{from}..{to}")).arg("--");
+    git.args(["log", "-z", "--no-show-signature", FORM]).arg(format!("{from}..{to}")).arg("--");
     if !directory.is_empty() {
-        git.arg(directory);
+        // The path is that from the root, wherever git runs.
+        git.arg(format!(":(top,literal){directory}"));
     }
     let told = program::run(&mut git, b"")?;
     let entry = |line: &str| {

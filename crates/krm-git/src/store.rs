@@ -518,3 +518,6 @@ fn name_of(url: &str) -> String {
     let hash: String = disk::hash(url.as_bytes()).chars().take(16).collect();
     format!("{word}-{hash}")
 }
+
+#[cfg(all(test, unix))]
+mod tests;
