@@ -114,3 +114,41 @@ fn kind(of: FileType) -> &'static str {
 fn kind(of: FileType) -> &'static str {
     if of.is_dir() { "a folder" } else { "a device" }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::temporary::TemporaryFolder;
+
+    #[test]
+    fn a_file_of_a_package_is_regular_and_not_too_large() {
+        let folder = TemporaryFolder::new("test-of-regular").expect("a folder");
+        let package = fs::canonicalize(folder.path()).expect("there").join("p");
+        fs::create_dir_all(package.join("sub")).expect("made");
+        for (path, text) in [("p/a", "12"), ("outside", "1")] {
+            fs::write(folder.path().join(path), text).expect("written");
+        }
+        for (to, name) in [("a", "in"), ("../outside", "out")] {
+            std::os::unix::fs::symlink(to, package.join(name)).expect("a link");
+        }
+        let at = |name: &str| package.join(name);
+        assert_eq!(within(&package, &at("in")).expect("of the package"), at("a"));
+        assert_eq!(within_of(&package, &at("a"), 2).expect("small"), at("a"));
+        let told = |result: Result<PathBuf>| result.expect_err("refused").to_string();
+        assert!(told(within_of(&package, &at("a"), 1)).starts_with("it must have at most 1 bytes, but it has 2"));
+        assert!(told(within(&package, &at("out"))).contains("a symbolic link that leads out of it"));
+        assert!(told(within(&package, &at("sub"))).contains("but it is a folder"));
+        // Nothing and a file are good; a link is one of somebody else.
+        assert!(itself(&at("new")).is_ok() && itself(&at("a")).is_ok() && itself(&at("sub")).is_err());
+        assert!(itself(&at("in")).expect_err("a link").to_string().contains("but it is a symbolic link"));
+        assert!(own(&at("in")).is_ok() && own(&at("new")).is_ok() && own(&at("sub")).is_err());
+        assert_eq!(read(&at("a")).expect("read"), b"12");
+    }
+
+    #[test]
+    fn a_stream_without_end_is_not_read_to_its_end() {
+        assert_eq!(read_at_most(&b"12"[..], 2).expect("it has an end"), b"12");
+        let told = read_at_most(std::io::repeat(0), 2).expect_err("too long").to_string();
+        assert_eq!(told, "it must have at most 2 bytes; give a smaller file");
+    }
+}

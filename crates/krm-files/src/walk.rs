@@ -310,3 +310,6 @@ pub fn c_quoted(text: &str, is_bare: impl Fn(char) -> bool) -> String {
     }
     out + "\""
 }
+
+#[cfg(all(test, unix))]
+mod tests;

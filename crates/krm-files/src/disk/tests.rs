@@ -342,3 +342,156 @@ fn what_cannot_be_put_back_is_named() {
     drop(run);
     fs::remove_dir_all(root).expect("removed");
 }
+
+/// Leaves a run on three files half done, as a kill does, with its temporary files and its journal.
+fn killed(root: &Path) {
+    for name in ["a", "gone", "z"] {
+        fs::write(root.join(name), "old").expect("written");
+    }
+    let all = of_all_kinds(root);
+    let mut run = DiskRun::new(FolderRoot::open(root).expect("a folder"), None);
+    all.iter().for_each(|replacement| stage(&mut run, replacement));
+    run.note().expect("noted");
+    std::mem::forget(run);
+}
+
+#[test]
+fn what_a_killed_run_still_needs_is_not_cleaned_away() {
+    let root = folder("beside");
+    killed(&root);
+    let before = names(&root);
+    assert!(before.contains(&JOURNAL.to_owned()) && before.len() > 4, "{before:?}");
+    clean(&root, &leftovers_in(&root)).expect("cleaned");
+    clean(&root.join("sub"), &leftovers_in(&root.join("sub"))).expect("cleaned");
+    assert_eq!((names(&root), names(&root.join("sub")).len()), (before, 1));
+    assert_eq!(unfinished(&root).expect("read"), [fs::canonicalize(&root).expect("there")]);
+    // A file below it is not whole either.
+    assert_eq!(unfinished(&root.join("a")).expect("read").len(), 1);
+    let refuse: Check = |_, left| if left.is_empty() { Ok(()) } else { bail!("git tracks it") };
+    assert_eq!(repair(&root, refuse).expect_err("refused").to_string(), "git tracks it");
+    assert!(root.join(JOURNAL).exists());
+    // A run that is at work there finishes by itself.
+    let at_work = FolderRoot::open(&root).and_then(|root| lock(root.path(), root.folder().again()?)).expect("a lock");
+    assert!(at_work.is_some() && unfinished(&root).expect("read").is_empty());
+    assert!(repair(&root, |_, _| Ok(())).expect("left to it").is_empty() && root.join(JOURNAL).exists());
+    let error = format!(
+        "{:#}",
+        write(&root, &[replacement(root.join("sub/x"), None, Some("x"))], || Ok(())).expect_err("locked")
+    );
+    assert!(error.contains("another run is writing in "), "{error}");
+    drop(at_work);
+    let error = format!(
+        "{:#}",
+        write(&root, &[replacement(root.join("sub/x"), None, Some("x"))], || Ok(())).expect_err("not whole")
+    );
+    assert!(error.contains("a run that was killed must be finished first"), "{error}");
+    let repaired = repair(&root.join("a"), |_, _| Ok(())).expect("repaired");
+    assert_eq!(repaired.iter().map(|one| one.finished.end).collect::<Vec<_>>(), [Ended::Finished]);
+    assert_eq!((names(&root), unfinished(&root).expect("read")), (vec!["a".to_owned(), "sub".to_owned()], Vec::new()));
+    assert_eq!(fs::read_to_string(root.join("a")).expect("there"), "new");
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn what_killed_runs_left_is_removed_and_nothing_else() {
+    let root = folder("clean");
+    let new = format!(".p.krm-merge-get-{}", std::process::id());
+    for name in [".krm-merge-1-0.tmp", "sub/.krm-merge-2-0.tmp", ".krm-merge-notes.tmp", "mine"] {
+        fs::create_dir_all(root.join(name).parent().expect("a folder")).expect("made");
+        fs::write(root.join(name), "x").expect("written");
+    }
+    // The folder of a run that is at work, and of one that was killed: no process has this number.
+    for name in [&new, ".p.krm-merge-get-4194999"] {
+        fs::create_dir(root.join(name)).expect("made");
+    }
+    assert!(repair(&root, |_, _| Ok(())).expect("repaired").is_empty());
+    assert_eq!(names(&root), [".krm-merge-notes.tmp", &new, "mine", "sub"]);
+    assert_eq!(names(&root.join("sub")), [""; 0]);
+    assert!(repair(&root.join("nothing"), |_, _| bail!("asked")).expect("whole").is_empty());
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn records_of_releases_come_last_and_deletions_before_them() {
+    let root = folder("order");
+    let files = ["sub/Kptfile", "gone", RULES, "a"];
+    fs::write(root.join("gone"), "old").expect("written");
+    let new = |name: &str| (name != "gone").then_some("new");
+    let all = files.map(|name| replacement(root.join(name), (name == "gone").then_some("old"), new(name)));
+    let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+    all.iter().for_each(|replacement| stage(&mut run, replacement));
+    run.note().expect("noted");
+    let order: Vec<_> = run.staged.iter().map(|staged| staged.of.file.strip_prefix(&root).expect("below")).collect();
+    assert_eq!(order, ["a", "gone", "sub/Kptfile", RULES].map(Path::new));
+    drop(run);
+    let _ = fs::remove_file(root.join(JOURNAL));
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_writable_file_is_not_replaced() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let root = folder("kinds");
+    fs::create_dir(root.join("folder")).expect("made");
+    for name in ["target", "locked"] {
+        fs::write(root.join(name), "old").expect("written");
+    }
+    symlink("target", root.join("link")).expect("a link");
+    fs::set_permissions(root.join("locked"), fs::Permissions::from_mode(0o444)).expect("set");
+    for (name, why) in [
+        ("folder", "it must be a file"),
+        ("link", "it must be a file"),
+        ("locked", "the file must be writable, but it is read-only"),
+    ] {
+        let all = [replacement(root.join(name), Some("old"), Some("new"))];
+        let error = format!("{:#}", look(&root, &all).expect_err("refused"));
+        assert!(error.starts_with("nothing is written: ") && error.ends_with(why), "{error}");
+        write(&root, &all, || Ok(())).expect_err("refused");
+    }
+    let outside = [replacement(root.join("../outside"), None, Some("new"))];
+    look(&root, &outside).expect_err("it leads out of the folder");
+    let own = [replacement(root.join("sub/.krm-merge-1-0.tmp"), None, Some("new"))];
+    let error = format!("{:#}", look(&root, &own).expect_err("a name of a run"));
+    assert!(error.contains("not be the name of a temporary file of krm-merge"), "{error}");
+    assert_eq!(fs::read_to_string(root.join("target")).expect("there"), "old");
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_read_a_file_may_execute_it_if_anyone_may() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = folder("executable");
+    for (was, executable, want) in [
+        (0o640, Some(true), 0o750),
+        (0o600, Some(true), 0o700),
+        (0o755, Some(false), 0o644),
+        (0o750, None, 0o750),
+        (0o4755, None, 0o755),
+    ] {
+        fs::write(root.join("a"), "old").expect("written");
+        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(was)).expect("set");
+        let one = Replacement { executable, ..replacement(root.join("a"), Some("old"), Some("new")) };
+        write(&root, &[one], || Ok(())).expect("written");
+        let is = fs::metadata(root.join("a")).expect("there").permissions().mode() & 0o7777;
+        assert_eq!(is, want, "{was:o} {executable:?}");
+    }
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn one_run_writes_in_the_deepest_folder_of_all() {
+    let root = folder("deepest");
+    fs::create_dir_all(root.join("a/b")).expect("made");
+    let of = |paths: &[&str]| {
+        let all: Vec<_> = paths.iter().map(|path| replacement(root.join(path), None, Some("x"))).collect();
+        folder_of(&all)
+    };
+    assert_eq!(of(&["a/b/x", "a/y"]), root.join("a"));
+    assert_eq!(of(&["a/b/x"]), root.join("a/b"));
+    assert_eq!(of(&["a/new/x", "a/new/y"]), root.join("a"));
+    assert_eq!(of(&["a/b/x", "c/y"]), root);
+    assert_eq!(folder_of(&[]), PathBuf::new());
+    fs::remove_dir_all(root).expect("removed");
+}

@@ -957,79 +957,6 @@ const RULES: [(&str, &str); 4] = [
     ("dir/.krmignore", "!*.yaml\n"),
 ];
 
-/// git has the same rules under the name that it is told.
-#[test]
-fn the_krmignore_next_to_a_file_has_the_last_word() {
-    let (folder, read) = with_rules(&RULES);
-    for path in ["sub/keep.tmp.yaml", "sub/deep/nested.yaml", "sub/deeper/keep.tmp.yaml", "shown.yaml"] {
-        assert!(read.iter().any(|r| r == path), "{path} {read:?}");
-    }
-    for path in ["sub/shown.yaml", "sub/deep/shown.yaml", "sub/deep/keep.tmp.yaml", "sub/rooted.yaml", "dir/shown.yaml"]
-    {
-        assert!(read.iter().all(|r| r != path), "{path} {read:?}");
-    }
-    let git = |args: &[&str]| {
-        let ran = std::process::Command::new("git").args(args).current_dir(folder.path("p")).output();
-        ran.ok().map(crate::support::Ran::of)
-    };
-    let Some(made) = git(&["init", "-q"]) else {
-        crate::support::skipped("git", "is not on PATH");
-        return;
-    };
-    made.passed();
-    let listed = git(&["ls-files", "--others", "--exclude-per-directory=.krmignore"]).expect("git").passed();
-    let mut theirs: Vec<&str> = listed.lines().filter(|line| line.ends_with(".yaml")).collect();
-    theirs.sort_unstable();
-    assert_eq!(read, theirs);
-}
-
-/// Rules come with a package, so they are read only if that has an end, and if they are the package's.
-#[cfg(unix)]
-#[test]
-fn rules_that_are_no_file_of_the_package_are_refused() {
-    use std::os::unix::fs::symlink;
-    let folder = || Folder::with(&[("p/sub/a.yaml", &map("a", &[])), ("here/b.yaml", &map("b", &[]))]);
-    let replace = "put a copy of what it leads to in its place, or remove it";
-    let refuses = |folder: &Folder, what: &str, remedy: &str| {
-        let told = format!("/sub/.krmignore: it must {what}; {remedy}\n");
-        for args in [["two-way", "-s", "p", "-d", "here", "-i"], ["two-way", "-s", "here", "-d", "p", "-i"]] {
-            let before = folder.files("");
-            let err = folder.run_within(&args, std::time::Duration::from_secs(20)).failed(2);
-            assert!(err.starts_with("error: ") && err.ends_with(&told), "{err}");
-            assert_eq!(folder.files(""), before);
-        }
-    };
-    for (to, what) in [
-        ("/dev/null", "that leads out of it"),
-        ("../../outside", "that leads out of it"),
-        ("nowhere", "that leads out of it"),
-    ] {
-        let folder = folder();
-        folder.write("outside", "*.yaml\n");
-        symlink(to, folder.path("p/sub/.krmignore")).expect("a link");
-        refuses(&folder, &format!("be in the package, but it is a symbolic link {what}"), replace);
-    }
-    let no_file = "put a file of rules in its place, or remove it";
-    let of_folder = folder();
-    std::fs::create_dir(of_folder.path("p/sub/.krmignore")).expect("a folder");
-    refuses(&of_folder, "be a regular file, but it is a folder", no_file);
-    let huge = folder();
-    huge.write("p/sub/.krmignore", vec![b'\n'; (1 << 20) + 1]);
-    refuses(&huge, "have at most 1048576 bytes, but it has 1048577", "remove rules, or the file");
-    let fifo = folder();
-    let made = std::process::Command::new("mkfifo").arg(fifo.path("p/sub/.krmignore")).status();
-    assert!(made.expect("mkfifo").success());
-    refuses(&fifo, "be a regular file, but it is a FIFO", no_file);
-
-    // A link to rules of the package is one more place for them.
-    let linked = folder();
-    linked.write("p/rules", "a.yaml\n");
-    symlink("../rules", linked.path("p/sub/.krmignore")).expect("a link");
-    linked.write("p/c.yaml", map("c", &[]));
-    linked.run(&["two-way", "-s", "p", "-d", "here", "-i"]).passed();
-    assert_eq!(linked.files("here").into_keys().collect::<Vec<_>>(), ["b.yaml", "c.yaml"]);
-}
-
 #[test]
 fn the_rules_of_a_package_end_where_a_sub_package_begins_as_under_kpt() {
     let kptfile = |name: &str| format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: {name}\n");
@@ -1395,16 +1322,6 @@ fn documents_of_comments_come_and_go_at_their_place() {
         }
         let folder = Folder::with(&[("v1", &text(original)), ("v2", &text(updated)), ("here", &text(dest))]);
         assert_eq!(own(&folder.run(&upgrade(&[])).passed()), own(&text(want)), "{original} | {updated} | {dest}");
-    }
-}
-
-#[test]
-fn an_ignore_file_that_cannot_be_compiled_names_the_line() {
-    for (line, why) in [("[z-a]", "invalid range"), (&*"*?".repeat(200_000), "NFA")] {
-        let folder = package();
-        folder.write("here/sub/.krmignore", format!("# first\nok\n{line}\nlast\n"));
-        let err = folder.run(&upgrade(&[])).failed(2);
-        assert!(err.contains("sub/.krmignore: line 3: ") && err.contains(why), "{err}");
     }
 }
 
