@@ -402,6 +402,17 @@ mod tests {
         assert_eq!(made.names(), ["https://example.com/web"]);
     }
 
+    #[test]
+    fn what_a_killed_run_left_beside_a_file_goes_when_that_is_written() {
+        let made = Made::new("written");
+        let [file, left, mine] = ["refs", ".krm-merge-1-0.tmp", "mine.tmp"].map(|name| made.root.join(name));
+        for file in [&left, &mine] {
+            fs::write(file, "x").expect("written");
+        }
+        write(&file, b"new").expect("written");
+        assert!(fs::read(&file).is_ok_and(|bytes| bytes == b"new") && !left.exists() && mine.exists());
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_folder_that_others_may_write_is_refused() {

@@ -271,6 +271,16 @@ mod tests {
     }
 
     #[test]
+    fn who_asked_for_a_range_asks_for_it_again_and_others_for_the_state() {
+        let refs = refs(&["tags/v1.4.0", "tags/v2.0.0"]);
+        let newest = refs.find(&address("r.git@v2.0.0")).expect("a tag");
+        for (asked, want) in [("r.git/d@^1.4", "^1.4"), ("r.git/d@v1.4.0", "v2.0.0"), ("r.git/d", "v2.0.0")] {
+            let wish = refs.wish(&address(asked), &newest);
+            assert_eq!((wish.reference.as_deref(), wish.directory.as_str()), (Some(want), "d"), "{asked}");
+        }
+    }
+
+    #[test]
     fn releases_are_in_the_order_of_their_versions() {
         let refs =
             refs(&["tags/v1.10.0", "tags/v1.9", "tags/v2.0.0-rc1", "tags/d/v1.2", "tags/latest", "tags/web-3.0.0"]);

@@ -291,6 +291,18 @@ fn a_run_that_a_commit_has_is_not_taken_back_and_a_note_leads_nowhere_else() {
 }
 
 #[test]
+fn a_run_before_the_first_commit_is_taken_back_only_before_it() {
+    let made = WorkTree::new();
+    made.write("p/a", "1\n");
+    before::note(&made.path("p"), &[replacement(made.path("p/a"), Some("1\n"), "2\n")], &[]).expect("noted");
+    made.write("p/a", "2\n");
+    assert_eq!(back(&made, "p").len(), 1);
+    made.commit("first");
+    let told = Runs::around(&made.path("p")).expect("a work tree").back(&made.path("p")).expect_err("committed");
+    assert!(told.to_string().starts_with("a commit since the run has p/a"), "{told}");
+}
+
+#[test]
 fn git_says_what_it_tracks_and_what_it_ignores() {
     let made = WorkTree::with_files();
     made.write(".gitignore", "*.log\nout/\n");
@@ -340,6 +352,21 @@ fn nothing_of_a_repository_runs() {
     git_bare(&made.path("p/bare"));
     let mut git = program::git(In::Around(&made.path("p/bare")));
     program::run(git.args(["rev-parse", "--git-dir"]), b"").expect_err("it may come from a stranger");
+}
+
+#[test]
+fn the_words_of_git_have_no_password_and_no_progress() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{ExitStatus, Output};
+    for (stderr, want) in [
+        ("Counting: 1%\rfatal: cannot reach 'https://me:tok@h/r'\n", "git: fatal: cannot reach 'https://h/r'"),
+        ("hint: x\nerror: a\nfatal: b\u{1b}\n", "git: error: a; fatal: b\\u001b"),
+        ("first\nlast\nhint: x\n", "git: last"),
+        ("", "git ended with exit status: 1"),
+    ] {
+        let output = Output { status: ExitStatus::from_raw(256), stdout: Vec::new(), stderr: stderr.into() };
+        assert_eq!(program::words(&output), want);
+    }
 }
 
 fn git_bare(folder: &Path) {

@@ -54,9 +54,11 @@ fn a_commit_that_is_gone_is_told_and_the_others_come() {
     let (folder, upstream) = (TemporaryFolder::new("test-of-cache").expect("a folder"), Upstream::new());
     let store = cache(&folder, &upstream, Network::Online);
     let (gone, v1) = ("0".repeat(39) + "1", &upstream.commits["v1"]);
-    let told = store.fetch(&set(&[&gone, v1])).expect("asked");
-    assert_eq!(told.keys().collect::<Vec<_>>(), [&gone]);
-    assert!(told[&gone].starts_with("git: "), "{told:?}");
+    let other = "0".repeat(39) + "2";
+    let told = store.fetch(&set(&[&gone, &other, v1])).expect("asked");
+    assert_eq!(told.keys().collect::<Vec<_>>(), [&gone, &other]);
+    // Each has git's own words.
+    assert!(told.iter().all(|(commit, why)| why.starts_with("git: ") && why.contains(commit)), "{told:?}");
     assert!(cache(&folder, &upstream, Network::Offline).fetch(&set(&[v1])).expect("asked").is_empty());
     assert!(!store.is_after(v1, &gone).expect("asked"), "nobody knows");
     store.is_after(&gone, v1).expect_err("it cannot be fetched");
@@ -90,17 +92,19 @@ fn a_repository_that_does_not_answer_is_asked_once() {
 
 #[test]
 fn an_address_without_git_is_that_of_the_repository_with_it() {
+    let urls = |given: &str| Remote { url: OnceCell::new(), given: given.to_owned(), network: Network::Online }.urls();
+    assert_eq!(urls("https://h/r"), ["https://h/r", "https://h/r.git"]);
+    assert_eq!(urls("https://h/r/"), ["https://h/r/", "https://h/r.git"]);
+    assert_eq!(urls("https://h/r.git"), ["https://h/r.git"]);
+    let name = name_of("https://h/r");
+    assert!(name.starts_with("r-") && name == name_of("https://h/r.git/"), "{name}");
+    assert_ne!(name, name_of("https://other/r"));
+    // On disk, either may be there.
     let (folder, upstream) = (TemporaryFolder::new("test-of-cache").expect("a folder"), Upstream::new());
-    let path = upstream.work.path("bare.git");
-    git(&upstream.work.path(""), &["clone", "--quiet", "--bare", ".", "bare.git"]);
-    let bare = path.to_string_lossy().into_owned();
-    let given = format!("file://{}", bare.trim_end_matches(".git"));
-    let mut store = cache(&folder, &upstream, Network::Online);
-    store.remote = Some(Remote { url: OnceCell::new(), given: given.clone(), network: Network::Online });
-    assert!(store.fetch(&set(&[&upstream.commits["v1"]])).expect("fetched").is_empty());
-    assert_eq!(name_of(&given), name_of(&format!("{given}.git")));
-    assert_ne!(name_of(&given), name_of("file:///elsewhere/bare"));
-    assert!(name_of(&given).starts_with("bare-"), "{}", name_of(&given));
+    let bare = format!("file://{}", folder.path().join("r").display());
+    assert_eq!(name_of(&bare), name_of(&format!("{bare}.git")));
+    git(&upstream.work.path(""), &["clone", "--quiet", "--bare", ".", &folder.path().join("r").to_string_lossy()]);
+    assert_ne!(name_of(&bare), name_of(&format!("{bare}.git")));
 }
 
 #[test]
