@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use krm_driver::args::{GitDriver, GitHistory, GitInstall, Resolve};
 use krm_git::store::Network;
 #[cfg(feature = "live")]
@@ -16,7 +16,7 @@ use crate::no_cluster::Ask;
 
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]
-#[command(version, after_help = manual::of(""), max_term_width = 120, disable_help_subcommand = true)]
+#[command(version, after_help = manual::of("plugin"), max_term_width = 120, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -43,6 +43,8 @@ struct OfEach {
 pub fn command() -> clap::Command {
     const FOR_PROGRAMS: [&str; 4] = ["completion", "man", "git-driver", "complete"];
     Cli::command().mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        let command = command.after_help(manual::of(&name)).mut_args(|arg| of_command(&name, arg));
         let has_it = command.get_arguments().any(|arg| arg.get_id() == "color");
         match FOR_PROGRAMS.contains(&command.get_name()) {
             true => command,
@@ -52,29 +54,37 @@ pub fn command() -> clap::Command {
     })
 }
 
+/// A flag that several commands have, as it is in one of them.
+fn of_command(command: &str, flag: Arg) -> Arg {
+    let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+    match (command, flag.get_id().as_str()) {
+        ("upgrade", "on_conflict") => flag.help(help.replace("[default: take-updated]", "[default: mark]")),
+        ("upgrade", "output") => flag.help("What is printed [default: nothing; diff with --dry-run]"),
+        ("upgrade", "in_place") => flag.help(help.replace("that change.", "that change also with `-o` or `--stat`.")),
+        ("strategic", "infer_merge_keys") => flag.help(help.replace("true", "false")),
+        ("extract", "infer_merge_keys") => flag.help(help.replace("true", "true; with `--mode strategic`: false")),
+        // A patch is never in conflict.
+        ("two-way" | "strategic", "conflicts_exit_code") => flag.hide(true),
+        _ => flag,
+    }
+}
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Copy a release of upstream into a new folder, and record where it comes from
-    #[command(after_help = manual::of("get"))]
     Get(Get),
     /// Upgrade packages to a new release of their upstreams, which the packages record, and keep local edits
-    #[command(after_help = manual::of("upgrade"))]
     Upgrade(Box<Upgrade>),
     /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
-    #[command(after_help = manual::of("resolve"))]
     Resolve(Resolve),
     /// List the packages below a folder: what each has, wants and could get, how far it is behind, and how much of it you changed
-    #[command(after_help = manual::of("list"))]
     List(List),
     /// Compare two files or folders by resource and field, not by line; or a package with a release of its upstream
-    #[command(after_help = manual::of("diff"))]
     Diff(Diff),
     /// Print upstream's commits of a package's folder, from the release that it has to the one that an upgrade would take
-    #[command(after_help = manual::of("log"))]
     Log(Log),
     /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
-    #[command(after_help = manual::of("three-way"))]
     ThreeWay {
         #[command(flatten)]
         releases: Releases,
@@ -86,7 +96,6 @@ pub enum Command {
         common: Common,
     },
     /// Set the values of a source in dest; null removes
-    #[command(after_help = manual::of("two-way"))]
     TwoWay {
         #[command(flatten)]
         source: Source,
@@ -96,7 +105,6 @@ pub enum Command {
         common: Common,
     },
     /// Apply patches with directives by the merge keys of the types, as `kubectl patch` does
-    #[command(after_help = manual::of("strategic"))]
     Strategic {
         #[command(flatten)]
         source: Source,
@@ -106,30 +114,22 @@ pub enum Command {
         common: Common,
     },
     /// Merge texts for a program: it gives JSON on stdin and gets JSON on stdout; `three-way` merges files
-    #[command(after_help = manual::of("merge"))]
     Merge,
     /// Print the smallest patch that turns original into dest, to the byte: the changes of a fork as an overlay
-    #[command(after_help = manual::of("extract"))]
     Extract(Extract),
     /// Print how each list of a type merges, and who says so
-    #[command(after_help = manual::of("explain"))]
     Explain(Explain),
     #[cfg(feature = "live")]
     /// Show what applying files would change in a cluster, and what someone changed there since the last apply; `--apply` sends the changes
-    #[command(after_help = manual::of("live"))]
     Live(Live),
     /// Make git merge Kubernetes YAML by field: write the configuration of this clone, and lines of `.gitattributes`, which you commit;
     /// `--uninstall` removes both
-    #[command(after_help = manual::of("git-install"))]
     GitInstall(GitInstall),
     /// Merge once more what this repository merged, with git alone and with the driver, and count the conflicts; nothing is changed
-    #[command(after_help = manual::of("git-history"))]
     GitHistory(GitHistory),
     /// Merge a file for git, which runs `git-driver %O %A %B %P`
-    #[command(after_help = manual::of("git-driver"))]
     GitDriver(GitDriver),
     /// Print what was fetched and is kept: the address, the size and the last use of each repository; `--clear` removes it
-    #[command(after_help = manual::of("cache"))]
     Cache(Cache),
     /// Print a script that completes this program in a shell, or the program that completes `kubectl krm-merge` in kubectl
     Completion {
@@ -188,7 +188,7 @@ pub struct Releases {
 /// Who wins, and what counts as a conflict.
 #[derive(Debug, Args)]
 pub struct Deciding {
-    /// Who wins if dest and updated both changed something; each case is reported [default: take-updated; upgrade: mark]. With `--config`, only
+    /// Who wins if dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only
     /// `mark` is allowed
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<InConflict>,
@@ -203,7 +203,7 @@ pub struct Deciding {
 /// How lists merge.
 #[derive(Clone, Debug, Args)]
 pub struct Lists {
-    /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
+    /// Whether lists of unknown types merge by their elements' keys [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub infer_merge_keys: Option<bool>,
     /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`. Several keys are
@@ -384,7 +384,7 @@ pub struct Common {
     pub lists: Lists,
     #[command(flatten)]
     pub max_output: MaxOutput,
-    /// What is printed [default: yaml, upgrade: nothing; nothing with --in-place, diff with --dry-run]
+    /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
     /// With `-o yaml` or `-o json`: leave out Kptfiles and resources with the annotation `config.kubernetes.io/local-config`, because they
@@ -394,8 +394,7 @@ pub struct Common {
     /// Print how many lines change in each file, instead of the diff, or after it with `-o diff`
     #[arg(long)]
     pub stat: bool,
-    /// Write the files that change, which `upgrade` does by itself without `-o`, `--stat` and `--dry-run`. Each file is replaced as a whole,
-    /// in one step. Either all files are written or none
+    /// Write the files that change. Each file is replaced as a whole, in one step. Either all files are written or none
     #[arg(long, short = 'i')]
     pub in_place: bool,
     /// Do everything except writing

@@ -130,7 +130,7 @@ fn try_main() -> Result<End> {
     }
 }
 
-/// Prints what the program says of itself where it gets these arguments.
+/// Runs `--help` or `--version`, for the commands of these names.
 ///
 /// # Errors
 /// Stdout cannot be written.

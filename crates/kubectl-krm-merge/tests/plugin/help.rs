@@ -68,6 +68,32 @@ fn each_command_says_what_it_does_and_no_two_say_the_same() {
 }
 
 #[test]
+fn each_command_says_its_own_defaults_and_its_page() {
+    let folder = Folder::new();
+    for (command, said, of_others) in [
+        ("upgrade", "reported [default: mark]", "take-updated]"),
+        ("upgrade", "printed [default: nothing; diff with --dry-run]", "yaml; nothing"),
+        ("three-way", "reported [default: take-updated]", "mark]"),
+        ("three-way", "printed [default: yaml; nothing with --in-place, diff with --dry-run]", "upgrade:"),
+        ("two-way", "keys [default: true]", "--conflicts-exit-code"),
+        ("strategic", "keys [default: false]", "--conflicts-exit-code"),
+        ("extract", "keys [default: true; with `--mode strategic`: false]", "strategic: false"),
+        ("diff", "keys [default: true]", "strategic"),
+        ("completion", "docs/src/plugin.md", "Examples:"),
+        ("help", "docs/src/plugin.md", "Examples:"),
+        ("version", "docs/src/plugin.md", "Examples:"),
+    ] {
+        let help =
+            Ran::of(folder.command(&[command, "--help"]).env("COLUMNS", "1000").output().expect("runs")).passed();
+        assert!(help.contains(said) && !help.contains(of_others) && help.contains("Documentation:\nhttps:"), "{help}");
+    }
+    // A flag that says nothing new of a command is still taken.
+    folder.write("c.yaml", map("c", &[("x", "'1'")]));
+    folder.write("s.yaml", map("c", &[("x", "'2'")]));
+    folder.run(&["two-way", "--dest", "c.yaml", "--source", "s.yaml", "--conflicts-exit-code"]).passed();
+}
+
+#[test]
 fn a_path_where_nothing_is_names_its_flag() {
     let folder =
         Folder::with(&[("here/c.yaml", &map("c", &[("x", "'1'")])), ("m.yaml", "<<<<<<< a\n=======\n>>>>>>> b\n")]);
