@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use serde::Serialize;
-use serde_yaml::Value as Yaml;
-use serde_yaml::value::{Tag, TaggedValue};
+use yaml_serde::Value as Yaml;
+use yaml_serde::value::{Tag, TaggedValue};
 
 use krm_merge::event::{Event, Field, File, ResourceRef, Severity, Value, What};
 
@@ -94,7 +94,7 @@ pub fn yaml_of(value: &Value) -> Yaml {
 /// It takes more than is left of the budget.
 pub fn to_yaml(results: &[Event], line: impl Fn(&Event) -> Option<usize>, budget: &Budget) -> Result<String, Exceeded> {
     let results: Vec<_> = results.iter().map(|result| Json::of(result, line(result))).collect();
-    budget.written(Written::Results, |out| serde_yaml::to_writer(out, &BTreeMap::from([("results", &results)])))
+    budget.written(Written::Results, |out| yaml_serde::to_writer(out, &BTreeMap::from([("results", &results)])))
 }
 
 /// The size of a result in bytes, without the values, which come off the budget when they are read.

@@ -37,7 +37,7 @@ fn ours(text: &str) -> Reading {
 }
 
 fn libyaml(text: &str) -> Reading {
-    let documents = serde_yaml::Deserializer::from_str(text).map(Value::deserialize);
+    let documents = yaml_serde::Deserializer::from_str(text).map(Value::deserialize);
     let documents: Vec<Value> = documents.collect::<Result<_, _>>().ok()?;
     Some(documents.into_iter().filter(|v| !v.is_null()).collect())
 }

@@ -109,7 +109,7 @@ fn text(values: &[Option<usize>], form: &Form) -> String {
 /// The values of a text by their names, to the other parser; `None` if it refuses the text, or finds a name twice.
 fn read(text: &str) -> Option<BTreeMap<String, Value>> {
     let mut found = BTreeMap::new();
-    for document in serde_yaml::Deserializer::from_str(text.trim_start_matches('\u{feff}')) {
+    for document in yaml_serde::Deserializer::from_str(text.trim_start_matches('\u{feff}')) {
         let value = Value::deserialize(document).ok()?;
         let Some(name) = value["metadata"]["name"].as_str() else {
             value.is_null().then_some(())?;

@@ -21,7 +21,7 @@ fn function_yaml_is_derived_from_the_types() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("functions/merge/function.yaml");
     let want = format!(
         "# Derived from the types in src/config.rs; remade by `KRM_MERGE_WRITE=1 cargo test --test function_yaml`.\n{}",
-        serde_yaml::to_string(&krm_merge_function::config::definition()).expect("YAML")
+        yaml_serde::to_string(&krm_merge_function::config::definition()).expect("YAML")
     );
     if std::env::var_os("KRM_MERGE_WRITE").is_some() {
         std::fs::write(&path, &want).expect("written");

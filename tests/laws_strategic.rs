@@ -229,7 +229,7 @@ proptest! {
         let comes_back = elements.iter().any(|e| e.to_string().contains(r#""delete""#));
         let moves_some = elements.iter().any(|e| e.get("env").is_some() && e.get("$setElementOrder/env").is_some());
         let value = |items: &str| {
-            let mut value = serde_yaml::from_str::<Value>(items).expect("YAML");
+            let mut value = yaml_serde::from_str::<Value>(items).expect("YAML");
             if comes_back || moves_some {
                 sort(&mut value);
             }

@@ -100,7 +100,7 @@ fn schema_takes(spec: &Value) -> bool {
 
 fn specs(text: &str) -> Vec<Value> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(|line| serde_yaml::from_str(&format!("{{{line}}}")).unwrap_or_else(|e| panic!("{line}: {e}"))).collect()
+    lines.map(|line| yaml_serde::from_str(&format!("{{{line}}}")).unwrap_or_else(|e| panic!("{line}: {e}"))).collect()
 }
 
 /// What is right.

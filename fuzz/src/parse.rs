@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 
 use krm_yaml::{Document, Kind, NodeRef, Number, Scalar, Style};
-use serde_yaml::Value;
+use yaml_serde::Value;
 
 use super::blanked;
 
@@ -56,7 +56,7 @@ fn repeats_an_anchor(text: &str) -> bool {
 
 fn libyaml(text: &str) -> Option<Vec<Value>> {
     use serde::Deserialize;
-    serde_yaml::Deserializer::from_str(text).map(|document| Value::deserialize(document).ok()).collect()
+    yaml_serde::Deserializer::from_str(text).map(|document| Value::deserialize(document).ok()).collect()
 }
 
 fn same(ours: NodeRef<'_>, theirs: &Value, text: &str) {

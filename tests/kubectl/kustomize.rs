@@ -204,5 +204,5 @@ pub fn select(resources: &[Value], targets: &[Value]) -> Vec<BTreeSet<usize>> {
 }
 
 fn documents(text: &str) -> Vec<Value> {
-    serde_yaml::Deserializer::from_str(text).map(|d| Value::deserialize(d).expect("kustomize prints YAML")).collect()
+    yaml_serde::Deserializer::from_str(text).map(|d| Value::deserialize(d).expect("kustomize prints YAML")).collect()
 }

@@ -31,7 +31,7 @@ struct Dest {
 
 fn dests() -> Vec<Dest> {
     let documents = include_str!("dest.yaml").split("---\n");
-    documents.map(|text| Dest { text, value: serde_yaml::from_str(text).expect("a manifest is YAML") }).collect()
+    documents.map(|text| Dest { text, value: yaml_serde::from_str(text).expect("a manifest is YAML") }).collect()
 }
 
 /// The patches for each kind.
@@ -245,7 +245,7 @@ fn strategic_does_what_kubectl_cannot() {
     }
     let dest =
         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  future: {a: 1, b: 2}\n  tolerations: [{key: a}]\n";
-    let value: Value = serde_yaml::from_str(dest).expect("YAML");
+    let value: Value = yaml_serde::from_str(dest).expect("YAML");
     let ask =
         |patch: Value| (kubectl_patch(&[&value], &patch).remove(0), merge(dest, &tools::named(&value, &patch), 0));
     let refused = |outcome: &Event, why: &str| matches!(outcome, Event::Refused(text) if text.contains(why));

@@ -109,7 +109,7 @@ pub fn text(fields: &[Written], form: Form) -> String {
 
 /// The map of a text, to the other parser; `None` if it refuses the text.
 pub fn read(text: &str) -> Option<Map<String, Value>> {
-    let value: Value = serde_yaml::from_str(text).ok()?;
+    let value: Value = yaml_serde::from_str(text).ok()?;
     value.get("data")?.as_object().cloned()
 }
 

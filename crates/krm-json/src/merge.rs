@@ -491,7 +491,7 @@ fn conflict(
 fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
     let clash = event.clash()?;
     let shown = |value: Option<&krm_merge::event::Value>| {
-        value.filter(|_| !event.is_secret).and_then(|value| serde_yaml::to_string(&results::yaml_of(value)).ok())
+        value.filter(|_| !event.is_secret).and_then(|value| yaml_serde::to_string(&results::yaml_of(value)).ok())
     };
     let field = event.field.as_ref();
     let original = clash.original.as_ref().filter(|_| !event.is_secret);
@@ -544,7 +544,7 @@ fn case(
 /// A value as YAML.
 fn yaml(json: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(json).ok()?;
-    serde_yaml::to_string(&value).ok()
+    yaml_serde::to_string(&value).ok()
 }
 
 fn told(event: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {

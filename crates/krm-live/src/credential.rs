@@ -93,7 +93,7 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Resu
     if !status.success() {
         bail!("{what} failed with {status}; its words are not shown, for they may hold a secret: run it to see them");
     }
-    let credential: Value = serde_yaml::from_slice(&stdout).unwrap_or_default();
+    let credential: Value = yaml_serde::from_slice(&stdout).unwrap_or_default();
     let text = |field: &str| credential["status"][field].as_str();
     let end = text("expirationTimestamp").and_then(|end| end.parse().ok());
     if let (Some(certificate), Some(key)) = (text("clientCertificateData"), text("clientKeyData")) {

@@ -274,7 +274,7 @@ mod tests {
             ("Pod", "spec", "{serviceAccountName: a, serviceAccount: a}", &[false, true]),
             ("RoleBinding", "subjects", "{kind: User, apiGroup: rbac.authorization.k8s.io}", &[false, true]),
         ] {
-            let map: Value = serde_yaml::from_str(map).expect("YAML");
+            let map: Value = yaml_serde::from_str(map).expect("YAML");
             let fields = map.as_object().expect("a map");
             let found = fields.iter().map(|(name, value)| Field { kind, parent, name, map: &map }.defaults_to(value));
             assert_eq!(found.collect::<Vec<_>>(), want, "{map}");

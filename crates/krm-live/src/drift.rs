@@ -182,7 +182,7 @@ mod tests {
         let applied = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3, paused: true, template: {spec: {containers: [{name: app, image: a}], tolerations: [{key: x}]}}}\n";
         let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x}]}}}\n";
         let types = Types::new([], Inference::On);
-        let [applied, live] = [applied, live].map(|yaml| Object::live(serde_yaml::from_str(yaml).expect("YAML")));
+        let [applied, live] = [applied, live].map(|yaml| Object::live(yaml_serde::from_str(yaml).expect("YAML")));
         let found = drifts(&applied, &live, &types).expect("compared");
         let found: Vec<(&str, String)> = found
             .iter()

@@ -136,7 +136,7 @@ mod tests {
             ("a: {b: 1} # c\nd: 2\n", "d: 2\n", "d: 2\n"),
         ] {
             let file = Document::parse(file).expect("YAML");
-            let object = Object::live(serde_yaml::from_str(object).expect("YAML"));
+            let object = Object::live(yaml_serde::from_str(object).expect("YAML"));
             assert_eq!(retold(file.roots().next().expect("a root"), &object).as_deref(), Some(want));
         }
     }

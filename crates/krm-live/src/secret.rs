@@ -38,7 +38,7 @@ pub fn without_values(changes: &[Change]) -> Vec<Change> {
 
 /// An object from YAML. A text that cannot be read becomes a Secret, so that its content is hidden.
 fn read(bytes: &[u8]) -> Value {
-    serde_yaml::from_slice(bytes).unwrap_or_else(|_| json!({"apiVersion": "v1", "kind": "Secret", "data": MASK}))
+    yaml_serde::from_slice(bytes).unwrap_or_else(|_| json!({"apiVersion": "v1", "kind": "Secret", "data": MASK}))
 }
 
 /// The changes for display. For a Secret they show which values differ, but no values.

@@ -99,7 +99,7 @@ fn is_text(text: &str) -> bool {
 
 /// The JSON value of a text that this program wrote; `None` if it is none.
 pub fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
-    serde_yaml::from_slice(text.as_deref()?).ok()
+    yaml_serde::from_slice(text.as_deref()?).ok()
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ mod tests {
         // The escapes are valid in JSON and in YAML.
         let all: String = ('\0'..=char::MAX).filter(|c| misleads(*c) || "\"\\a".contains(*c)).collect();
         assert_eq!(serde_json::from_str::<String>(&quoted(&all)).expect("JSON"), all);
-        assert_eq!(serde_yaml::from_str::<String>(&quoted_yaml(&all)).expect("YAML"), all);
+        assert_eq!(yaml_serde::from_str::<String>(&quoted_yaml(&all)).expect("YAML"), all);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use krm_merge_function::results::yaml_of;
 use krm_tree::path::cut;
 use krm_words::counted;
 use krm_yaml::shown::misleads;
-use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};
+use yaml_serde::Value;
 
 /// The values of the sides at the place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -261,9 +261,9 @@ mod tests {
         let is_escaped = |text: &str| text.chars().all(|c| !shown::misleads(c) || c == '\n');
         let value =
             serde_json::json!({odd: [odd, {"k": format!("{odd}{odd}"), "plain\u{202e}": "x\u{200b}\n y\n", "z": 1}]});
-        let yaml = escaped(serde_yaml::to_string(&value).expect("YAML")).expect("escaped");
+        let yaml = escaped(yaml_serde::to_string(&value).expect("YAML")).expect("escaped");
         assert!(is_escaped(&yaml), "{yaml:?}");
-        assert_eq!(serde_yaml::from_str::<serde_json::Value>(&yaml).expect("YAML"), value, "{yaml}");
+        assert_eq!(yaml_serde::from_str::<serde_json::Value>(&yaml).expect("YAML"), value, "{yaml}");
         let json = indented(&value.to_string());
         assert!(is_escaped(&json), "{json:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("JSON"), value, "{json}");

@@ -596,7 +596,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
         if line.starts_with('[') {
             is_of_crate = line == "[dependencies]" || line.starts_with("[target") && line.ends_with(".dependencies]");
         } else if let (true, Some(name)) = (is_of_crate, line.split(['.', ' ']).next()) {
-            out.push(if name == "serde_yaml" { "yaml_serde" } else { name }.to_owned());
+            out.push(name.to_owned());
         }
     }
     out.retain(|name| !name.is_empty() && !name.starts_with(['#', '"', '}', ']']) && !name.starts_with("krm-"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_yaml::Value;
+use yaml_serde::Value;
 
 /// The start of the name of an archive of the plugin.
 const ARCHIVE: &str = "kubectl-krm_merge-";
@@ -12,7 +12,7 @@ const ARCHIVE: &str = "kubectl-krm_merge-";
 /// # Errors
 /// The workflow has no such list.
 pub fn targets(workflow: &str) -> Result<BTreeMap<String, String>, String> {
-    let workflow: Value = serde_yaml::from_str(workflow).map_err(|e| format!("release.yml: {e}"))?;
+    let workflow: Value = yaml_serde::from_str(workflow).map_err(|e| format!("release.yml: {e}"))?;
     let listed = workflow["jobs"]["programs"]["strategy"]["matrix"]["include"].as_sequence();
     let listed = listed.ok_or("release.yml: `jobs.programs.strategy.matrix.include` must be a list")?;
     let target = |entry: &Value| Some((entry["name"].as_str()?.to_owned(), entry["target"].as_str()?.to_owned()));
@@ -25,7 +25,7 @@ pub fn targets(workflow: &str) -> Result<BTreeMap<String, String>, String> {
 /// # Errors
 /// The manifest is not YAML.
 pub fn faults(manifest: &str, targets: &BTreeMap<String, String>, version: &str) -> Result<Vec<String>, String> {
-    let manifest: Value = serde_yaml::from_str(manifest).map_err(|e| format!("plugin.yaml: {e}"))?;
+    let manifest: Value = yaml_serde::from_str(manifest).map_err(|e| format!("plugin.yaml: {e}"))?;
     let mut faults = Vec::new();
     if manifest["spec"]["version"].as_str() != Some(&format!("v{version}")) {
         faults.push(format!("plugin.yaml: `spec.version` must be `v{version}`"));

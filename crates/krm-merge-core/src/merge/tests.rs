@@ -21,7 +21,7 @@ use crate::policy::{NewElements, Renames};
 
 /// A resource as a block of YAML with this value in it.
 fn text(spec: &Value) -> String {
-    serde_yaml::to_string(&json!({"spec": spec})).expect("YAML")
+    yaml_serde::to_string(&json!({"spec": spec})).expect("YAML")
 }
 
 fn parsed(text: &str) -> Document<'_> {

@@ -407,7 +407,7 @@ fn a_quoted_text_goes_on_in_a_line_that_is_indented_less() {
         "'c\nd'\n",
     ] {
         let doc = Document::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
-        let theirs: serde_yaml::Value = serde_yaml::from_str(text).expect("libyaml reads it");
+        let theirs: yaml_serde::Value = yaml_serde::from_str(text).expect("libyaml reads it");
         assert_eq!(value(doc.roots().next().expect("a root")), theirs, "{text:?}");
     }
     // libyaml refuses these, too.
@@ -420,16 +420,16 @@ fn a_quoted_text_goes_on_in_a_line_that_is_indented_less() {
         "a:\n  b: \"c\n \\q\"\n",
         "a:\n  b: c\n\td: 1\n",
     ] {
-        assert!(serde_yaml::from_str::<serde_yaml::Value>(text).is_err(), "{text:?}");
+        assert!(yaml_serde::from_str::<yaml_serde::Value>(text).is_err(), "{text:?}");
         error(text);
     }
 }
 
 /// A node of strings and integers as the tests' other reader has it.
-fn value(node: NodeRef<'_>) -> serde_yaml::Value {
+fn value(node: NodeRef<'_>) -> yaml_serde::Value {
     let node = node.resolve();
     match node.kind() {
-        Kind::Map => node.entries().map(|(key, of)| (value(key), value(of))).collect::<serde_yaml::Mapping>().into(),
+        Kind::Map => node.entries().map(|(key, of)| (value(key), value(of))).collect::<yaml_serde::Mapping>().into(),
         Kind::List => node.elements().map(value).collect::<Vec<_>>().into(),
         _ => node.string().parse::<u64>().map_or_else(|_| node.string().into(), Into::into),
     }

@@ -216,7 +216,7 @@ fn other_programs_get_what_they_take() {
     assert_eq!((&web["field"]["currentValue"], &web["field"]["proposedValue"]), (&"web:1".into(), &"web:2".into()));
     assert_eq!(web["tags"]["krm-merge.dev/reason"], "changed");
     let yaml = folder.run(&["diff", "a", "b", "-o", "results"]).stdout;
-    let yaml: Value = serde_yaml::from_str(&yaml).expect("YAML");
+    let yaml: Value = yaml_serde::from_str(&yaml).expect("YAML");
     assert_eq!(yaml["results"], Value::from(json));
     let comment = folder.run(&["diff", "a", "b", "-o", "markdown"]).stdout;
     assert!(comment.starts_with("### krm-merge: 2 resources and 1 file changed, "), "{comment}");

@@ -70,7 +70,7 @@ fn there_is_a_man_page_for_the_plugin_and_for_each_command() {
 #[test]
 fn the_krew_manifest_has_the_shape_that_krew_wants() {
     let text = std::fs::read_to_string(root().join("plugin.yaml")).expect("plugin.yaml");
-    let manifest: serde_yaml::Value = serde_yaml::from_str(&text).expect("YAML");
+    let manifest: yaml_serde::Value = yaml_serde::from_str(&text).expect("YAML");
     let at = |path: &[&str]| {
         let found = path.iter().fold(&manifest, |value, key| &value[*key]);
         found.as_str().unwrap_or_else(|| panic!("{path:?} must be a string")).to_owned()

@@ -684,7 +684,7 @@ fn secrets_are_not_shown() {
         }
     }
     // A program gets the object that it can pass on; someone at a terminal does not see it.
-    let merged = |ran: Ran| serde_yaml::from_str::<Value>(&ran.passed()).expect("YAML")["data"].clone();
+    let merged = |ran: Ran| yaml_serde::from_str::<Value>(&ran.passed()).expect("YAML")["data"].clone();
     let data = json!({"same": "b3RoZXI=", "password": "bmV3"});
     for format in ["yaml", "json"] {
         assert_eq!(merged(run(&folder, &["-f", "s.yaml", "-o", format])), data);

@@ -172,7 +172,7 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
 fn the_results_name_the_line_of_each_conflict() {
     let folder = package();
     let out = run(&folder, &["-o", "results"]);
-    let results: Value = serde_yaml::from_str(&out).expect("YAML");
+    let results: Value = yaml_serde::from_str(&out).expect("YAML");
     let lines: Vec<(&str, &str)> = results["results"]
         .as_array()
         .expect("results")

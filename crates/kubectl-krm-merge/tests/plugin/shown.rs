@@ -178,7 +178,7 @@ fn no_format_of_a_merge_prints_what_misleads() {
         (&json!(odd("Kind")), &json!(odd("name")), &json!(odd("theirs")))
     );
     let results = folder.run(&[&upgrade[..], &["-o", "results"]].concat()).passed();
-    let results: Value = serde_yaml::from_str(&results).expect("YAML");
+    let results: Value = yaml_serde::from_str(&results).expect("YAML");
     let conflict =
         results["results"].as_array().expect("results").iter().find(|r| r["resourceRef"]["kind"] == odd("Kind"));
     let conflict = conflict.expect("a conflict");

@@ -330,8 +330,8 @@ fn every_recorded_change_is_adopted_without_a_default() {
             assert_eq!(ran.code, Some(0), "{id} {ran:?}");
             let after = text(&folder, "all.yaml");
             let [mut old, mut new] = [Vec::new(), Vec::new()];
-            leaves(&serde_yaml::from_str(&before).expect("YAML"), "", &mut old);
-            leaves(&serde_yaml::from_str(&after).expect("YAML"), "", &mut new);
+            leaves(&yaml_serde::from_str(&before).expect("YAML"), "", &mut old);
+            leaves(&yaml_serde::from_str(&after).expect("YAML"), "", &mut new);
             for (path, value) in new.iter().filter(|leaf| !old.contains(leaf)) {
                 changed += 1;
                 let name = path.rsplit('/').next().unwrap_or_default();
@@ -411,7 +411,7 @@ fn defaults_of_a_rule_that_someone_set_do_not_arrive() {
     let file = format!(
         "apiVersion: {api_version}\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h\n  namespace: prod\nspec:\n  maxReplicas: 3 # most\n"
     );
-    let applied: Value = serde_yaml::from_str(&file).expect("YAML");
+    let applied: Value = yaml_serde::from_str(&file).expect("YAML");
     let mut live = noted(applied.clone(), &applied);
     live["spec"]["behavior"] = json!({
         "scaleDown": {"stabilizationWindowSeconds": 60, "selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]},
@@ -439,7 +439,7 @@ fn defaults_of_a_rule_that_someone_set_do_not_arrive() {
 #[test]
 fn an_address_that_someone_added_arrives_alone() {
     let file = "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: e\n  namespace: prod\naddressType: IPv4\nendpoints:\n- addresses: # here\n  - 10.0.0.1 # one\n  - 10.0.0.2\n- addresses: [10.0.1.1]\nports:\n- port: 80 # web\n";
-    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let applied: Value = yaml_serde::from_str(file).expect("YAML");
     let mut live = noted(applied.clone(), &applied);
     live["endpoints"][0]["addresses"] = json!(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
     for endpoint in live["endpoints"].as_array_mut().expect("a list") {
@@ -503,7 +503,7 @@ rules:
   resources: [deployments]
   verbs: [get, list] # no more
 ";
-    let applied: Value = serde_yaml::from_str(role).expect("YAML");
+    let applied: Value = yaml_serde::from_str(role).expect("YAML");
     let rule = |group: &str, resource: &str, verbs: &[&str]| json!({"verbs": verbs, "apiGroups": [group], "resources": [resource]});
     for (rules, want) in [
         (

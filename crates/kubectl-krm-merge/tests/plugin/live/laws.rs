@@ -97,7 +97,7 @@ fn plain(mut object: Value) -> Value {
 }
 
 fn documents(text: &str) -> Vec<Value> {
-    let all = serde_yaml::Deserializer::from_str(text);
+    let all = yaml_serde::Deserializer::from_str(text);
     all.map(|document| Value::deserialize(document).expect("YAML")).filter(|value| !value.is_null()).collect()
 }
 

@@ -64,7 +64,7 @@ impl Scenario {
     /// The files as the server reads them.
     pub fn applied(&self) -> Vec<Value> {
         use serde::Deserialize;
-        let documents = serde_yaml::Deserializer::from_str(self.files());
+        let documents = yaml_serde::Deserializer::from_str(self.files());
         documents.map(|document| Value::deserialize(document).expect("JSON")).filter(|v| !v.is_null()).collect()
     }
 

@@ -170,7 +170,7 @@ fn a_default_in_a_list_is_in_nobody_s_way_after_adopting() {
     }}}}});
     let file =
         "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: prod}\nspec:\n  parts:\n  - x: 1\n";
-    let applied: Value = serde_yaml::from_str(file).expect("YAML");
+    let applied: Value = yaml_serde::from_str(file).expect("YAML");
     let mut live = noted(applied.clone(), &applied);
     live["spec"]["parts"] = json!([{"x": 1, "mode": "d"}, {"x": 2, "mode": "d"}]);
     live["metadata"]["managedFields"] =

@@ -207,7 +207,7 @@ fn read(folder: &Folder, package: &str) -> Files {
     let mut files = Files::new();
     for (path, bytes) in folder.files(package) {
         let Some(name) = path.strip_suffix(".yaml").filter(|name| NAMES.contains(name)) else { continue };
-        let value: serde_json::Value = serde_yaml::from_slice(&bytes).expect("YAML");
+        let value: serde_json::Value = yaml_serde::from_slice(&bytes).expect("YAML");
         let data = value.get("data").and_then(serde_json::Value::as_object).cloned().unwrap_or_default();
         let own = data.iter().filter(|(key, _)| !key.starts_with("id"));
         files.insert(name.to_owned(), own.map(|(key, value)| (key.clone(), value.to_string())).collect());
@@ -218,7 +218,7 @@ fn read(folder: &Folder, package: &str) -> Files {
 /// The fields as a reader of YAML sees them.
 fn values(files: &Files) -> Files {
     let value = |written: &String| {
-        let read: serde_json::Value = serde_yaml::from_str(&format!("x: {written}\n")).expect("YAML");
+        let read: serde_json::Value = yaml_serde::from_str(&format!("x: {written}\n")).expect("YAML");
         read["x"].to_string()
     };
     let of = |fields: &Fields| fields.iter().map(|(key, written)| (key.clone(), value(written))).collect();
