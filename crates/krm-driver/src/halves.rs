@@ -1,4 +1,4 @@
-//! The halves of a merged resource: for each side, the resource in case this side wins all conflicts.
+//! The halves of a merged resource: for each side, the merged resource if that side won every conflict.
 //!
 //! At a place in conflict, each half has the whole place of its side, including comments and order. A comment that the merge would lose
 //! also makes a choice: if both sides changed the comment, or if one side deleted or replaced the value that the comment belongs to.

@@ -1,7 +1,7 @@
 //! The cache: what was fetched and what commands printed, in a folder of the user, and the end of what nobody uses any more.
 //!
 //! Beside the repository `NAME` stand `NAME.used`, with its address and, as its time, when it was last used; and `NAME.lock`, for the one run
-//! that fetches. A run holds `NAME.used` for reading as long as it may read the repository. What is held never goes. At the end of a run that
+//! that fetches. A run holds `NAME.used` for reading as long as it may read the repository. A locked entry is never removed. At the end of a run that
 //! fetched, entries go that nobody used for long, and as many others as make the cache small enough, from the one that was used the longest ago.
 //!
 //! git obeys what stands in a repository, so `krm-files/cache.rs` refuses a folder that someone else could have written.
@@ -31,7 +31,7 @@ const MOST: u64 = 1 << 30;
 /// How long something stays that nobody uses.
 const LONGEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-/// What was used as lately as this stays.
+/// Entries used within this time are never removed.
 const LATELY: Duration = Duration::from_secs(60 * 60);
 
 /// A repository or an output in the cache.

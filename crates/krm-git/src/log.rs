@@ -29,7 +29,7 @@ pub struct Span<'a> {
     pub directory: &'a str,
 }
 
-/// The fields of a commit, and between them a character that hardly any of them has.
+/// The format of `git log`: the fields of a commit, separated by U+001F.
 const FORM: &str = "--format=%H%x1f%cs%x1f%an%x1f%s";
 
 /// The commits of a folder, from the newest to the oldest. A cache has no history, so the part between the two commits is fetched.

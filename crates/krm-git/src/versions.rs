@@ -46,7 +46,7 @@ impl Range {
 }
 
 /// The releases that may follow a version, in the order of their versions, with older ones. A pre-release leads to the
-/// others of its own release alone. A date is no version among versions, and a version is none among dates.
+/// others of its own release alone. Date tags and version tags are never compared with each other.
 pub fn followed<T>(releases: Vec<(Version, T)>, current: Option<&Version>, range: Option<&Range>) -> Vec<(Version, T)> {
     let of_one_release = |current: &Version, version: &Version| {
         !current.pre.is_empty()

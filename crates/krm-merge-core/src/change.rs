@@ -58,7 +58,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Whether it asks for anything, be it a comment.
+    /// Whether it changes anything, comments included.
     pub fn asks(&self) -> bool {
         !self.notes.is_empty() || !matches!(self.wants, Wants::Same)
     }

@@ -1,4 +1,5 @@
-//! No conflict leaves a stump: a map or element that lacks a required field because only a part of the value was added or kept.
+//! Completes or drops stumps: maps and elements that a conflict left without a required field, because only a part of the value was added or
+//! kept.
 //!
 //! If dest deleted a container and upstream changed its image, the changed part is added, as in the three-way document. Without a name or
 //! an image it would not be a container, so updated's whole value is added instead. If upstream deleted it and dest's own values in it

@@ -389,7 +389,7 @@ pub struct Decisions<'a> {
     general: Vec<usize>,
     /// The other rules, by the values of their `when`.
     by_value: HashMap<Cow<'a, str>, Vec<usize>>,
-    /// The other rules for each target and path, as long as no conflict was there that none of them decides.
+    /// The other rules for each target and path, until a conflict arises that none of them decides.
     unseen: Vec<Vec<usize>>,
 }
 

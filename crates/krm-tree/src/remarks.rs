@@ -31,7 +31,7 @@ impl<'a> Remarks<'a> {
         Self { above: comments_above(place, doc), behind, below, opening }
     }
 
-    /// The comments, where the child has a place for them. What is in the gap is none of its own.
+    /// The comments, where the child has a place for them. Comments in the gap belong to no child.
     pub fn slots(self) -> Slots<Option<&'a str>> {
         let Self { above, behind, below, opening } = self;
         Slots { gap: None, above: Some(above), behind: Some(behind), below, opening }

@@ -290,7 +290,7 @@ pub enum Decided<'r, 'a> {
     Restored(&'r Resource<'a>),
     /// It goes from dest.
     Deleted,
-    /// Dest has not got it, and does not get it.
+    /// Dest lacks it before and after.
     Absent,
 }
 
@@ -434,7 +434,7 @@ impl<'r, 'a> MergedResource<'r, 'a> {
         barred.into_iter().chain(followed).chain(self.notes.iter().cloned())
     }
 
-    /// What the package has of it if dest wins, with the conflicts of its places open; `None` if nothing.
+    /// Its content if dest keeps the resource; conflicts of its fields stay open. `None` if the package has nothing of it.
     pub fn content(&self) -> Option<Tree<'a>> {
         let own = || self.member.sides.dest.map(|dest| Tree::Node(dest.node()));
         match &self.becomes {

@@ -101,7 +101,7 @@ pub enum Happened {
     Unchanged,
     /// An open conflict has original's or updated's whole resource in its place.
     Drawn,
-    /// Dest has not got it, before or after.
+    /// Dest lacks it before and after.
     Absent,
 }
 

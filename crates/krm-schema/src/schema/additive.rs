@@ -5,7 +5,7 @@
 //! them. An edit finds an element by its name, and a warning counts by names what a patch takes from a list. Two elements of one name are one
 //! element.
 //!
-//! Each row says where it is from. A name that is not surely one is none: where it repeats on a side, the list has no names.
+//! Each row says where it is from. A field counts as a name only if that is certain: where a value repeats on a side, the list has no names.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

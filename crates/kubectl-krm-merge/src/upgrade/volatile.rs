@@ -1,4 +1,4 @@
-//! What a command prints otherwise at each rendering, such as passwords and certificates.
+//! Values that a command generates anew at each run, such as passwords and certificates.
 //!
 //! Nobody changed these values between two releases, so an upgrade must not put new ones into a package. Two renderings of one release show
 //! them: they are the scalars that differ, or the lines of a text that differ. A release is known by what stays. A value is kept from an
