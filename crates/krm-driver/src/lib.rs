@@ -22,9 +22,9 @@ pub mod driver;
 
 mod repository;
 
-mod lines;
+mod line_merge;
 
-mod merge;
+mod file_merge;
 
 mod halves;
 

@@ -16,8 +16,8 @@ mod lines;
 mod moved;
 mod named;
 mod partners;
+mod scalar_lines;
 pub mod three;
-mod written;
 
 use std::borrow::Cow;
 
@@ -35,8 +35,8 @@ use crate::stump::without_stumps;
 use crate::warning::{Combined, Notice, Warning};
 pub use document::{has_twins, twins};
 pub use lines::apart as lines_apart;
+pub use scalar_lines::source_lines;
 use three::Changed;
-pub use written::source_lines;
 
 /// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
 /// the warnings. `cursor` is at the root of the tree.
@@ -383,7 +383,7 @@ impl<'a> Refiner<'a, '_> {
             return Some(Conflict { dest, taken, comments: None, taking, ..conflict.clone() }.into());
         }
         let is_document = text.as_ref().is_some_and(|text| text.how == Combined::Document);
-        let written = if is_document { None } else { written::merged(sides, self.budget) };
+        let written = if is_document { None } else { scalar_lines::merged(sides, self.budget) };
         // A text in double quotes may have several lines of its value on one line.
         let Outcome { dest, updated, sources, how } = match (written, text) {
             (Some(written), Some(text)) if written.sources.apart && !text.sources.apart => text,

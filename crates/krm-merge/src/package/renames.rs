@@ -20,8 +20,8 @@ use krm_yaml::NodeRef;
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
 use super::Member;
-use super::lines::ResourceLines;
 use super::package_rename::PackageRename;
+use super::resource_lines::ResourceLines;
 use super::triples::{Resources, Triple};
 use crate::resource::{Identity, Resource};
 

@@ -10,7 +10,7 @@ use std::fmt;
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 
-use super::lines::ResourceLines;
+use super::resource_lines::ResourceLines;
 use crate::resource::{Identity, Located, Resource};
 
 /// The resources of original, updated and dest that are the same, by their numbers.

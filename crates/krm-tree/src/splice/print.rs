@@ -20,7 +20,7 @@ use krm_yaml::{
 };
 
 use super::last_block;
-use super::lines::as_written;
+use super::moved_lines::as_written;
 use crate::limit::Budget;
 use crate::remarks::Remarks;
 use crate::tree::{self, Comments, Entry, Key, Made, Quotes, Tree};

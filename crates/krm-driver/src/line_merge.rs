@@ -14,8 +14,8 @@ use krm_tree::sides::Sides;
 use krm_tree::tree::{Branch, Tree, View};
 use krm_yaml::{NodeRef, same};
 
+use crate::file_merge::Merge;
 use crate::hunks::{has_lines, is_of_lines, is_untold};
-use crate::merge::Merge;
 
 /// Whether the resources of the text that git merged mean the same as a merge.
 pub fn agrees(git: &[Resource<'_>], merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
