@@ -53,7 +53,7 @@ impl Crate {
             }
             let path = if path == ["lib"] || path == ["main"] { Vec::new() } else { path };
             let text = fs::read_to_string(src.join(&file)).expect("readable");
-            let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            let code = without_tests(&text);
             let module: &mut Module = modules.entry(path.clone()).or_default();
             module.file = format!("{folder}/{file}");
             module.read(code, &path);
@@ -81,6 +81,13 @@ impl Crate {
         };
         self.modules.iter().map(|(path, module)| (path, of(path, module))).collect()
     }
+}
+
+/// The text of a file up to its tests.
+fn without_tests(text: &str) -> &str {
+    let tests = ["#[cfg(test)]\nmod ", "#[cfg(all(test, unix))]\nmod "];
+    let at = tests.iter().filter_map(|tests| text.find(tests)).min();
+    &text[..at.unwrap_or(text.len())]
 }
 
 impl Module {
@@ -223,7 +230,7 @@ fn codes() -> BTreeMap<String, String> {
         let names = files(&src).into_keys().filter(|name| name.ends_with(".rs") && !name.ends_with("tests.rs"));
         let read = move |name: String| {
             let text = fs::read_to_string(src.join(&name)).expect("readable");
-            let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+            let code = without_tests(&text);
             let is_code = |line: &&str| !line.trim_start().starts_with("//");
             (format!("{folder}/{name}"), code.lines().filter(is_code).map(str::trim).collect::<String>())
         };
