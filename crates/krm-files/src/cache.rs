@@ -95,3 +95,34 @@ pub fn key_or_new() -> Result<[u8; KEY]> {
         key()
     })
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    use super::*;
+    use crate::temporary::TemporaryFolder;
+
+    #[test]
+    fn a_folder_that_others_may_write_is_refused() {
+        let made = TemporaryFolder::new("test-of-cache").expect("a folder");
+        let own = folder(made.path().join("x/y")).expect("made");
+        assert_eq!(fs::metadata(&own).expect("there").permissions().mode() & 0o777, 0o700);
+        for (mode, is_good) in [(0o700, true), (0o755, true), (0o770, false), (0o707, false), (0o777, false)] {
+            fs::set_permissions(&own, fs::Permissions::from_mode(mode)).expect("set");
+            let told = folder(own.clone()).map_err(|e| format!("{e:#}"));
+            assert_eq!(told.is_ok(), is_good, "{mode:o}: {told:?}");
+            assert!(told.is_ok() || told.is_err_and(|told| told.contains("others may write it: remove it")));
+        }
+        // What a link of the user leads to counts, too.
+        symlink(&own, made.path().join("link")).expect("a link");
+        folder(made.path().join("link")).expect_err("others may write it");
+        // Nobody but root could make a folder of another user.
+        let others = Path::new("/proc/1");
+        if fs::metadata(others).is_ok_and(|found| !owner::is_own(&found)) {
+            let told = format!("{:#}", folder(others.to_owned()).expect_err("root's"));
+            assert!(told.contains("it is another user's"), "{told}");
+        }
+    }
+}

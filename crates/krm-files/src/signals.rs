@@ -142,3 +142,23 @@ impl fmt::Display for Stopped {
 }
 
 impl std::error::Error for Stopped {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ctrl_c_at_another_program_does_not_stop_the_work() {
+        let after = |signal: i32| {
+            let came = Arc::new(AtomicUsize::new(usize::try_from(signal).expect("a signal")));
+            let signals =
+                Signals { came, ends: Arc::default(), hangup_ends: Arc::default(), is_told: AtomicBool::default() };
+            [signals.check_beside(), signals.check()].map(|checked| checked.err().map(|e| e.to_string()))
+        };
+        let told = |name: &str| Some(format!("stopped by {name}, and nothing is written"));
+        assert_eq!(after(0), [None, None]);
+        assert_eq!(after(consts::SIGINT), [None, told("SIGINT")]);
+        assert_eq!(after(consts::SIGTERM), [told("SIGTERM"), told("SIGTERM")]);
+        assert_eq!((Stopped::by_key().exit_code(), Stopped(15).exit_code()), (130, 143));
+    }
+}

@@ -413,26 +413,6 @@ mod tests {
         assert!(fs::read(&file).is_ok_and(|bytes| bytes == b"new") && !left.exists() && mine.exists());
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_that_others_may_write_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-        let made_here = Made::new("others");
-        let folder = super::folder(made_here.root.join("x")).expect("made");
-        for (mode, is_good) in [(0o700, true), (0o755, true), (0o770, false), (0o707, false), (0o777, false)] {
-            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("set");
-            let told = super::folder(folder.clone()).map_err(|e| format!("{e:#}"));
-            assert_eq!(told.is_ok(), is_good, "{mode:o}: {told:?}");
-            assert!(told.is_ok() || told.is_err_and(|told| told.contains("others may write it: remove it")));
-        }
-        // Nobody but root could make a folder of another user.
-        let others = Path::new("/proc/1");
-        if fs::metadata(others).is_ok_and(|found| !krm_files::owner::is_own(&found)) {
-            let told = format!("{:#}", super::folder(others.to_owned()).expect_err("root's"));
-            assert!(told.contains("it is another user's"), "{told}");
-        }
-    }
-
     #[test]
     fn a_full_disk_is_told_in_plain_words() {
         for (words, is_full) in [

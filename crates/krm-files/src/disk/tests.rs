@@ -330,6 +330,33 @@ fn what_is_half_undone_is_undone_by_the_next_run() {
 }
 
 #[test]
+fn a_file_without_a_way_back_is_named() {
+    let root = folder("no-way");
+    fs::write(root.join("a"), "old").expect("written");
+    let all = [replacement(root.join("a"), Some("old"), Some("new"))];
+    let mut run = DiskRun::new(FolderRoot::open(&root).expect("a folder"), None);
+    stage(&mut run, &all[0]);
+    run.commit().expect("committed");
+    fs::create_dir(root.join(&run.committed[0].temporary)).expect("made");
+    assert_eq!(run.undo(), [root.join("a")]);
+    drop(run);
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn a_folder_goes_with_its_last_file() {
+    let root = folder("emptied");
+    for path in ["sub/deep/gone", "sub/mine", "other/gone"] {
+        fs::create_dir_all(root.join(path).parent().expect("a folder")).expect("made");
+        fs::write(root.join(path), "old").expect("written");
+    }
+    let all = ["sub/deep/gone", "other/gone"].map(|path| replacement(root.join(path), Some("old"), None));
+    write(&root, &all, || Ok(())).expect("written");
+    assert_eq!((names(&root), names(&root.join("sub"))), (vec!["sub".to_owned()], vec!["mine".to_owned()]));
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
 fn what_cannot_be_put_back_is_named() {
     let root = folder("left");
     fs::write(root.join("gone"), "old").expect("written");
