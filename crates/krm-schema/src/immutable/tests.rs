@@ -351,6 +351,9 @@ fn a_definition_says_which_fields_are_fixed() {
         ("self.class == oldSelf.class || self.other == 1", "{class: a}", "{class: b}", ""),
         ("self.class != oldSelf.class", "{class: a}", "{class: b}", ""),
         ("self == 1", "{class: a}", "{class: b}", ""),
+        // The rest of the rule says that it holds for a new value, too.
+        ("self == oldSelf', optionalOldSelf: 'true", "{class: a}", "{class: b}", ""),
+        ("self == oldSelf', optionalOldSelf: 'false", "{class: a}", "{class: b}", "spec spec.class"),
     ] {
         assert_eq!(places(&object(before), &object(after), &definition(rule)), want, "{rule} {before} {after}");
     }

@@ -135,4 +135,15 @@ spec:
         let other = types.root("example.com/v1alpha1", "Gateway", Mode::ThreeWay).field("spec").field("servers");
         assert_eq!(kind(other), Ok(ListKind::Map(vec!["name".into()])), "a version that is not served says nothing");
     }
+
+    #[test]
+    fn of_two_definitions_of_one_type_the_later_one_holds() {
+        let docs = ["id", "host"]
+            .map(|key| Document::parse(DEFINITION.replace("[host, port]", &format!("[{key}]"))).expect("valid"));
+        let types = Types::new([], Inference::On).with_definitions(docs.iter().flat_map(Document::roots));
+        let named = Document::parse("[{host: x, id: 1}]").expect("valid");
+        let side = [named.roots().next().expect("root").elements().collect::<Vec<_>>()];
+        let servers = types.root("example.com/v1", "Gateway", Mode::ThreeWay).field("spec").field("servers");
+        assert_eq!(list_kind(servers, &side), Ok(ListKind::Map(vec!["host".into()])));
+    }
 }
