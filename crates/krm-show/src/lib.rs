@@ -25,3 +25,6 @@ pub mod progress;
 pub mod screen;
 
 pub mod args;
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
@@ -330,18 +331,20 @@ pub fn tell_each(messages: impl IntoIterator<Item = Message>) {
 
 /// Tells what was done about runs that were killed while they wrote, and which files changed for them.
 pub fn tell_repaired(repaired: &[Repaired]) {
-    for Repaired { folder, finished: Finished { end, files } } in repaired {
-        let end = match end {
-            Ended::Finished => "finished",
-            Ended::TakenBack => "taken back",
-        };
-        tell(Word::Info, &format!("{}: a run that was killed while it wrote is now {end}", walk::shown(folder)));
-        for (path, step) in files {
-            let did = if *step == Step::Remove { "deleted" } else { "written" };
-            let file = walk::shown(&folder.join(path));
-            tell(Word::Info, &format!("{file}: {did} for the run that was killed"));
-        }
-    }
+    tell_each(repaired.iter().flat_map(of_repaired));
+}
+
+fn of_repaired(Repaired { folder, finished: Finished { end, files } }: &Repaired) -> Vec<Message> {
+    let end = match end {
+        Ended::Finished => "finished",
+        Ended::TakenBack => "taken back",
+    };
+    let of_run = format!("{}: a run that was killed while it wrote is now {end}", walk::shown(folder));
+    let of_file = |(path, step): &(PathBuf, Step)| {
+        let did = if *step == Step::Remove { "deleted" } else { "written" };
+        format!("{}: {did} for the run that was killed", walk::shown(&folder.join(path)))
+    };
+    [of_run].into_iter().chain(files.iter().map(of_file)).map(|text| Word::Info.says(text)).collect()
 }
 
 /// Writes several lines to stderr. The line breaks must be those of this program, because they are not escaped.
@@ -427,6 +430,21 @@ mod tests {
 
     const ODD: &str = "a\u{1b}[8m\r\u{9b}\u{202e}\u{2028}\u{200b}b";
     const SHOWN: &str = "a\\u001b[8m\\r\\u009b\\u202e\\u2028\\u200bb";
+
+    #[test]
+    fn what_was_done_about_a_killed_run_is_told_file_by_file() {
+        let told = |end, files: &[(&str, Step)]| {
+            let files = files.iter().map(|(path, step)| (PathBuf::from(path), *step)).collect();
+            let repaired = Repaired { folder: "here".into(), finished: Finished { end, files } };
+            of_repaired(&repaired).iter().map(Message::to_string).collect::<Vec<_>>()
+        };
+        let run = "info: here: a run that was killed while it wrote is now";
+        assert_eq!(told(Ended::Finished, &[]), [format!("{run} finished")]);
+        let files = [("a", Step::Rename), ("sub/b", Step::Remove)];
+        let [a, b] =
+            ["a: written", "sub/b: deleted"].map(|did| format!("info: here/{did} for the run that was killed"));
+        assert_eq!(told(Ended::TakenBack, &files), [format!("{run} taken back"), a, b]);
+    }
 
     #[test]
     fn the_first_word_of_a_message_has_a_colour() {
