@@ -287,7 +287,7 @@ fn each_conflict_has_its_line_in_the_results() {
     let (_folder, dest) = package();
     let merge =
         merge(vec![conflict(Settled::Dest, "ConfigMap"), of_file(Severity::Info, "noted", "a.yaml")], Vec::new());
-    let told: Value = serde_yaml::from_str(&shown(&dest, &merge, Output::Results)).expect("YAML");
+    let told: Value = yaml_serde::from_str(&shown(&dest, &merge, Output::Results)).expect("YAML");
     let lines: Vec<_> = (0..2).map(|at| told["results"][at]["tags"]["krm-merge.dev/line"].as_str()).collect();
     assert_eq!((lines, &told["results"][1]["message"]), (vec![Some("6"), None], &"noted".into()), "{told:#}");
 }

@@ -568,6 +568,12 @@ mod tests {
             let pod = format!("apiVersion: v1\nkind: Pod\nspec: {{containers: [{{name: a, image: i, args: {args}}}]}}");
             assert_eq!(named(&pod, "spec.containers.args"), None, "{args}");
         }
+        let pod =
+            "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: i, args: [run, --a, b, --c=d, -e]}]}";
+        let [a, c, e] = ["--a", "--c", "-e"].map(str::to_owned);
+        let want =
+            [Named::No, Named::FlagBefore(a.clone()), Named::ValueOf(a), Named::FlagWithValue(c), Named::Flag(e)];
+        assert_eq!(named(pod, "spec.containers.args"), Some(want.to_vec()));
         assert!(BUILT_IN.iter().all(is_known), "each row is of a type that is known");
     }
 
