@@ -3,9 +3,12 @@
 //! Whoever lets a user decide a conflict records it like this, so that the next merge does not ask again. The rule is written by edits of the text, so
 //! comments and everything else stay.
 
+use std::collections::HashMap;
+
 use anyhow::{Result, anyhow, bail};
 use krm_merge::resource::Identity;
 use krm_tree::child::By;
+use krm_tree::leaves::{Leaves, hash};
 use krm_tree::limit::Budget;
 use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
@@ -171,10 +174,11 @@ fn joined<'a>(there: Option<NodeRef<'a>>, new: NodeRef<'a>) -> Option<Tree<'a>> 
     let Some(there) = there else { return Some(Tree::Node(new)) };
     let mut branch = Branch::of(there, By::Index);
     let mut further = Vec::new();
+    let known = ByPlace::of(there);
     for rule in new.elements() {
-        match there.elements().position(|old| is_for_the_same(old, rule)) {
-            Some(at) if same_take(there, at, rule) => {}
-            Some(at) => branch.entries[at].value = Some(Tree::Node(rule)),
+        match known.find(rule) {
+            Some((_, old)) if same_take(old, rule) => {}
+            Some((at, _)) => branch.entries[at].value = Some(Tree::Node(rule)),
             None => further.push(Entry::new(None, Tree::Node(rule))),
         }
     }
@@ -185,9 +189,9 @@ fn joined<'a>(there: Option<NodeRef<'a>>, new: NodeRef<'a>) -> Option<Tree<'a>> 
 /// The existing rules without these; `None` if none is left.
 fn without<'a>(there: Option<NodeRef<'a>>, rules: NodeRef<'a>) -> Option<Tree<'a>> {
     let there = there?;
-    let goes = |old: NodeRef<'_>| rules.elements().any(|rule| is_for_the_same(old, rule));
+    let go = ByPlace::of(rules);
     let mut branch = Branch::of(there, By::Index);
-    for (at, _) in there.elements().enumerate().filter(|(_, old)| goes(*old)) {
+    for (at, _) in there.elements().enumerate().filter(|(_, old)| go.find(*old).is_some()) {
         branch.entries[at].value = None;
     }
     branch.entries.iter().any(|entry| entry.value.is_some()).then(|| branch.into_tree())
@@ -196,7 +200,7 @@ fn without<'a>(there: Option<NodeRef<'a>>, rules: NodeRef<'a>) -> Option<Tree<'a
 /// The existing rules, with the new ones before the first that is for all places. What is there already is not put there again.
 fn before_all<'a>(there: Option<NodeRef<'a>>, new: NodeRef<'a>) -> Option<Tree<'a>> {
     let Some(there) = there else { return Some(Tree::Node(new)) };
-    let is_for_all = |rule: NodeRef<'_>| ["target", "path", "when"].into_iter().all(|field| rule.get(field).is_none());
+    let is_for_all = |rule: NodeRef<'_>| PLACE.into_iter().all(|field| rule.get(field).is_none());
     let is_new = |rule: &NodeRef<'a>| !there.elements().any(|old| same(old, *rule));
     let further: Vec<Entry<'a>> =
         new.elements().filter(is_new).map(|rule| Entry::new(None, Tree::Node(rule))).collect();
@@ -209,18 +213,44 @@ fn before_all<'a>(there: Option<NodeRef<'a>>, new: NodeRef<'a>) -> Option<Tree<'
     Some(branch.into_tree())
 }
 
-fn same_take(there: NodeRef<'_>, at: usize, rule: NodeRef<'_>) -> bool {
-    let old = there.elements().nth(at).and_then(|old| old.get("take"));
-    old.zip(rule.get("take")).is_some_and(|(old, new)| same(old, new))
+fn same_take(old: NodeRef<'_>, rule: NodeRef<'_>) -> bool {
+    old.get("take").zip(rule.get("take")).is_some_and(|(old, new)| same(old, new))
 }
+
+/// What a rule is for.
+const PLACE: [&str; 3] = ["target", "path", "when"];
 
 /// Whether two rules are for the same values of the same place.
 fn is_for_the_same(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
-    ["target", "path", "when"].into_iter().all(|field| match (one.get(field), other.get(field)) {
+    PLACE.into_iter().all(|field| match (one.get(field), other.get(field)) {
         (Some(one), Some(other)) => same(one, other),
         (None, None) => true,
         _ => false,
     })
+}
+
+/// The rules of a list by a hash of what they are for: there may be thousands.
+struct ByPlace<'a>(HashMap<u64, Vec<(usize, NodeRef<'a>)>>);
+
+impl<'a> ByPlace<'a> {
+    fn of(list: NodeRef<'a>) -> Self {
+        let mut all: HashMap<u64, Vec<(usize, NodeRef<'a>)>> = HashMap::new();
+        for (at, rule) in list.elements().enumerate() {
+            all.entry(Self::hash(rule)).or_default().push((at, rule));
+        }
+        Self(all)
+    }
+
+    /// The first rule for the same values of the same place, and its index.
+    fn find(&self, rule: NodeRef<'_>) -> Option<(usize, NodeRef<'a>)> {
+        let alike = self.0.get(&Self::hash(rule))?;
+        alike.iter().copied().find(|(_, other)| is_for_the_same(*other, rule))
+    }
+
+    fn hash(rule: NodeRef<'_>) -> u64 {
+        let leaves = |field| rule.get(field).map(|of| Leaves::of(of).hashes().iter().collect::<Vec<u64>>());
+        hash(PLACE.map(leaves))
+    }
 }
 
 #[cfg(test)]

@@ -38,30 +38,44 @@ pub struct When {
 const NEW: &str =
     "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n";
 
-/// The functionConfig with a rule that decides each conflict, in place of an earlier one for it. `take` is `Dest`, `Updated` or `Newest`; without it, the
-/// conflicts are open again. An empty functionConfig becomes a new one.
+/// What a user decided of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// The conflict.
+    pub case: ConflictCase,
+    /// Who wins: `Dest`, `Updated` or `Newest`; without it, the conflict is open again.
+    pub take: Option<String>,
+}
+
+/// The functionConfig with a rule for each decision, in place of an earlier one for the same conflict. An empty functionConfig becomes a new one.
 ///
 /// # Errors
 /// The text is not a functionConfig of a three-way merge, or `take` is none of the three.
-pub fn decide(function_config: &str, cases: Vec<ConflictCase>, take: Option<&str>) -> Result<String, String> {
+pub fn decide(function_config: &str, decisions: Vec<Decision>) -> Result<String, String> {
     let text = if function_config.trim().is_empty() { NEW } else { function_config }.to_owned();
-    let cases = cases.into_iter().map(Case::from);
-    let take = match take {
-        None => None,
-        Some("Dest") => Some(Take::Dest),
-        Some("Updated") => Some(Take::Updated),
-        Some("Newest") => Some(Take::Newest),
-        Some(other) => return Err(format!("`take` must be `Dest`, `Updated` or `Newest`, not \"{other}\"")),
-    };
-    let decided = match take {
-        Some(take) => {
-            let rules: Vec<Rule> = cases.map(|case| Rule { case, take }).collect();
-            recorded::with_rules("functionConfig", text, &rules)
-        }
-        None => recorded::without_rules("functionConfig", text, &cases.collect::<Vec<_>>()),
-    };
-    decided.map_err(|error| format!("{error:#}"))
+    let (mut rules, mut open) = (Vec::new(), Vec::new());
+    for Decision { case, take } in decisions {
+        let case = Case::from(case);
+        let take = match take.as_deref() {
+            None => {
+                open.push(case);
+                continue;
+            }
+            Some("Dest") => Take::Dest,
+            Some("Updated") => Take::Updated,
+            Some("Newest") => Take::Newest,
+            Some(other) => return Err(format!("`take` must be `Dest`, `Updated` or `Newest`, not \"{other}\"")),
+        };
+        rules.push(Rule { case, take });
+    }
+    let text = recorded::without_rules(NAME, text, &open);
+    let text = text.and_then(|text| recorded::with_rules(NAME, text, &rules));
+    text.map_err(|error| format!("{error:#}"))
 }
+
+/// The name of the functionConfig in messages.
+const NAME: &str = "functionConfig";
 
 impl From<Case> for ConflictCase {
     fn from(Case { target, path, when }: Case) -> Self {

@@ -5,10 +5,12 @@
 //!
 //! What is no resource is one document under its path, as for the plugin: the values of a chart, or a text alone that holds none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_merge::decision::ConflictView;
 use krm_merge::event::{self, Clash, Event, ResourceRef, Severity, What};
+use krm_merge::file_path::{self, RULES};
+use krm_merge::name::Name;
 use krm_merge::packages::{self, PackageSide};
 use krm_merge::resource::{Identity, Resource, are_in, is_kustomization};
 use krm_merge::role::Role;
@@ -20,7 +22,7 @@ use krm_merge_function::config::{Config, Given, Mode, Settings, Task};
 use krm_merge_function::function::{Job, Open, Texts};
 use krm_merge_function::recorded::Case;
 use krm_merge_function::results;
-use krm_schema::schema::{Types, files};
+use krm_schema::schema::{Inference, Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
@@ -177,9 +179,6 @@ pub fn merge(input: &MergeInput) -> MergeOutput {
 /// The fields of [`MergeInput`] in JSON.
 const FIELDS: &str = "dest, original, updated, source, functionConfig, mode";
 
-/// The name of the functionConfig in messages.
-const CONFIG: &str = "functionConfig";
-
 fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let mode = input.mode()?;
     let (side, is_given) = match mode {
@@ -190,11 +189,14 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
         let told = format!("`{side}` must be given; `{{}}` is a side without files");
         return Err(Box::new(Event::new(Severity::Error, told)));
     }
-    let text = input.function_config.clone().unwrap_or_default();
-    let unreadable = |error: krm_yaml::Error| Box::new(Event::unreadable(CONFIG, &error));
-    let document = Document::parse(text).map_err(unreadable)?;
+    let rules = input.rules().filter(|_| input.function_config.is_none());
+    let text = rules.or(input.function_config.as_deref()).unwrap_or_default();
+    let name = if rules.is_some() { format!("dest/{RULES}") } else { "functionConfig".to_owned() };
+    let unreadable = |error: krm_yaml::Error| Box::new(Event::unreadable(&name, &error));
+    let document = Document::parse(text.to_owned()).map_err(unreadable)?;
     let given = Given { mode: Some(mode), ..Given::default() };
     let mut config = match document.roots().find(|root| !root.is_null()) {
+        Some(root) if rules.is_some() => of_rules(root, mode),
         Some(root) => Config::read_with(root, given),
         None => Config::new(Task::of(mode), Settings::default()),
     }
@@ -271,7 +273,45 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
 }
 
+/// The functionConfig of a merge that has none but the rules of the package. In modes other than ThreeWay, only settings that all modes have count.
+fn of_rules(root: NodeRef<'_>, mode: Mode) -> Result<Config<'_>, krm_yaml::Error> {
+    let given = Given { mode: Some(Mode::ThreeWay), ..Given::default() };
+    let config = Config::read_with(root, given)?;
+    if config.mode() != Mode::ThreeWay || root.get("spec").is_none() || config.task.inputs().next().is_some() {
+        return Err(
+            root.error(format!("`{RULES}` must be a `Merge` of mode `ThreeWay`, with `spec`, and without sides"))
+        );
+    }
+    if mode == Mode::ThreeWay {
+        return Ok(config);
+    }
+    let spec = |field| root.at(&["spec", field]);
+    let settings = Settings {
+        new_elements: config.new_elements,
+        infer_merge_keys: spec("inferMergeKeys").map(|_| config.inference == Inference::On),
+        merge_keys: config.merge_keys,
+        openapi: spec("openapi").map(|at| (Name::Field("spec.openapi".to_owned()), at)),
+        limit: config.limit,
+    };
+    Config::new(Task::of(mode), settings)
+}
+
+/// The files of a side other than dest. The rules of a package are never taken from another side.
+fn of_others(files: Option<&Files>) -> BTreeMap<&str, &str> {
+    let mut all = files.map(Files::by_path).unwrap_or_default();
+    all.retain(|path, _| !path.rsplit('/').next().is_some_and(file_path::is_rules));
+    all
+}
+
 impl MergeInput {
+    /// The rules of the package that is merged into.
+    fn rules(&self) -> Option<&str> {
+        match &self.dest {
+            Files::Text(_) => None,
+            Files::ByPath(files) => files.get(RULES).map(String::as_str),
+        }
+    }
+
     /// Reads what a program gives. A field that is null is not given.
     ///
     /// # Errors
@@ -329,9 +369,9 @@ impl Packages {
         let role = if input.source.is_some() { "source" } else { "updated" };
         let updated = input.source.as_ref().or(input.updated.as_ref());
         Ok(Self {
-            original: package("original", input.original.as_ref())?,
-            updated: (role, package(role, updated)?),
-            dest: package("dest", Some(&input.dest))?,
+            original: package("original", of_others(input.original.as_ref()))?,
+            updated: (role, package(role, of_others(updated))?),
+            dest: package("dest", input.dest.by_path())?,
         })
     }
 
@@ -344,9 +384,8 @@ impl Packages {
     }
 }
 
-fn package(role: &str, files: Option<&Files>) -> Result<Package, Box<Event>> {
-    let files = files.map(Files::by_path).unwrap_or_default().into_iter();
-    let files = files.filter(|(path, text)| may_hold_resources(path, text));
+fn package(role: &str, files: BTreeMap<&str, &str>) -> Result<Package, Box<Event>> {
+    let files = files.into_iter().filter(|(path, text)| may_hold_resources(path, text));
     Package::of_files(files.map(|(path, text)| (path.to_owned(), text.to_owned()))).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
@@ -394,8 +433,7 @@ fn carried<'i>(
     combiner: &Combiner<'_>,
     are_plain: bool,
 ) -> Vec<(&'i str, Carried)> {
-    let [original, updated] =
-        [&input.original, &input.updated].map(|files| files.as_ref().map(Files::by_path).unwrap_or_default());
+    let [original, updated] = [&input.original, &input.updated].map(|files| of_others(files.as_ref()));
     let dest = input.dest.by_path();
     let of_resources = [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files);
     let of_resources = of_resources.iter().flatten().filter(|file| file.document.is_some() && !are_plain);
@@ -625,6 +663,42 @@ mod tests {
         let input = MergeInput::of(serde_json::from_str(json).expect("JSON")).expect("an input");
         let is_given = [input.original.is_some(), input.updated.is_some(), input.source.is_some()];
         assert_eq!((is_given, input.function_config, input.mode), ([true, false, false], None, None));
+    }
+
+    #[test]
+    fn the_rules_of_the_package_count_and_stay() {
+        let map =
+            |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{k: {value}}}\n");
+        let rules = |of: &str| format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {{{of}}}\n");
+        let files = |value: &str, of: &str| {
+            let files = [("a.yaml", map(value)), (RULES, rules(of))];
+            Files::ByPath(files.map(|(path, text)| (path.to_owned(), text)).into())
+        };
+        let of = |of: &str, config: Option<&str>| {
+            merge(&MergeInput {
+                original: Some(files("a", "mode: ThreeWay")),
+                updated: Some(files("b", "onConflict: Fail")),
+                dest: files("c", of),
+                function_config: config.map(rules),
+                ..MergeInput::default()
+            })
+        };
+        let taken = |output: &MergeOutput| output.conflicts[0].taken;
+        let output = of("rules: [{take: Updated}]", None);
+        assert_eq!((taken(&output), &output.files["a.yaml"]), (Some("updated"), &map("b")), "{:?}", output.results);
+        assert_eq!(output.files[RULES], rules("rules: [{take: Updated}]"));
+        assert_eq!(output.changes, [Change::Changed { path: "a.yaml".to_owned() }]);
+        assert_eq!(taken(&of("rules: [{take: Updated}]", Some("rules: [{take: Dest}]"))), Some("dest"));
+        let output = of("mode: TwoWay", None);
+        let told = &output.results[0];
+        assert_eq!((output.passed, told.place.file.as_deref()), (false, Some("dest/.krm-merge.yaml")), "{told:?}");
+        // Lists merge as the rules say, also in other modes.
+        let list = |names: &str| format!("apiVersion: e.com/v1\nkind: A\nmetadata: {{name: a}}\nl: [{names}]\n");
+        let keys = rules("mergeKeys: [{apiVersion: e.com/v1, kind: A, path: l, keys: [k]}]");
+        let dest = [("a.yaml".to_owned(), list("{k: 1, v: 1}")), (RULES.to_owned(), keys)];
+        let (dest, source) = (Files::ByPath(dest.into()), Some(Files::Text(list("{k: 2}"))));
+        let output = merge(&MergeInput { dest, source, ..MergeInput::default() });
+        assert_eq!(output.files["a.yaml"], list("{k: 1, v: 1}, {k: 2}"), "{:?}", output.results);
     }
 
     #[test]

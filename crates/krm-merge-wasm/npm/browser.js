@@ -71,13 +71,14 @@ export function run(resourceList) {
 
 export function decide(functionConfig, conflict, take) {
   mustBeText(functionConfig, "functionConfig");
-  if (take != null) mustBeText(take, "take");
-  const cases = [conflict].flat().map((one) => {
+  const decisions = [conflict].flat().map((one) => {
     must(isObject(one), "conflict", "a conflict of a merge, or a list of conflicts", one);
     if (!isObject(one.case)) throw new Error("the conflict must have a `case`: no rule can decide this one alone");
-    return one.case;
+    const winner = typeof take === "function" ? take(one) : take;
+    if (winner != null) mustBeText(winner, "take");
+    return { case: one.case, take: winner };
   });
-  return guarded(() => module.decide(functionConfig, cases, take ?? undefined), thrown);
+  return guarded(() => module.decide(functionConfig, decisions), thrown);
 }
 
 export function diff(before, after, path) {

@@ -129,11 +129,16 @@ export interface MarkedConflict {
 export function merge(input: MergeInput): MergeOutput;
 
 /**
- * The functionConfig with a rule that decides this conflict, or a rule for each of several, in place of an earlier one for it. Without `take`,
- * the conflicts are open again. An empty functionConfig becomes a new one. Comments stay. Throws if the text is not a functionConfig of a
- * three-way merge, or a conflict has no case. To decide many conflicts, give them in one list: each call reads and writes the whole text.
+ * The functionConfig with a rule that decides this conflict, or a rule for each of several, in place of an earlier one for it. `take` says who
+ * wins, or is asked about each conflict. Without it, the conflicts are open again. An empty functionConfig becomes a new one. Comments stay.
+ * Throws if the text is not a functionConfig of a three-way merge, or a conflict has no case. To decide many conflicts, give them in one list:
+ * each call reads and writes the whole text.
  */
-export function decide(functionConfig: string, conflict: DecidedConflict | readonly DecidedConflict[], take?: Take | null): string;
+export function decide<C extends DecidedConflict>(
+  functionConfig: string,
+  conflict: C | readonly C[],
+  take?: Take | null | ((conflict: C) => Take | null | undefined),
+): string;
 
 /** What `decide` needs of a conflict. */
 export type DecidedConflict = Pick<Conflict, "case">;

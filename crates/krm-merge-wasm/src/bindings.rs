@@ -1,7 +1,6 @@
 //! What `npm/browser.js` calls; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
 
 use js_sys::TypeError;
-use krm_json::decide::ConflictCase;
 use krm_json::files::Files;
 use krm_json::merge::MergeInput;
 use krm_merge_function::Verdict;
@@ -17,13 +16,12 @@ pub fn merge(input: JsValue) -> Result<JsValue, JsValue> {
     Ok(to_js(&krm_json::merge::merge(&input))?)
 }
 
-/// The functionConfig with a decision of some conflicts.
+/// The functionConfig with decisions.
 #[wasm_bindgen]
-pub fn decide(function_config: &str, cases: JsValue, take: Option<String>) -> Result<String, JsValue> {
+pub fn decide(function_config: &str, decisions: JsValue) -> Result<String, JsValue> {
     // Values of JavaScript are read by the names of the fields, so a field of another name shows only in JSON.
-    let cases: Vec<ConflictCase> =
-        serde_json::from_value(json("case", cases)?).map_err(|error| fault("case", &error))?;
-    Ok(krm_json::decide::decide(function_config, cases, take.as_deref()).map_err(|error| JsError::new(&error))?)
+    let decisions = serde_json::from_value(json("conflict", decisions)?).map_err(|error| fault("conflict", &error))?;
+    Ok(krm_json::decide::decide(function_config, decisions).map_err(|error| JsError::new(&error))?)
 }
 
 /// The KRM function.

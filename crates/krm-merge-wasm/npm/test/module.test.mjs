@@ -102,6 +102,7 @@ test("what the caller gets wrong is an error that names it", () => {
     [() => explain(3), "`type` must be a string, not number"],
     [() => explain("Pod", { a: 1 }), '`files["a"]` must be a string, not a number'],
     [() => decide("", { case: { target: {}, when: {} } }, 3), "`take` must be a string, not number"],
+    [() => decide("", { case: { target: {}, when: {} } }, () => 3), "`take` must be a string, not number"],
     [() => decide("", null, "Dest"), "`conflict` must be a conflict of a merge, or a list of conflicts, not null"],
   ]) assert.throws(work, { name: "TypeError", message });
   // A misspelled field of a case would decide more than the user did.
@@ -134,7 +135,14 @@ test("many conflicts are decided at once", () => {
   const begin = performance.now();
   const functionConfig = decide("", conflicts, "Updated");
   assert.ok(performance.now() - begin < 10_000);
-  // A new rule comes before those that are there.
+  // A new rule comes before those that are there, and the same one stays where it is.
+  const again = performance.now();
+  assert.equal(decide(functionConfig, conflicts, "Updated"), functionConfig);
+  const odd = ({ path }) => Number(path.slice("data.k".length)) % 2 === 1;
+  const mixed = decide(functionConfig, conflicts, (conflict) => (odd(conflict) ? "Dest" : null));
+  assert.ok(performance.now() - again < 10_000);
+  const left = merge({ ...many, functionConfig: mixed }).conflicts;
+  assert.deepEqual(left.map(({ open, taken }) => [open, taken]), left.map((one) => (odd(one) ? [false, "dest"] : [true, undefined])));
   assert.equal(decide(decide("", conflicts[1], "Updated"), conflicts[0], "Updated"), decide("", conflicts.slice(0, 2), "Updated"));
   assert.equal(merge({ ...many, functionConfig }).files[""], many.updated);
   assert.equal(merge({ ...many, functionConfig: decide(functionConfig, conflicts.slice(1)) }).conflicts.filter(({ open }) => open).length, 3999);
