@@ -3,8 +3,6 @@
 //! Whoever lets a user decide a conflict records it like this, so that the next merge does not ask again. The rule is written by edits of the text, so
 //! comments and everything else stay.
 
-use std::collections::HashMap;
-
 use anyhow::{Result, anyhow, bail};
 use krm_merge::resource::Identity;
 use krm_tree::child::By;
@@ -14,6 +12,7 @@ use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
 use krm_tree::tree::{Branch, Entry, Key, Tree};
+use krm_yaml::hashed::HashMap;
 use krm_yaml::{Document, NodeRef, plain_or_quoted, same};
 
 use crate::config::KIND;
@@ -234,7 +233,7 @@ struct ByPlace<'a>(HashMap<u64, Vec<(usize, NodeRef<'a>)>>);
 
 impl<'a> ByPlace<'a> {
     fn of(list: NodeRef<'a>) -> Self {
-        let mut all: HashMap<u64, Vec<(usize, NodeRef<'a>)>> = HashMap::new();
+        let mut all: HashMap<u64, Vec<(usize, NodeRef<'a>)>> = HashMap::default();
         for (at, rule) in list.elements().enumerate() {
             all.entry(Self::hash(rule)).or_default().push((at, rule));
         }

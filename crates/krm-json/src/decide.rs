@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use krm_merge_function::recorded::{self, Case, Rule, Take};
 use krm_tree::sides::Sides;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::files::{fields, must_be, no_field, text};
 
 /// What a rule must name to decide one conflict.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ConflictCase {
     /// The fields of the target.
     pub target: BTreeMap<String, String>,
@@ -20,8 +23,8 @@ pub struct ConflictCase {
 }
 
 /// The values that the sides must have, as JSON.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct When {
     /// Original's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,13 +42,64 @@ const NEW: &str =
     "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n";
 
 /// What a user decided of a conflict.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The conflict.
     pub case: ConflictCase,
     /// Who wins: `Dest`, `Updated` or `Newest`; without it, the conflict is open again.
     pub take: Option<String>,
+}
+
+impl Decision {
+    /// Reads what a program gives. A field that is null is not given.
+    ///
+    /// # Errors
+    /// A field has another name or type, or is missing. A case that lacks a field would decide more than the user did.
+    pub fn of(value: Value) -> Result<Self, String> {
+        let (mut case, mut take) = (None, None);
+        for (name, value) in fields("decision", value)? {
+            match name.as_str() {
+                "case" => case = Some(ConflictCase::of(value)?),
+                "take" => take = text(&name, value)?,
+                _ => return Err(no_field(&name, "decision", "case, take")),
+            }
+        }
+        Ok(Self { case: case.ok_or("`case` must be given")?, take })
+    }
+}
+
+impl ConflictCase {
+    fn of(value: Value) -> Result<Self, String> {
+        let (mut target, mut path, mut when) = (None, None, None);
+        for (name, value) in fields("case", value)? {
+            match name.as_str() {
+                "target" => target = Some(fields(&name, value)?),
+                "path" => path = text(&name, value)?,
+                "when" => when = Some(When::of(value)?),
+                _ => return Err(no_field(&name, "case", "target, path, when")),
+            }
+        }
+        let target = target.ok_or("`target` must be given")?.into_iter().map(|(name, value)| match value {
+            Value::String(text) => Ok((name, text)),
+            other => Err(must_be("a string", &name, &other)),
+        });
+        Ok(Self { target: target.collect::<Result<_, _>>()?, path, when: when.ok_or("`when` must be given")? })
+    }
+}
+
+impl When {
+    fn of(value: Value) -> Result<Self, String> {
+        let mut when = Self::default();
+        for (name, value) in fields("when", value)? {
+            match name.as_str() {
+                "original" => when.original = text(&name, value)?,
+                "updated" => when.updated = text(&name, value)?,
+                "dest" => when.dest = text(&name, value)?,
+                _ => return Err(no_field(&name, "`when` of a case", "original, updated, dest")),
+            }
+        }
+        Ok(when)
+    }
 }
 
 /// The functionConfig with a rule for each decision, in place of an earlier one for the same conflict. An empty functionConfig becomes a new one.

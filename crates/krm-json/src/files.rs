@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Texts by the paths of their files.
 pub type FilesByPath = BTreeMap<String, String>;
@@ -53,6 +53,34 @@ impl Files {
     pub fn to_owned(&self) -> FilesByPath {
         self.by_path().into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
     }
+}
+
+/// The fields of an object that a program gives as `name`.
+///
+/// # Errors
+/// It is something else.
+pub fn fields(name: &str, value: Value) -> Result<Map<String, Value>, String> {
+    match value {
+        Value::Object(fields) => Ok(fields),
+        other => Err(must_be("an object", name, &other)),
+    }
+}
+
+/// A text that a program gives as `name`, or `None` for null.
+///
+/// # Errors
+/// It is something else.
+pub fn text(name: &str, value: Value) -> Result<Option<String>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        other => Err(must_be("a string", name, &other)),
+    }
+}
+
+/// The error for a field of another name. `what` has these `fields`.
+pub fn no_field(name: &str, what: &str, fields: &str) -> String {
+    format!("`{name}` must be a field of the {what}: {fields}")
 }
 
 /// The error for something in the place of what must be there.

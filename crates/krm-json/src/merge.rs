@@ -33,7 +33,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decide::ConflictCase;
-use crate::files::{Files, FilesByPath, must_be};
+use crate::files::{Files, FilesByPath, fields, no_field, text};
 
 /// What is merged, and how.
 #[derive(Clone, Debug, Default)]
@@ -317,24 +317,20 @@ impl MergeInput {
     /// # Errors
     /// A field has another name or type, or dest is not given.
     pub fn of(value: Value) -> Result<Self, String> {
-        let Value::Object(fields) = value else { return Err(must_be("an object", "input", &value)) };
         let (mut input, mut dest) = (Self::default(), None);
-        for (name, value) in fields {
-            let given = Some(value).filter(|value| !value.is_null());
-            let files = |given: Option<Value>| given.map(|value| Files::of(&name, value)).transpose();
-            let text = |given: Option<Value>| match given {
-                None => Ok(None),
-                Some(Value::String(text)) => Ok(Some(text)),
-                Some(other) => Err(must_be("a string", &name, &other)),
+        for (name, value) in fields("input", value)? {
+            let files = |value: Value| match value {
+                Value::Null => Ok(None),
+                given => Files::of(&name, given).map(Some),
             };
             match name.as_str() {
-                "dest" => dest = files(given)?,
-                "original" => input.original = files(given)?,
-                "updated" => input.updated = files(given)?,
-                "source" => input.source = files(given)?,
-                "functionConfig" => input.function_config = text(given)?,
-                "mode" => input.mode = text(given)?,
-                _ => return Err(format!("`{name}` must be a field of the input: {FIELDS}")),
+                "dest" => dest = files(value)?,
+                "original" => input.original = files(value)?,
+                "updated" => input.updated = files(value)?,
+                "source" => input.source = files(value)?,
+                "functionConfig" => input.function_config = text(&name, value)?,
+                "mode" => input.mode = text(&name, value)?,
+                _ => return Err(no_field(&name, "input", FIELDS)),
             }
         }
         let dest = dest.ok_or("`dest` must be given; `{}` is a package without files")?;

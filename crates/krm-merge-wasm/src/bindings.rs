@@ -1,6 +1,7 @@
 //! What `npm/browser.js` calls; `npm/index.d.ts` says what goes in and out. Each function turns values of JavaScript into ours, and back.
 
 use js_sys::TypeError;
+use krm_json::decide::Decision;
 use krm_json::files::Files;
 use krm_json::merge::MergeInput;
 use krm_merge_function::Verdict;
@@ -16,11 +17,15 @@ pub fn merge(input: JsValue) -> Result<JsValue, JsValue> {
     Ok(to_js(&krm_json::merge::merge(&input))?)
 }
 
-/// The functionConfig with decisions.
+/// The functionConfig with decisions: a list of cases, each with who wins.
 #[wasm_bindgen]
 pub fn decide(function_config: &str, decisions: JsValue) -> Result<String, JsValue> {
-    // Values of JavaScript are read by the names of the fields, so a field of another name shows only in JSON.
-    let decisions = serde_json::from_value(json("conflict", decisions)?).map_err(|error| fault("conflict", &error))?;
+    let all = match json("conflict", decisions)? {
+        Value::Array(all) => all,
+        one => vec![one],
+    };
+    let decisions =
+        all.into_iter().map(Decision::of).collect::<Result<_, _>>().map_err(|error| TypeError::new(&error))?;
     Ok(krm_json::decide::decide(function_config, decisions).map_err(|error| JsError::new(&error))?)
 }
 
@@ -65,13 +70,9 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// What the caller gives, as JSON; `undefined` is null.
+/// What the caller gives, as JSON; `undefined` is null. Values of JavaScript are read by the names of fields, so a field of another name shows only here.
 fn json(name: &str, value: JsValue) -> Result<Value, TypeError> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| fault(name, &error))
-}
-
-fn fault(name: &str, error: &dyn std::fmt::Display) -> TypeError {
-    TypeError::new(&format!("`{name}`: {error}"))
+    serde_wasm_bindgen::from_value(value).map_err(|error| TypeError::new(&format!("`{name}`: {error}")))
 }
 
 fn to_js(value: &impl Serialize) -> Result<JsValue, JsError> {

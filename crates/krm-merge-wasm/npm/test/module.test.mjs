@@ -107,9 +107,9 @@ test("what the caller gets wrong is an error that names it", () => {
   ]) assert.throws(work, { name: "TypeError", message });
   // A misspelled field of a case would decide more than the user did.
   for (const [one, message] of [
-    [{ target: {}, wehn: {} }, /unknown field `wehn`/],
-    [{ target: {}, when: { orignal: "1" } }, /unknown field `orignal`/],
-    [{ when: {} }, /missing field `target`/],
+    [{ target: {}, wehn: {} }, /`wehn` must be a field of the case: target, path, when/],
+    [{ target: {}, when: { orignal: "1" } }, /`orignal` must be a field of the `when` of a case: original, updated, dest/],
+    [{ when: {} }, /`target` must be given/],
   ]) assert.throws(() => decide("", { case: one }, "Dest"), { name: "TypeError", message });
   assert.throws(() => merge({ dest: () => "" }), TypeError);
   const { passed, files } = merge({ original: dest, updated: undefined, dest });
