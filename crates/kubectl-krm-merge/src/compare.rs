@@ -14,7 +14,7 @@ use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::held::Held;
 use krm_folders::side::{Side, SidePart, paths};
-use krm_merge::resource::{Located, Origin, Resource};
+use krm_merge::resource::Resource;
 use krm_merge_core::diff::diff as change_between;
 use krm_merge_core::policy::Renames;
 use krm_merge_function::results::{Json, to_yaml};
@@ -26,12 +26,12 @@ use krm_show::output::{indented, name_of};
 use krm_show::screen::{self, Page, Reader};
 use krm_tree::limit::{Budget, Limit};
 use krm_words::Word;
+use krm_yaml::NodeRef;
 use krm_yaml::shown as escaped;
-use krm_yaml::{Document, NodeRef};
 
 use crate::cli::{Compared, Diff};
 use crate::difference::differences;
-use crate::pairs::{Pair, pairs};
+use crate::pairs::{Pair, others, pairs, unnamed};
 use crate::plain::{Kind, Plain, PlainDocument, PlainFile};
 use crate::setting;
 use crate::upgrade;
@@ -71,18 +71,12 @@ pub fn diff(args: &Diff) -> Result<End> {
 /// The resources of a side, and the documents of its files without resources. `at` is the number of the side.
 fn resources<'s>(side: &'s Side, plain: &'s [PlainDocument], at: usize) -> Vec<Resource<'s>> {
     let mut all: Vec<Resource<'s>> = side.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
-    let mut read = |path: &'s str, name: &str, root: NodeRef<'s>| {
-        let origin = Origin::File { name: name.to_owned(), item: None };
-        let path = Some(path);
-        all.push(Resource { path, relative_path: path, located: Located::ByFile, ..Resource::read(root, origin) });
-    };
-    // A document of a file with resources may be a list or a scalar.
     for held in &side.files {
-        let others = held.document().into_iter().flat_map(Document::roots).filter(|root| !root.is_map());
-        others.filter(|root| !root.is_null()).for_each(|root| read(&held.path, &held.name, root));
+        all.extend(held.document().into_iter().flat_map(|document| others(document, &held.path, &held.name)));
     }
     for PlainDocument { path, names, texts } in plain {
-        texts[at].roots().filter(|root| !root.is_null()).for_each(|root| read(path, &names[at], root));
+        let roots = texts[at].roots().filter(|root| !root.is_null());
+        all.extend(roots.map(|root| unnamed(root, path, &names[at])));
     }
     all
 }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use krm_merge::resource::{Identity, Resource};
+use krm_merge::resource::{Identity, Located, Origin, Resource};
+use krm_yaml::{Document, NodeRef};
 
 /// A resource in two states; at least one of them has it.
 #[derive(Clone, Debug)]
@@ -46,11 +47,20 @@ pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>
     pairs
 }
 
+/// The documents of a file that are lists or scalars, which may stand beside resources. They have no identity.
+pub fn others<'a>(document: &'a Document<'_>, path: &'a str, name: &'a str) -> impl Iterator<Item = Resource<'a>> {
+    document.roots().filter(|root| !root.is_map() && !root.is_null()).map(move |root| unnamed(root, path, name))
+}
+
+/// A document without an identity: only its file and its order say which one it is.
+pub fn unnamed<'a>(root: NodeRef<'a>, path: &'a str, name: &str) -> Resource<'a> {
+    let origin = Origin::File { name: name.to_owned(), item: None };
+    Resource { path: Some(path), relative_path: Some(path), located: Located::ByFile, ..Resource::read(root, origin) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::resource::{Located, Origin};
-    use krm_yaml::Document;
 
     /// The pairs of resources that are given as `name@path`.
     fn paired(old: &[&'static str], new: &[&'static str]) -> Vec<String> {

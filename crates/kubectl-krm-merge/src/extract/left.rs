@@ -19,7 +19,7 @@ use krm_yaml::{Document, NodeRef, extent as lines_of, same, shown};
 use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::difference::{Difference, What, differences};
-use crate::pairs::{Pair, pairs};
+use crate::pairs::{Pair, others, pairs};
 
 /// A remaining difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,8 +255,13 @@ fn of_values(merged: &LeftFiles, dest: &Side, types: &Types<'_>, mode: Mode) -> 
         };
         let placed = |resource| Resource { origin: origin(), path: place, relative_path: place, located, ..resource };
         made.extend(resources.into_iter().map(placed));
+        made.extend(others(document, path, path));
     }
-    let in_dest = dest.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
+    let mut in_dest: Vec<Resource<'_>> =
+        dest.resources(SidePart::Role).into_iter().map(|(_, resource)| resource).collect();
+    for held in &dest.files {
+        in_dest.extend(held.document().into_iter().flat_map(|document| others(document, &held.path, &held.name)));
+    }
     let mut all = of_plain_files(merged, dest)?;
     for pair in pairs(made, in_dest) {
         match (&pair.old, &pair.new) {
@@ -334,8 +339,10 @@ impl LeftTexts<'_> {
     fn differences(&self, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
         let origin = || Origin::File { name: self.name.to_owned(), item: None };
         let [made, dest] = [self.made, self.dest].map(|document| {
-            let all = self.held.resources_of(document);
-            all.map(|resource| Resource { origin: origin(), ..resource }).collect::<Vec<Resource<'_>>>()
+            let all = self.held.resources_of(document).map(|resource| Resource { origin: origin(), ..resource });
+            let mut all: Vec<Resource<'_>> = all.chain(others(document, &self.held.path, self.name)).collect();
+            all.sort_by_key(|resource| resource.node().start());
+            all
         });
         let mut all = Vec::new();
         let mut told: Vec<Range<usize>> = Vec::new();

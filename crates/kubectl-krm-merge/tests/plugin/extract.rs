@@ -193,6 +193,30 @@ fn whole_resources_can_be_beyond_a_patch_too() {
 }
 
 #[test]
+fn a_document_that_is_a_list_or_a_scalar_is_no_less_a_difference() {
+    let with = |other: &str| format!("{}{other}", map("a", &[("x", "'1'")]));
+    for (original, dest, line) in [
+        ("---\n- a\n", "---\n- b\n", 8),
+        ("---\na\n", "---\nb\n", 8),
+        ("", "---\n- b\n", 8),
+        ("---\n- a\n", "", 8),
+        ("---\n- a\n---\n- b\n", "---\n- a\n---\n- c\n", 10),
+    ] {
+        let folder = Folder::with(&[("original/a.yaml", &with(original)), ("dest/a.yaml", &with(dest))]);
+        for extent in [&[][..], &["--values"]] {
+            let told = folder.run(&[&["extract", "original", "dest"], extent].concat()).failed(1);
+            let want =
+                format!("a.yaml:{line}: a patch names a resource by apiVersion, kind and name, and this document");
+            assert!(told.starts_with("error: ") && told.contains(&want), "{extent:?}: {told}");
+            assert!(told.ends_with("a patch cannot express 1 difference\n"), "{extent:?}: {told}");
+        }
+    }
+    // What is only written otherwise is no difference in values.
+    let folder = Folder::with(&[("original/a.yaml", &with("---\n- a\n")), ("dest/a.yaml", &with("---\n[\"a\"]\n"))]);
+    assert_eq!(folder.run(&["extract", "--values", "original", "dest"]).passed(), "");
+}
+
+#[test]
 fn each_state_of_real_packages_becomes_each_other_one_or_it_is_said_why_not() {
     let packages = fs::read_dir(root().join("tests/upgrades")).expect("a folder");
     let mut made = 0;
