@@ -6,17 +6,19 @@
 
 use std::collections::BTreeMap;
 
-use krm_merge::package::{FileChange, FileFault, FileMerge, Files, NewResource, TextFile};
-use krm_merge::resource::{Origin, Resource};
+use krm_package::package::{FileChange, FileFault, FileMerge, Files, NewResource, TextFile};
+use krm_package::resource::{Origin, Resource};
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
 use krm_yaml::{Document, Error, NodeRef};
 
-use crate::config::Config;
-use crate::function::{Job, Output, Texts, Verdict, Written, edited_by};
+use crate::function::{Output, edited_by};
 use crate::resource_list::ResourceList;
-use crate::results;
-use krm_merge::event::{Event, Severity};
+use krm_job::config::Config;
+use krm_job::event::{Event, Severity};
+use krm_job::job::{Job, Texts, Written};
+use krm_job::results;
+use krm_job::results::Verdict;
 
 /// The name of the documents in messages.
 const STDIN: &str = "stdin";

@@ -1,7 +1,6 @@
 //! The KRM function: reads a ResourceList, merges its items as its functionConfig says, and writes it again.
 //!
-//! The merge itself is the crate `krm_merge`. This crate has everything around it: the envelope, the configuration, the roles, and the
-//! results. [`run`] is the whole function, text in and text out:
+//! The merge itself is the crate `krm_job`. This crate has what is around it: the envelope, the JSON of the results, and the program. [`run`] is the whole function, text in and text out:
 //!
 //! ```
 //! let stdin = "\
@@ -37,20 +36,9 @@ pub mod exec_plugin;
 
 pub mod function;
 
-pub mod carried;
-
-pub mod roles;
-
-pub mod config;
-pub mod recorded;
-
-pub mod marked;
 pub mod resource_list;
 
 pub mod results;
 
-pub mod explained;
-
-pub mod line_end;
-
-pub use function::{Output, Verdict, edited, run};
+pub use function::{Output, edited, run};
+pub use krm_job::results::Verdict;

@@ -11,7 +11,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_yaml::shown;
 
 use crate::exec_plugin;
-use crate::function::{Output, Verdict, edited};
+use crate::function::{Output, edited};
+use krm_job::results::Verdict;
 
 const USAGE: &str = include_str!("usage.txt");
 

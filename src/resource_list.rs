@@ -3,17 +3,16 @@
 //! Keys may come in any order, and unknown fields stay. Output is the input text with edits: only the changes to the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use krm_merge::list::{self, ListPart, Listed};
-use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge_core::host::is_transport;
+use krm_package::list::{self, ListPart, Listed};
+use krm_package::resource::{Located, Origin, Resource};
 use krm_tree::child::By;
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::splice::{self, Unwritable};
 use krm_tree::tree::{Branch, Entry, Key, Layout, Tree};
 use krm_yaml::{Document, Error, NodeRef, Place, Position, Style, TextEdits};
 
-use crate::results;
-use krm_merge::event::Event;
+use krm_job::event::Event;
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -50,7 +49,7 @@ impl<'a> ResourceList<'a> {
             let at = root.get("apiVersion").unwrap_or(root);
             return Err(at.error(format!(
                 "`apiVersion` of a ResourceList must be {}, not \"{}\"",
-                crate::config::one_of(&VERSIONS),
+                krm_job::config::one_of(&VERSIONS),
                 text("apiVersion")
             )));
         }
@@ -152,7 +151,7 @@ impl<'a> ResourceList<'a> {
         // that is the same.
         let of_results = match results {
             [] => None,
-            results => Some(Document::parse(results::to_yaml(results, |_| None, &budget)?).map_err(in_stdin)?),
+            results => Some(Document::parse(crate::results::to_yaml(results, |_| None, &budget)?).map_err(in_stdin)?),
         };
         let is_usual = |document: &Document<'_>| document.is_simple() && splice::has_usual_layout(self.root, &budget);
         let layout = if of_results.as_ref().is_some_and(is_usual) { Layout::Value } else { Layout::Host };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use yaml_serde::Value as Yaml;
 use yaml_serde::value::{Tag, TaggedValue};
 
-use krm_merge::event::{Event, Field, File, ResourceRef, Severity, Value, What};
+use krm_job::event::{Event, Field, File, ResourceRef, Severity, Value};
 
 /// The tag with the kind of a result, for programs: for example a conflict, or a move.
 const REASON: &str = "krm-merge.dev/reason";
@@ -95,88 +95,4 @@ pub fn yaml_of(value: &Value) -> Yaml {
 pub fn to_yaml(results: &[Event], line: impl Fn(&Event) -> Option<usize>, budget: &Budget) -> Result<String, Exceeded> {
     let results: Vec<_> = results.iter().map(|result| Json::of(result, line(result))).collect();
     budget.written(Written::Results, |out| yaml_serde::to_writer(out, &BTreeMap::from([("results", &results)])))
-}
-
-/// The size of a result in bytes, without the values, which come off the budget when they are read.
-fn size(event: &Event) -> usize {
-    let of_field = event.field.as_ref().map_or(0, |f| f.path.len());
-    let of_resource = event
-        .resource_ref
-        .as_ref()
-        .map_or(0, |r| [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>());
-    let of_file = event.file.as_ref().map_or(0, |f| f.path.len());
-    let of_place = event.clash().map_or(0, |clash| krm_words::place(clash).len());
-    krm_words::message(event).len() + of_field + of_resource + of_file + of_place
-}
-
-/// The results of a run so far, as many as the budget allows.
-#[derive(Debug)]
-pub struct Results<'b> {
-    all: Vec<Event>,
-    budget: &'b Budget,
-}
-
-impl<'b> Results<'b> {
-    /// An empty list of results.
-    pub fn new(budget: &'b Budget) -> Self {
-        Self { all: Vec::new(), budget }
-    }
-
-    /// The budget that the values of results come off.
-    pub fn budget(&self) -> &'b Budget {
-        self.budget
-    }
-
-    /// Adds results.
-    ///
-    /// # Errors
-    /// They take more than is left of the budget.
-    pub fn tell(&mut self, results: impl IntoIterator<Item = Event>) -> Result<(), Box<Event>> {
-        for result in results {
-            self.budget.take(size(&result));
-            if let Err(exceeded) = self.budget.check(Written::Results) {
-                let told = Event::new(Severity::Error, exceeded.to_string());
-                return Err(Box::new(Event { resource_ref: result.resource_ref, file: result.file, ..told }));
-            }
-            self.all.push(result);
-        }
-        Ok(())
-    }
-
-    /// Adds results that are already counted in the same budget.
-    pub fn append(&mut self, more: impl IntoIterator<Item = Event>) {
-        self.all.extend(more);
-    }
-
-    /// How many results match.
-    pub fn count(&self, is_meant: impl Fn(&Event) -> bool) -> usize {
-        self.all.iter().filter(|result| is_meant(result)).count()
-    }
-
-    /// All of them.
-    pub fn into_vec(self) -> Vec<Event> {
-        self.all
-    }
-}
-
-/// The results of a run as they are told: worst first, and what someone must decide, then by file, resource and place, so that kpt shows the
-/// important ones. A run that fails did nothing, so nothing is told as done.
-pub fn finish(results: &mut Vec<Event>) {
-    if results.iter().any(|result| result.severity == Severity::Error) {
-        results.retain(|result| !result.what.is_done());
-    }
-    let key = |r: &Event| {
-        let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
-        (
-            // A wrong original makes conflicts that are none, and a host may show only the first results.
-            !matches!(r.what, What::OtherOriginal { .. }),
-            r.severity,
-            !r.is_open(),
-            r.file.as_ref().map(|f| (f.path.clone(), f.index)),
-            of(&r.resource_ref),
-            r.field.as_ref().map(|f| f.path.clone()),
-            r.is_conflict(),
-        )
-    };
-    results.sort_by_cached_key(key);
 }

@@ -1,10 +1,10 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
-use krm_merge::event::{Counts, Event};
-use krm_merge::resource::{Origin, Resource};
-use krm_merge::role::Role;
-use krm_merge_function::config::Config;
-use krm_merge_function::function::{Item, Job, Texts};
+use krm_job::config::Config;
+use krm_job::event::{Counts, Event};
+use krm_job::job::{Item, Job, Texts};
+use krm_job::role::Role;
+use krm_package::resource::{Origin, Resource};
 use krm_tree::limit::Budget;
 use krm_yaml::{Document, TextEdits};
 

@@ -190,7 +190,7 @@ fn the_catalog_lists_every_example() {
     let mut listed: Vec<String> = listed.map(|e| e.string().rsplit('/').next().expect("a name").to_owned()).collect();
     listed.sort();
     assert_eq!(listed, examples().iter().map(|e| name(e).to_owned()).collect::<Vec<_>>());
-    let definition = krm_merge_function::config::definition();
+    let definition = krm_job::config::definition();
     let version = &definition["spec"]["versions"][0];
     let pages = version["examples"].as_array().expect("examples").iter().filter_map(Value::as_str);
     let names: Vec<&str> = pages.filter_map(|page| page.strip_suffix("/README.md")?.rsplit('/').next()).collect();
@@ -229,7 +229,7 @@ fn the_function_s_own_page_and_the_reference_name_every_field() {
             }
         }
     }
-    let schema = krm_merge_function::config::openapi_schema().to_value();
+    let schema = krm_job::config::openapi_schema().to_value();
     let mut all = Vec::new();
     names(&schema, &mut all);
     assert!(all.len() > 30, "{all:?}");

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use krm_merge_function::config::Config;
+use krm_job::config::Config;
 use krm_merge_function::run;
 use krm_yaml::Document;
 use serde_json::{Value, json};
@@ -20,8 +20,8 @@ use schema::takes;
 fn function_yaml_is_derived_from_the_types() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("functions/merge/function.yaml");
     let want = format!(
-        "# Derived from the types in src/config.rs; remade by `KRM_MERGE_WRITE=1 cargo test --test function_yaml`.\n{}",
-        yaml_serde::to_string(&krm_merge_function::config::definition()).expect("YAML")
+        "# Derived from the types in crates/krm-job/src/config.rs; remade by `KRM_MERGE_WRITE=1 cargo test --test function_yaml`.\n{}",
+        yaml_serde::to_string(&krm_job::config::definition()).expect("YAML")
     );
     if std::env::var_os("KRM_MERGE_WRITE").is_some() {
         std::fs::write(&path, &want).expect("written");
@@ -31,7 +31,7 @@ fn function_yaml_is_derived_from_the_types() {
 
 #[test]
 fn the_schema_names_every_field_and_every_value() {
-    let schema = krm_merge_function::config::openapi_schema().to_value();
+    let schema = krm_job::config::openapi_schema().to_value();
     let spec = &schema["properties"]["spec"]["properties"];
     let mut fields: Vec<&str> = spec.as_object().expect("fields").keys().map(String::as_str).collect();
     fields.sort_unstable();
@@ -152,7 +152,7 @@ const BEYOND_THE_SCHEMA: [&str; 2] = ["must be a regular expression", "must be a
 
 #[test]
 fn schema_and_code_take_the_same_in_every_field_of_every_role() {
-    let schema = krm_merge_function::config::openapi_schema().to_value();
+    let schema = krm_job::config::openapi_schema().to_value();
     let values = [
         json!(null),
         json!(true),

@@ -20,7 +20,7 @@ const SIDES: [&str; 3] = ["source", "original", "updated"];
 
 /// The schema of a functionConfig.
 fn function_config() -> Value {
-    let mut schema = krm_merge_function::config::json_schema().to_value();
+    let mut schema = krm_job::config::json_schema().to_value();
     schema["title"] = json!("functionConfig of krm-merge");
     schema["examples"] = json!([
         {"apiVersion": "krm-merge.dev/v1alpha1", "kind": "Merge", "metadata": {"name": "overlay"}, "spec": {"mode": "TwoWay", "source": [{"path": "overlay/"}]}},
@@ -31,7 +31,7 @@ fn function_config() -> Value {
 
 /// The schema of a `.krm-merge.yaml`: a functionConfig without sides, which may leave out the mode.
 fn rules() -> Value {
-    let mut schema = krm_merge_function::config::json_schema().to_value();
+    let mut schema = krm_job::config::json_schema().to_value();
     schema["title"] = json!(".krm-merge.yaml");
     schema["description"] = json!("How a package or a repository merges, and where a package comes from.");
     let spec = &mut schema["properties"]["spec"];

@@ -5,7 +5,7 @@
 mod render;
 mod support;
 
-use krm_merge::event::to_value;
+use krm_job::event::to_value;
 use krm_merge_function::results::yaml_of;
 use krm_tree::child::By;
 use krm_tree::limit::Budget;

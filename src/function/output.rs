@@ -1,6 +1,7 @@
 //! [`Output`]: what the function gives back, and whether it went through.
 
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
+use krm_job::results::Verdict;
 use krm_words::next_step;
 
 /// The output of the function.
@@ -14,15 +15,6 @@ pub struct Output<Text = String> {
     pub verdict: Verdict,
 }
 
-/// Whether a run went through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No result is an error: exit 0.
-    Passed,
-    /// Some result is an error, and the items are unchanged: exit 1.
-    Failed,
-}
-
 impl<Text> Output<Text> {
     /// The output with this text, and with the stderr and the exit code that the results call for. If a conflict stops the run, stderr also
     /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
@@ -32,11 +24,6 @@ impl<Text> Output<Text> {
         let excerpt = |r: &Event| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
         let lines = shown.flat_map(|r| [vec![krm_words::line(r)], excerpt(r)].concat());
         let stderr = lines.chain(stop.map(next_step)).collect();
-        Self { stdout, stderr, verdict: verdict(results) }
+        Self { stdout, stderr, verdict: Verdict::of(results) }
     }
-}
-
-/// Whether a run with these results went through.
-pub(super) fn verdict(results: &[Event]) -> Verdict {
-    if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }

@@ -1,6 +1,6 @@
 //! ResourceLists from readable pieces, and what is in the texts that come back.
 
-use krm_merge::event::to_value;
+use krm_job::event::to_value;
 use krm_merge_function::results::yaml_of;
 use krm_tree::limit::Budget;
 use krm_yaml::{Document, Kind, NodeRef, quoted_json};

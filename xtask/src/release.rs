@@ -19,14 +19,16 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 18] = [
     "krm-names",
     "krm-yaml",
     "krm-tree",
     "krm-schema",
     "krm-merge-core",
-    "krm-merge",
+    "krm-package",
+    "krm-job",
     "krm-words",
+    "krm-merge",
     "krm-merge-function",
     "krm-json",
     "krm-files",

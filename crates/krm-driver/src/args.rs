@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use krm_merge_function::marked::Answer;
+use krm_job::marked::Answer;
 
 /// The files that git merges by field, as patterns of `.gitattributes`.
 pub const PATTERNS: [&str; 4] = ["*.yaml", "*.yml", "Kptfile", "Kustomization"];

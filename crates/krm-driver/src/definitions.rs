@@ -19,8 +19,8 @@ use std::process::Stdio;
 use krm_files::made;
 use krm_folders::held::parse;
 use krm_git::program::{In, git};
-use krm_merge::list;
-use krm_merge::resource::{Origin, Resource};
+use krm_package::list;
+use krm_package::resource::{Origin, Resource};
 use krm_yaml::{Document, NodeRef};
 
 /// The first line of the kept file.

@@ -3,19 +3,19 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use krm_merge::composed::left;
-use krm_merge::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_merge::documents::{Item, ended};
-use krm_merge::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
-use krm_merge::package::{
-    Becomes, Conflict, Decided as Settled, FileOrder, Member, MergedResource, members_of_file, orders,
-};
-use krm_merge::resource::Resource;
-use krm_merge::role::Role;
-use krm_merge::rules::Rules;
+use krm_job::decision::{ConflictView, Decision, Decisions, Ruling};
+use krm_job::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
+use krm_job::role::Role;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_core::review::{Reviewed, review};
 use krm_merge_core::warning::{Notice, Warning};
+use krm_package::composed::left;
+use krm_package::documents::{Item, ended};
+use krm_package::package::{
+    Becomes, Conflict, Decided as Settled, FileOrder, Member, MergedResource, members_of_file, orders,
+};
+use krm_package::resource::Resource;
+use krm_package::rules::Rules;
 use krm_tree::limit::Kind;
 use krm_tree::links;
 use krm_tree::path::FieldPath;

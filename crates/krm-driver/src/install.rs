@@ -14,7 +14,7 @@ use krm_files::walk::{c_quoted, path_of, shown};
 use krm_folders::end::End;
 use krm_git::program::{self, In};
 use krm_git::tracked;
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 use krm_show::args::Color;
 use krm_show::screen::{self, Page, Reader};
 use krm_words::Word;

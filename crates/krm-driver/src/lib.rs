@@ -2,7 +2,7 @@
 //!
 //! git merges by line. So changes to neighbouring lines are in conflict, and so are two additions to one list. [`driver::drive`] merges Kubernetes
 //! YAML by field, also without a name, and leaves every other file to git. [`mark::merge`] writes the conflicts of a package between the same
-//! markers, and [`resolve::resolve`] reads those of any tool as [`Marked`](krm_merge_function::marked::Marked).
+//! markers, and [`resolve::resolve`] reads those of any tool as [`Marked`](krm_job::marked::Marked).
 //!
 //! It never takes a side without being told to, and a text with markers holds each line of both sides. It is never worse than git: where it gives up,
 //! git's own merge stands.

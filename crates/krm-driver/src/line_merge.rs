@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use krm_merge::package::Conflict;
-use krm_merge::resource::{Identity, Resource};
 use krm_merge_core::refine::has_twins;
+use krm_package::package::Conflict;
+use krm_package::resource::{Identity, Resource};
 use krm_tree::child::Value as _;
 use krm_tree::sides::Sides;
 use krm_tree::tree::{Branch, Tree, View};

@@ -15,12 +15,12 @@ use krm_folders::change::{Change, Made};
 use krm_folders::held::{Content, Held};
 use krm_folders::merge::{self, Conflicts, Merge, Open, Stop};
 use krm_folders::side::Side;
-use krm_merge::event::{Event, ResourceRef, What};
-use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::role::Role;
-use krm_merge_function::carried;
-use krm_merge_function::config::Config;
-use krm_merge_function::results;
+use krm_job::carried;
+use krm_job::config::Config;
+use krm_job::event::{Event, ResourceRef, What};
+use krm_job::results;
+use krm_job::role::Role;
+use krm_package::resource::{Identity, Origin, Resource};
 use krm_tree::sides::{Side as Version, Sides};
 use krm_tree::tree::Pick;
 use krm_yaml::secret::Secret;
@@ -33,7 +33,7 @@ use crate::choices::{Lines, Parted, parts};
 use crate::hunks::Finer;
 use crate::marks::{Marks, Style};
 use crate::part::{Choice, Grain, Part};
-use krm_merge_function::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
+use krm_job::marked::{Conflict, DELETED, Marked, OF_SECRET, bare};
 
 /// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;

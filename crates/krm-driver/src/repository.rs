@@ -14,16 +14,16 @@ use krm_files::temporary::TemporaryFolder;
 use krm_files::walk;
 use krm_folders::config_file::ConfigFile;
 use krm_git::program::{In, git};
-use krm_merge::file_path::RULES;
-use krm_merge::resource::Resource;
+use krm_job::config::{Config, Mode, Settings, Task};
 use krm_merge_core::policy::OnConflict;
-use krm_merge_function::config::{Config, Mode, Settings, Task};
+use krm_names::file_path::RULES;
+use krm_package::resource::Resource;
 use krm_schema::schema::{Inference, Types};
 use krm_words::counted;
 use krm_yaml::Document;
 
 use crate::definitions::{Definitions, Index, definitions};
-use krm_merge_function::marked::has_markers;
+use krm_job::marked::has_markers;
 
 /// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use crate::held::Held;
 use crate::side::{Root, Side};
-use krm_merge::event::{Event, File, What};
-use krm_merge::resource::Identity;
-use krm_merge::role::Role;
+use krm_job::event::{Event, File, What};
+use krm_job::role::Role;
+use krm_package::resource::Identity;
 
 /// One warning for each folder in dest that looks like a release, and one for a folder that has the package.
 pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Event> {

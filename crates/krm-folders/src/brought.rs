@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use crate::change::Change;
 use crate::held::Held;
 use crate::side::{Side, SidePart};
-use krm_merge::event::{Event, File, What};
-use krm_merge::file_path;
-use krm_merge::resource::{Identity, Resource};
-use krm_merge::role::Role;
+use krm_job::event::{Event, File, What};
+use krm_job::role::Role;
+use krm_names::file_path;
+use krm_package::resource::{Identity, Resource};
 
 /// One warning for each such file that changes, and for each such resource that is new in updated.
 pub fn warnings(given: &[(Role, Vec<Side>)], changes: &[Change]) -> Vec<Event> {

@@ -28,10 +28,10 @@ use crate::held::{Content, Held};
 use crate::side::{Root, Side, paths};
 use anyhow::Result;
 use krm_files::walk::Tree;
-use krm_merge::event::{self, Event, What, WhyUnread};
-use krm_merge::name::Name;
-use krm_merge::role::Role;
-use krm_merge_function::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
+use krm_job::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
+use krm_job::event::{self, Event, What, WhyUnread};
+use krm_job::name::Name;
+use krm_job::role::Role;
 use krm_yaml::Document;
 
 /// The result for the files that hold no resources.

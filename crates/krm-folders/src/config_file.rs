@@ -10,10 +10,10 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::regular;
 use krm_files::walk::{file_there, shown};
-use krm_merge::file_path::{self, RULES};
-use krm_merge::name::Name;
+use krm_job::config::{Config, Given, KIND, Mode, Settings};
+use krm_job::name::Name;
 use krm_merge_core::policy::OnConflict;
-use krm_merge_function::config::{Config, Given, KIND, Mode, Settings};
+use krm_names::file_path::{self, RULES};
 use krm_schema::schema::{Inference, NoTypes, Types};
 use krm_yaml::{Document, NodeRef};
 

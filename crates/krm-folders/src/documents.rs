@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use crate::held::{Content, Held};
 use crate::side::{Root, Side};
 use anyhow::{Result, bail};
-use krm_merge::resource::are_in;
-use krm_merge::role::Role;
-use krm_merge_function::carried::AsText;
-use krm_merge_function::config::Config;
+use krm_job::carried::AsText;
+use krm_job::config::Config;
+use krm_job::role::Role;
+use krm_package::resource::are_in;
 use krm_schema::mode::Mode;
 use krm_schema::schema::files;
 

@@ -14,10 +14,10 @@ use anyhow::{Context, Result, anyhow};
 use krm_files::owner::is_executable;
 use krm_files::walk::shown;
 use krm_git::tree::Raw;
-use krm_merge::package::TextFile;
-use krm_merge::resource::{Identity, Origin, Resource, are_in};
+use krm_job::carried::{AsText, text};
 use krm_merge_core::refine::names_document;
-use krm_merge_function::carried::{AsText, text};
+use krm_package::package::TextFile;
+use krm_package::resource::{Identity, Origin, Resource, are_in};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
 

@@ -12,10 +12,10 @@ use crate::held::{Content, Held};
 use crate::side::Side;
 use anyhow::Result;
 use krm_files::cores;
-use krm_merge::resource::Identity;
-use krm_merge::role::Role;
+use krm_job::carried::AsText;
+use krm_job::role::Role;
 use krm_merge_core::refine::has_twins;
-use krm_merge_function::carried::AsText;
+use krm_package::resource::Identity;
 use krm_yaml::Document;
 
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.

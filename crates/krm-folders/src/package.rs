@@ -10,7 +10,7 @@ use crate::side::{Side, SidePart};
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::regular;
 use krm_files::walk::{shown, there};
-use krm_merge::file_path::{self, RULES};
+use krm_names::file_path::{self, RULES};
 use krm_yaml::{Document, plain_or_quoted};
 
 use crate::record::{Record, RecordDocument, Upstream, as_in_dest, with_paths, with_record, without_record};

@@ -13,7 +13,7 @@ use krm_git::program;
 use krm_git::refs::State;
 use krm_git::store::{Network, Store};
 use krm_git::tree::{self, Raw};
-use krm_merge::event::WhyUnread;
+use krm_job::event::WhyUnread;
 
 use crate::held::{self, Before, Held};
 use crate::side::{Side, Unread};

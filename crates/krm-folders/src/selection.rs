@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::held::Held;
 use crate::side::Side;
 use anyhow::{Result, anyhow};
-use krm_merge::file_path;
-use krm_merge::glob::Glob;
-use krm_merge::resource::{Identity, Resource};
+use krm_job::glob::Glob;
+use krm_names::file_path;
+use krm_package::resource::{Identity, Resource};
 use krm_yaml::{Document, NodeRef};
 
 /// The field with what a package takes of upstream.

@@ -8,9 +8,9 @@ use anyhow::{Result, bail};
 use krm_files::cores;
 use krm_files::walk::Tree;
 use krm_git::tree::Raw;
-use krm_merge::event::WhyUnread;
-use krm_merge::file_path;
-use krm_merge::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
+use krm_job::event::WhyUnread;
+use krm_names::file_path;
+use krm_package::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef};
 

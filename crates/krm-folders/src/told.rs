@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use krm_merge::event::{Event, NoYaml, Severity, TextForm, What};
-use krm_merge::resource::Resource;
+use krm_job::event::{Event, NoYaml, Severity, TextForm, What};
+use krm_package::resource::Resource;
 use krm_words::Message;
 
 use crate::held::YamlFault;
@@ -52,13 +52,13 @@ pub fn with_places<'s>(results: &mut [Event], sides: impl Iterator<Item = &'s Si
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::event::TextPlace;
+    use krm_job::event::TextPlace;
 
     use super::*;
 
     #[test]
     fn a_place_comes_first_and_once() {
-        let file = Some(krm_merge::event::File { path: "a.yaml".into(), index: None });
+        let file = Some(krm_job::event::File { path: "a.yaml".into(), index: None });
         let position = krm_yaml::Position { line: 3, column: 5 };
         let place = TextPlace::new("a b.yaml", position, TextForm::File);
         let said = |text: &str| Event::new(Severity::Error, text);

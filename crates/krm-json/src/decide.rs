@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_merge_function::recorded::{self, Case, Rule, Take};
+use krm_job::recorded::{self, Case, Rule, Take};
 use krm_tree::sides::Sides;
 use serde::Serialize;
 use serde_json::Value;

@@ -7,21 +7,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_merge::decision::ConflictView;
-use krm_merge::event::{self, Clash, Event, ResourceRef, Severity, What};
-use krm_merge::file_path::{self, RULES};
-use krm_merge::name::Name;
+use krm_job::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
+use krm_job::config::{Config, Given, Mode, Settings, Task};
+use krm_job::decision::ConflictView;
+use krm_job::event::{self, Clash, Event, ResourceRef, Severity, What};
+use krm_job::job::{Job, OpenMerge, Texts};
+use krm_job::name::Name;
+use krm_job::recorded::Case;
+use krm_job::results;
+use krm_job::role::Role;
 use krm_merge::packages::{self, PackageSide};
-use krm_merge::resource::{Identity, Resource, are_in, is_kustomization};
-use krm_merge::role::Role;
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
 use krm_merge_core::refine::names_document;
-use krm_merge_function::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
-use krm_merge_function::config::{Config, Given, Mode, Settings, Task};
-use krm_merge_function::function::{Job, Open, Texts};
-use krm_merge_function::recorded::Case;
-use krm_merge_function::results;
+use krm_names::file_path::{self, RULES};
+use krm_package::resource::{Identity, Resource, are_in, is_kustomization};
 use krm_schema::schema::{Inference, Types, files};
 use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
@@ -474,7 +474,7 @@ fn kustomizations<'a>(sides: &Sides<PackageSide<'a>>) -> Vec<NodeRef<'a>> {
 
 /// The conflicts of a merge, each with its event.
 fn conflicts<'a>(
-    open: &Open<'a>,
+    open: &OpenMerge<'a>,
     events: &[Event],
     sides: &Sides<PackageSide<'a>>,
     budget: &Budget,
@@ -524,8 +524,10 @@ fn conflict(
 /// A conflict of a file without resources. Rules decide it by its path.
 fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
     let clash = event.clash()?;
-    let shown = |value: Option<&krm_merge::event::Value>| {
-        value.filter(|_| !event.is_secret).and_then(|value| yaml_serde::to_string(&results::yaml_of(value)).ok())
+    let shown = |value: Option<&krm_job::event::Value>| {
+        value
+            .filter(|_| !event.is_secret)
+            .and_then(|value| yaml_serde::to_string(&krm_merge_function::results::yaml_of(value)).ok())
     };
     let field = event.field.as_ref();
     let original = clash.original.as_ref().filter(|_| !event.is_secret);

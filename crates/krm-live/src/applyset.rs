@@ -10,7 +10,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use krm_folders::change::Change;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use krm_show::screen;
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};

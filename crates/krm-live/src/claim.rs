@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use anyhow::{Error, Result};
 use krm_folders::change::Change;
 use krm_folders::merge::Merge;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use serde_json::Value;
 
 use crate::cluster::{Run, Send, owned_by_others, owner_of};

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
-use krm_merge::event::{Clash, ClashNote, Event};
-use krm_merge::resource::{Origin, Resource};
+use krm_job::event::{Clash, ClashNote, Event};
 use krm_merge_core::change::{Change, Expects, Wants};
 use krm_merge_core::diff::diff;
 use krm_merge_core::policy::Renames;
+use krm_package::resource::{Origin, Resource};
 use krm_schema::mode::Mode;
 use krm_schema::schema::Types;
 use krm_show::screen::{Page, Paint};

@@ -1,6 +1,6 @@
 //! What a run remarks about an object of the cluster.
 
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use krm_yaml::shown;
 
 use crate::local::Local;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use krm_folders::change::Change;
 use krm_folders::side::Side;
-use krm_merge::event::Event;
-use krm_merge::resource::{Origin, Resource};
+use krm_job::event::Event;
+use krm_package::resource::{Origin, Resource};
 use krm_yaml::secret::Secret;
 use krm_yaml::{Document, Edit, TextEdits, same};
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ pub fn mask_fields(result: &mut Event) {
     }
     if let Some(field) = &mut result.field {
         for value in [&mut field.current_value, &mut field.proposed_value].into_iter().flatten() {
-            *value = krm_merge::event::Value::String(MASK.to_owned());
+            *value = krm_job::event::Value::String(MASK.to_owned());
         }
     }
 }

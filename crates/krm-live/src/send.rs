@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_folders::change::Change;
 use krm_folders::merge::Merge;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use krm_show::progress::Progress;
 use krm_show::screen;
 use krm_yaml::Document;

@@ -3,10 +3,10 @@
 use krm_json::files::Files;
 use krm_merge::Package;
 use krm_merge::packages::PackageSide;
-use krm_merge::resource::Resource;
-use krm_merge_function::explained::{one_of, source_of};
+use krm_package::resource::Resource;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListKind, Types};
+use krm_words::explained::{one_of, source_of};
 use serde::Serialize;
 
 /// A type, and how its lists merge.

@@ -1,6 +1,6 @@
 //! [`markers`]: the conflicts between markers in a text, as `resolve` reads them.
 
-use krm_merge_function::marked::{Conflict, Half, Marked};
+use krm_job::marked::{Conflict, Half, Marked};
 use serde::Serialize;
 
 /// The markers of a text. Numbers are lines from 0; the end of a part is the line after it.

@@ -22,8 +22,8 @@ use krm_tree::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use krm_yaml::hashed::{Empty, HashMap, HashSet};
 use krm_yaml::{Document, Error, Kind, NodeRef, same};
 
-use crate::resource::{IDENTITY, Resource};
-use crate::transport;
+use krm_package::resource::{IDENTITY, Resource};
+use krm_package::transport;
 
 /// The parts of dest that a patch must reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,36 +51,7 @@ pub use krm_tree::splice::{NotJson, Unwritable, WriteFault};
 pub use krm_tree::tree::Pick;
 pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
 
-pub use package::{Ambiguous, Conflict, FileChange, Note};
+pub use krm_package::package::{Ambiguous, Conflict, FileChange, Note};
 pub use packages::{Error, Merge, MergedPackage, Package};
-pub use resource::{Identity, Resource};
-
-pub mod package;
-
-pub mod rules;
-
-pub mod composed;
-
-pub mod documents;
-
-pub mod event;
-
-pub mod decision;
-
-pub mod newest;
-
-pub mod aim;
-pub mod target;
-
-pub mod glob;
-
-pub mod name;
-pub mod role;
 
 pub mod extract;
-pub mod layout;
-pub mod transport;
-
-pub mod resource;
-
-pub mod list;

@@ -16,15 +16,15 @@ use krm_tree::sides::Sides;
 use krm_tree::tree::{Pick, Tree};
 use krm_yaml::{Document, same};
 
-use crate::documents::Item;
-use crate::file_path;
-use crate::package::{
+pub use error::Error;
+use krm_names::file_path;
+use krm_package::documents::Item;
+use krm_package::package::{
     Conflict, FileChange, FileMerge, Files, Merged, NewResource, Note, Sourcing, TextFile, Written, lost, members,
     one_by_one,
 };
-use crate::resource::{Resource, mark_as_secret};
-use crate::rules::{Named, Rules};
-pub use error::Error;
+use krm_package::resource::{Resource, mark_as_secret};
+use krm_package::rules::{Named, Rules};
 pub use side::{Package, PackageSide};
 
 /// A merge of packages, before it runs: what is merged, and how.

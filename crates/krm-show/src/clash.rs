@@ -1,6 +1,6 @@
 //! The values of a conflict for display: short values on one line, texts as a diff by line.
 
-use krm_merge::event::Event;
+use krm_job::event::Event;
 use krm_merge_function::results::yaml_of;
 use krm_tree::path::cut;
 use krm_words::counted;
@@ -191,12 +191,12 @@ impl Line {
 #[cfg(test)]
 mod tests {
 
-    use krm_merge::event::{Clash, Did, Dispute, Field, Severity};
+    use krm_job::event::{Clash, Did, Dispute, Field, Severity};
 
     use super::*;
 
     fn of(original: Option<&str>, dest: Option<&str>, updated: Option<&str>) -> Values {
-        let value = |text: Option<&str>| text.map(|t| krm_merge::event::Value::String(t.to_owned()));
+        let value = |text: Option<&str>| text.map(|t| krm_job::event::Value::String(t.to_owned()));
         let field = Field { path: "data.x".into(), current_value: value(dest), proposed_value: value(updated) };
         let dispute = Dispute::Value { at: "data.x".to_owned(), did: [Did::Changed; 2] };
         let original = original.map(|text| serde_json::to_string(text).expect("JSON"));

@@ -7,8 +7,8 @@ use krm_files::walk::c_quoted;
 use krm_folders::change::Change;
 use krm_folders::merge::Merge;
 use krm_folders::side::Side;
-use krm_merge::event::Event;
-use krm_merge_function::carried::text;
+use krm_job::carried::text;
+use krm_job::event::Event;
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
 use krm_words::{Word, counted};
@@ -369,7 +369,7 @@ fn paint(line: &Line) -> Paint {
 
 #[cfg(test)]
 mod tests {
-    use krm_merge::event::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
+    use krm_job::event::{Clash, ClashPlace, Did, Dispute, Field, FileForm, Severity};
     use krm_merge_core::policy::Settled;
     use krm_schema::schema::Inference;
     use krm_tree::limit::Limit;
@@ -508,7 +508,7 @@ diff --git a/c.yaml b/c.yaml
         let dispute = Dispute::Value { at: "spec.x".to_owned(), did: [Did::Changed; 2] };
         let (place, original) = (ClashPlace::Field("spec.x".to_owned()), Some("\"a\"".to_owned()));
         let clash = Clash { place, original, ..Clash::open(dispute) };
-        let value = |text: &str| Some(krm_merge::event::Value::String(text.to_owned()));
+        let value = |text: &str| Some(krm_job::event::Value::String(text.to_owned()));
         let field = Field { path: "spec.x".into(), current_value: value("b"), proposed_value: value("c") };
         let mut result = Event { field: Some(field), ..Event::conflict(Severity::Warning, clash) };
         let shown = |result: &Event| picture(result, Reader::Bare).map(Page::text);

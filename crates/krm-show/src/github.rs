@@ -6,7 +6,7 @@ use anyhow::Result;
 use krm_files::errors;
 use krm_folders::end::End;
 use krm_folders::side::Side;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 
 use crate::args::Output;
 use crate::place;
@@ -67,7 +67,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::event::{ResourceRef, TextForm, TextPlace, What};
+    use krm_job::event::{ResourceRef, TextForm, TextPlace, What};
     use krm_yaml::Position;
 
     #[test]

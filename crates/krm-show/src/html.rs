@@ -13,7 +13,7 @@ use krm_files::command::called;
 use krm_folders::merge::{Conflicts, Merge};
 use krm_folders::side::{Root, Side};
 use krm_folders::told;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use krm_words::counted;
 use sha2::{Digest, Sha256};
 

@@ -4,7 +4,7 @@
 
 use krm_folders::side::Side;
 use krm_folders::told;
-use krm_merge::event::Event;
+use krm_job::event::Event;
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
@@ -114,7 +114,7 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::event::{Clash, ClashPlace, Dispute, File, Severity};
+    use krm_job::event::{Clash, ClashPlace, Dispute, File, Severity};
     use krm_merge_core::policy::Settled;
 
     #[test]

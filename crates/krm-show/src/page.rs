@@ -7,7 +7,7 @@ use krm_folders::change::Change;
 use krm_folders::merge::Merge;
 use krm_folders::side::Side;
 use krm_folders::told;
-use krm_merge::event::{Event, Severity, What};
+use krm_job::event::{Event, Severity, What};
 use krm_words::{Message, Word, counted};
 use krm_yaml::shown;
 
@@ -201,7 +201,7 @@ mod tests {
     fn warnings_that_say_the_same_are_one_with_a_count() {
         let warning = |message: &str| Event::new(Severity::Warning, message);
         let of_file = |path: &str| {
-            let file = krm_merge::event::File { path: path.to_owned(), index: None };
+            let file = krm_job::event::File { path: path.to_owned(), index: None };
             Event { file: Some(file), ..warning("obeyed") }
         };
         let files = ["a", "b", "c", "d", "e"].map(of_file);

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use krm_folders::held::Held;
 use krm_folders::side::{Root, Side};
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use krm_yaml::{Document, Position};
 
 /// A place in a file.

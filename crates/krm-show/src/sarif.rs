@@ -1,7 +1,7 @@
 //! Results as SARIF 2.1.0, the format that code scanning accepts.
 
 use krm_folders::side::Side;
-use krm_merge::event::{Event, Severity};
+use krm_job::event::{Event, Severity};
 use serde_json::{Value, json};
 
 use crate::clash::{Shown, Values, public_values};

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use krm_merge::list;
-use krm_merge::resource::{Origin, Resource};
-use krm_merge_function::marked::Marked;
+use krm_job::marked::Marked;
+use krm_package::list;
+use krm_package::resource::{Origin, Resource};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Cursor, Types, list_kind};
 use krm_tree::child::By;

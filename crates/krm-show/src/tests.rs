@@ -10,7 +10,7 @@ use krm_folders::change::Change;
 use krm_folders::given;
 use krm_folders::merge::{Conflicts, Merge};
 use krm_folders::side::Side;
-use krm_merge::event::{self, Clash, ClashPlace, Did, Dispute, Event, Field, File, ResourceRef, Severity};
+use krm_job::event::{self, Clash, ClashPlace, Did, Dispute, Event, Field, File, ResourceRef, Severity};
 use krm_merge_core::policy::Settled;
 use krm_tree::limit::Limit;
 use krm_tree::sides::Sides;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use krm_merge::event::{Event, Severity, TextPlace, What};
+use krm_job::event::{Event, Severity, TextPlace, What};
 use krm_tree::path::cut;
 use krm_tree::sides::Sides;
 use krm_yaml::shown;

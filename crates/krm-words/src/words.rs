@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use krm_merge::decision::Miss;
-use krm_merge::event::{
+use krm_job::decision::Miss;
+use krm_job::event::{
     Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, Event, FileForm, InTheWay, Inside, Lacks,
     LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace,
     What, WhyUnread,
 };
-use krm_merge::name::Name;
+use krm_job::name::Name;
 use krm_merge_core::host::ROLE;
 use krm_merge_core::patch::PATCH;
 use krm_merge_core::policy::Settled;

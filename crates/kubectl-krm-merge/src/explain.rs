@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::held::Held;
-use krm_merge::resource::Resource;
-use krm_merge_function::config::Mode;
-use krm_merge_function::explained::{is_below, one_of, source_of};
+use krm_job::config::Mode;
+use krm_package::resource::Resource;
 use krm_schema::schema::explain::Explained;
 use krm_schema::schema::{Basis, Inference, ListKind, Types, builtin, files};
 use krm_show::args::Color;
 use krm_show::screen::{Page, Paint, Reader};
 use krm_tree::path::PathPattern;
+use krm_words::explained::{is_below, one_of, source_of};
 use krm_yaml::{Document, NodeRef};
 use similar::get_close_matches;
 

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use anyhow::{Result, anyhow};
 use krm_folders::side::{Side, SidePart};
-use krm_merge::file_path;
-use krm_merge::package::{Member, members};
-use krm_merge::resource::Resource;
-use krm_merge::rules::Rules;
 use krm_merge_core::parts::{Composed, Parts};
 use krm_merge_core::policy::{Policy, Renames};
+use krm_names::file_path;
+use krm_package::package::{Member, members};
+use krm_package::resource::Resource;
+use krm_package::rules::Rules;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::limit::Budget;

@@ -28,7 +28,7 @@ use clap::error::{ContextKind, ContextValue};
 use krm_driver::{driver, history, install, resolve};
 use krm_files::command::{called, is_plugin, program};
 use krm_folders::end::End;
-use krm_merge_function::config::Mode;
+use krm_job::config::Mode;
 use krm_show::args::Color;
 use krm_words::Word;
 use krm_yaml::shown;

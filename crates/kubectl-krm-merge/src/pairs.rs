@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use krm_merge::resource::{Identity, Located, Origin, Resource};
+use krm_package::resource::{Identity, Located, Origin, Resource};
 use krm_yaml::{Document, NodeRef};
 
 /// A resource in two states; at least one of them has it.

@@ -11,15 +11,15 @@ use krm_folders::given;
 use krm_folders::held::{Held, parse};
 use krm_folders::merge::Conflicts;
 use krm_folders::side::{Root, Side};
-use krm_merge::aim::Aim;
-use krm_merge::name::Name;
-use krm_merge::role::Role;
-use krm_merge::target::Target;
-use krm_merge_core::policy;
-use krm_merge_function::config::{
+use krm_job::aim::Aim;
+use krm_job::config::{
     Config, From, Given, Input, Mode, NamedRule, Settings, Task, WrittenRule, WrittenTarget, are_edits, edits_in,
     target,
 };
+use krm_job::name::Name;
+use krm_job::role::Role;
+use krm_job::target::Target;
+use krm_merge_core::policy;
 use krm_show::args::{MaxOutput, Output};
 use krm_yaml::{Document, NodeRef};
 

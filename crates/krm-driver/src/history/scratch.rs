@@ -13,12 +13,12 @@ use krm_files::temporary::TemporaryFolder;
 use krm_files::walk::{path_of, shown};
 use krm_git::objects::Objects;
 use krm_git::program::{In, git, output, run, words};
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 
 use super::commits::Replay;
 use crate::args::PATTERNS;
 use crate::install::{attribute, settings};
-use krm_merge_function::marked::Marked;
+use krm_job::marked::Marked;
 
 /// The rules with which the newer version wins.
 const NEWEST: &str = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {take: Newest}\n";

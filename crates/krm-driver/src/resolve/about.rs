@@ -6,7 +6,7 @@ use krm_schema::schema::{Inference, Types};
 use krm_show::spot::{Finder, Spot};
 use krm_yaml::Document;
 
-use krm_merge_function::marked::{Answer, Marked};
+use krm_job::marked::{Answer, Marked};
 
 /// The resource and field of each conflict of a text: `Deployment web spec.replicas`.
 ///

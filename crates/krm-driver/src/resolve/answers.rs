@@ -5,7 +5,7 @@
 use anyhow::{Result, bail};
 use krm_yaml::shown;
 
-use krm_merge_function::marked::Answer;
+use krm_job::marked::Answer;
 
 /// The place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ fn number(place: &str, places: &[AnsweredPlace]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge_function::marked::Newer;
+    use krm_job::marked::Newer;
 
     fn read_for(text: &str) -> Result<String, String> {
         let place = |file: &str, from, to| AnsweredPlace { file: file.to_owned(), lines: (from, to) };

@@ -9,9 +9,9 @@ use krm_files::disk::Replacement;
 use krm_files::regular;
 use krm_files::walk::{shown, there};
 use krm_folders::config_file::{ConfigFile, NEW};
-use krm_merge::file_path::RULES;
-use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
-use krm_merge_function::recorded::{self, Rule};
+use krm_job::config::{API_VERSION, Given, KIND, Mode};
+use krm_job::recorded::{self, Rule};
+use krm_names::file_path::RULES;
 use krm_words::counted;
 
 /// The file for recorded rules.

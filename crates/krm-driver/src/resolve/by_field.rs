@@ -8,13 +8,13 @@
 
 use anyhow::Result;
 use krm_git::program::{In, git, run};
-use krm_merge_function::line_end::LineEnd;
+use krm_job::line_end::LineEnd;
 use krm_tree::sides::Sides;
 
 use super::find::{File, staged};
 use crate::driver::{self, MarkedVersions, VersionFiles};
 use crate::marks::Style;
-use krm_merge_function::marked::{Answer, Conflict, Marked, bare};
+use krm_job::marked::{Answer, Conflict, Marked, bare};
 
 /// What a merge by field makes of a file with markers.
 pub enum ByField {

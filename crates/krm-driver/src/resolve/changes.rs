@@ -3,7 +3,7 @@
 use krm_show::screen::Paint;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-use krm_merge_function::marked::{Conflict, Half, Marked};
+use krm_job::marked::{Conflict, Half, Marked};
 
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;

@@ -12,7 +12,7 @@ use krm_files::walk::shown;
 use krm_show::screen;
 
 use crate::repository::temporary_folder;
-use krm_merge_function::marked::Marked;
+use krm_job::marked::Marked;
 
 /// How often to check for a signal while the editor runs.
 const PATIENCE: Duration = Duration::from_millis(50);

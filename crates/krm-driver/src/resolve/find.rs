@@ -12,12 +12,12 @@ use ignore::WalkBuilder;
 use krm_files::walk::{path_of, shown, there};
 use krm_folders::package::package_of;
 use krm_git::program::{In, git};
-use krm_merge::file_path;
-use krm_merge::file_path::RULES;
+use krm_names::file_path;
+use krm_names::file_path::RULES;
 use krm_tree::sides::Sides;
 
-use krm_merge_function::carried;
-use krm_merge_function::marked::has_markers;
+use krm_job::carried;
+use krm_job::marked::has_markers;
 
 use crate::mark::BESIDE;
 

@@ -9,12 +9,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_folders::held::Held;
-use krm_merge::package::{Becomes, Member, members};
-use krm_merge::resource::{Identity, Resource, mark_as_secret};
-use krm_merge::rules::Rules;
+use krm_job::recorded::{Case, Rule, Take};
 use krm_merge_core::policy::Policy;
 use krm_merge_core::refine::has_twins;
-use krm_merge_function::recorded::{Case, Rule, Take};
+use krm_package::package::{Becomes, Member, members};
+use krm_package::resource::{Identity, Resource, mark_as_secret};
+use krm_package::rules::Rules;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, Types};
 use krm_tree::child::Searched;
@@ -27,7 +27,7 @@ use krm_yaml::secret::Secret;
 use krm_yaml::{NodeRef, same};
 
 use crate::hunks::is_of_lines;
-use krm_merge_function::marked::{Answer, Marked, Newer};
+use krm_job::marked::{Answer, Marked, Newer};
 
 /// The rules for the answers in one text.
 #[derive(Debug, Default)]
@@ -247,7 +247,7 @@ fn touched(blocks: &[[Range<usize>; 2]], spans: &Spans) -> impl Iterator<Item = 
 /// The ranges of the conflicts in a text with the same answer everywhere.
 fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     let (mut at, mut length) = (0, 0);
-    let block = |conflict: &krm_merge_function::marked::Conflict| {
+    let block = |conflict: &krm_job::marked::Conflict| {
         let start = length + conflict.range.start - at;
         (at, length) = (conflict.range.end, start + marked.answer(conflict, answer).len());
         start..length

@@ -7,7 +7,7 @@ use krm_words::counted;
 use krm_yaml::shown;
 
 use super::changes::ChangedRow;
-use krm_merge_function::marked::Answer;
+use krm_job::marked::Answer;
 
 /// A conflict for display.
 #[derive(Debug)]
@@ -322,7 +322,7 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge_function::marked::Newer;
+    use krm_job::marked::Newer;
 
     #[test]
     fn the_keys_fit_in_a_row_of_a_usual_terminal() {

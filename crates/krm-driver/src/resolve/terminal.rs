@@ -9,7 +9,7 @@ use krm_files::signals::{Signals, Stopped};
 use krm_show::screen;
 
 use super::session::{Case, KeyAction, Next, Scroll, Session, Size, Start};
-use krm_merge_function::marked::Answer;
+use krm_job::marked::Answer;
 
 /// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);

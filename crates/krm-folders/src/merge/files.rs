@@ -6,9 +6,9 @@ use crate::held::Held;
 use crate::side::{Root, Side};
 use anyhow::{Error, Result};
 use krm_files::cores;
-use krm_merge::package::{FileChange, FileMerge, Files, TextFile};
-use krm_merge::role::Role;
-use krm_merge_function::line_end::LineEnd;
+use krm_job::line_end::LineEnd;
+use krm_job::role::Role;
+use krm_package::package::{FileChange, FileMerge, Files, TextFile};
 use krm_tree::sides::Sides;
 
 use super::placed::Placed;

@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use crate::held::Held;
 use crate::side::{Root, Side, SidePart};
 use anyhow::Result;
-use krm_merge::event::{Event, InTheWay, What};
-use krm_merge::package::NewResource;
-use krm_merge::resource::Resource;
-use krm_merge::role::Role;
-use krm_merge_function::function::Written;
+use krm_job::event::{Event, InTheWay, What};
+use krm_job::job::Written;
+use krm_job::role::Role;
+use krm_package::package::NewResource;
+use krm_package::resource::Resource;
 use krm_yaml::Document;
 
 use super::is_original;

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashSet};
 use crate::side::{Side, SidePart};
 use crate::told;
 use anyhow::{Error, Result, bail};
-use krm_merge::event::{Event, Severity};
-use krm_merge::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
-use krm_merge::role::Role;
+use krm_job::carried::Combiner;
+use krm_job::config::Config;
+use krm_job::event::{Event, Severity};
+use krm_job::job::{Job, OpenMerge, Texts, Written};
+use krm_job::results;
+use krm_job::role::Role;
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
-use krm_merge_function::carried::Combiner;
-use krm_merge_function::config::Config;
-use krm_merge_function::function::{self, Job, Texts, Written};
-use krm_merge_function::results;
+use krm_package::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
 use krm_schema::schema::{ListRule, Types};
 use krm_tree::limit::{Budget, Limit};
 use krm_tree::sides::Sides;
@@ -34,7 +34,7 @@ pub struct Open<'m> {
     left_out: &'m LeftOut,
     /// The items of dest, each with the number of its file.
     items: &'m [(usize, NodeRef<'m>)],
-    merged: Result<function::Open<'m>, Box<Event>>,
+    merged: Result<OpenMerge<'m>, Box<Event>>,
     /// Who wins the conflicts of files.
     on_conflict: OnConflict,
     policy: Policy,
@@ -148,7 +148,7 @@ impl<'m> Open<'m> {
     }
 
     fn budget(&self) -> Budget {
-        self.merged.as_ref().map(function::Open::budget).unwrap_or_default()
+        self.merged.as_ref().map(OpenMerge::budget).unwrap_or_default()
     }
 
     fn drawn(&self, open: Option<Pick>, engine: Result<Engine<'_>, Box<Event>>) -> Result<Merge, Stop> {
@@ -189,7 +189,7 @@ impl<'m> Open<'m> {
         }
         let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
         let (rules, limit) = (self.rules.clone(), self.limit);
-        let secrets = self.merged.as_ref().map(function::Open::secrets).unwrap_or_default();
+        let secrets = self.merged.as_ref().map(OpenMerge::secrets).unwrap_or_default();
         let name = |meant: Role| given.iter().find(|(role, _)| *role == meant).and_then(|(_, sides)| sides.first());
         let name = |meant: Role| name(meant).map(|side| side.name.clone());
         let names = Sides {

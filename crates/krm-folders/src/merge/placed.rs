@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::side::{Root, Side};
 use anyhow::{Result, anyhow, bail};
-use krm_merge::file_path;
-use krm_merge::package::NewResource;
-use krm_merge::role::Role;
+use krm_job::role::Role;
+use krm_names::file_path;
+use krm_package::package::NewResource;
 use krm_yaml::shown;
 
 use super::is_original;

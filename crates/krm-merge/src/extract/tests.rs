@@ -7,7 +7,7 @@ use krm_tree::tree::Pick;
 
 use super::*;
 use crate::packages::{Merge, Package};
-use crate::resource::{Identity, Origin};
+use krm_package::resource::{Identity, Origin};
 
 /// The patch between two resources; empty if it would say nothing.
 fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {

@@ -5,8 +5,8 @@ use std::fmt;
 use krm_schema::schema::NoTypes;
 use krm_tree::splice::Unwritable;
 
-use crate::file_path;
-use crate::package::{Ambiguous, Fault, FileFault, Why};
+use krm_names::file_path;
+use krm_package::package::{Ambiguous, Fault, FileFault, Why};
 
 /// Why packages cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]

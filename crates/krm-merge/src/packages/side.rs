@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use krm_yaml::Document;
 
 use super::Error;
-use crate::package::{FileChange, ItemsOfFiles, TextFile, Written};
-use crate::resource::{Located, Origin, Resource, are_in};
+use krm_package::package::{FileChange, ItemsOfFiles, TextFile, Written};
+use krm_package::resource::{Located, Origin, Resource, are_in};
 
 /// Resources in their texts: one text, or files with their paths.
 ///

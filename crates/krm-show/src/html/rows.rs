@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use krm_folders::change::Change;
-use krm_merge::event::ResourceRef;
-use krm_merge::list;
-use krm_merge::resource::{Identity, Origin, Resource, mark_as_secret};
-use krm_merge_function::carried::text;
-use krm_merge_function::marked::{Conflict, Marked};
+use krm_job::carried::text;
+use krm_job::event::ResourceRef;
+use krm_job::marked::{Conflict, Marked};
+use krm_package::list;
+use krm_package::resource::{Identity, Origin, Resource, mark_as_secret};
 use krm_schema::schema::Types;
 use krm_tree::path::cut;
 use krm_tree::sides::Sides;

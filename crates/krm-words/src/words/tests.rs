@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_merge::role::Role;
+use krm_job::role::Role;
 use krm_schema::grounds::Ground;
 use krm_schema::schema::{Basis, ListKind, Unkeyed};
 

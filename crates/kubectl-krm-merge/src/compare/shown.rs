@@ -1,7 +1,7 @@
 //! Prints differences for people and for programs. The output never contains values of a Secret.
 
-use krm_merge::event::{Event, Field, File, What as Told, to_value};
-use krm_merge::resource::Resource;
+use krm_job::event::{Event, Field, File, What as Told, to_value};
+use krm_package::resource::Resource;
 use krm_show::clash::{self, Line};
 use krm_show::markdown::escaped;
 use krm_show::screen::Paint;

@@ -9,7 +9,7 @@ use krm_files::command::called;
 use krm_files::walk::{Tree, shown, there};
 use krm_folders::package::{KPTFILE, Package};
 use krm_git::ignored::ignored;
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 
 /// The folders of the packages below some folders, each with its name as the user would type it. A package in another one comes before it. One
 /// with a record that cannot be read is one, too: whoever opens it gets the error. Folders that git ignores are left out. `of` is the argument that names the folders.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use krm_files::walk::{path_of, shown};
 use krm_git::program::{self, In, git};
-use krm_merge::file_path;
+use krm_names::file_path;
 use krm_yaml::shown;
 
 /// The files of a package of which git keeps no copy.

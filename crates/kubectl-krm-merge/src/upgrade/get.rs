@@ -21,7 +21,7 @@ use krm_folders::side::Side;
 use krm_git::address::ReleaseAddress;
 use krm_git::store::Store;
 use krm_git::tracked;
-use krm_merge::file_path::{self, RULES};
+use krm_names::file_path::{self, RULES};
 use krm_show::args::Color;
 use krm_show::progress::Progress;
 use krm_show::screen::{self, Page, Reader};

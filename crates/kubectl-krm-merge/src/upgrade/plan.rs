@@ -18,7 +18,7 @@ use krm_git::address::{ReleaseAddress, Repo, check_reference};
 use krm_git::refs::{self, RefKind, Refs, State};
 use krm_git::store::{Gone, Network, Store};
 use krm_git::tree;
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 use krm_show::progress::Progress;
 use krm_yaml::shown;
 

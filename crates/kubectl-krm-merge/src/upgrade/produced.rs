@@ -22,7 +22,7 @@ use krm_folders::record::Lock;
 use krm_folders::side::Side;
 use krm_git::cache;
 use krm_git::refs::State;
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 use krm_yaml::shown;
 
 use super::past::Past;

@@ -12,7 +12,7 @@ use krm_folders::side::{Root, Side};
 use krm_git::found::{AtPath, Entry};
 use krm_git::store::Store;
 use krm_git::tree;
-use krm_merge::file_path::RULES;
+use krm_names::file_path::RULES;
 
 use super::plan::{Job, PackageFolder, Release};
 

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use anyhow::Result;
-use krm_merge::resource::{Origin, Resource};
+use krm_package::resource::{Origin, Resource};
 use krm_yaml::{Context, Document, Kind, NodeRef, Scalar, Style, fits_flow, needs_escapes, quoted, quoted_json};
 
 /// What stands for a volatile value where releases are compared.

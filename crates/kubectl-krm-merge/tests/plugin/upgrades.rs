@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use krm_merge::resource::are_in;
 use krm_merge::{Document, Merge, Package, Pick};
+use krm_package::resource::are_in;
 
 use crate::shared::files_below;
 use crate::support::{Folder, root};
