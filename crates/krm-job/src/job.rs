@@ -154,6 +154,19 @@ impl<'a> OpenMerge<'a> {
         Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
     }
 
+    /// What the merge tells before it is written: its conflicts, in the order of [`OpenMerge::conflicts`], and what happened to whole resources.
+    ///
+    /// # Errors
+    /// The values of the conflicts take more than is left of the budget.
+    pub fn told<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Vec<Event>, Box<Event>>
+    where
+        'a: 'w,
+    {
+        let mut run = self.run(otherwise, budget)?;
+        run.decisions(|decide| self.merged.settle(decide))?;
+        Ok(run.results.into_vec())
+    }
+
     /// Decides the conflicts and writes the merge, with the results. `otherwise` is for the conflicts that no rule decides. It may be called
     /// again, each time with a budget of its own.
     ///

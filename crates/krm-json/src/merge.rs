@@ -5,29 +5,26 @@
 //!
 //! What is no resource is one document under its path, as for the plugin: the values of a chart, or a text alone that holds none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use krm_job::carried::{AsText, Carried, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
+use krm_job::carried::Combiner;
 use krm_job::config::{Config, Given, Mode, Settings, Task};
 use krm_job::decision::ConflictView;
-use krm_job::event::{self, Clash, Event, ResourceRef, Severity, What};
+use krm_job::event::{Clash, Event, ResourceRef, Severity};
 use krm_job::job::{Job, OpenMerge, Texts};
 use krm_job::name::Name;
 use krm_job::recorded::Case;
 use krm_job::results;
-use krm_job::role::Role;
-use krm_merge::packages::{self, PackageSide};
+use krm_merge::packages::{self, PackageSide, plain};
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
-use krm_merge_core::refine::names_document;
 use krm_names::file_path::{self, RULES};
-use krm_package::resource::{Identity, Resource, are_in, is_kustomization};
-use krm_schema::schema::{Inference, Types, files};
-use krm_tree::limit::Budget;
+use krm_package::resource::Identity;
+use krm_schema::schema::{Inference, Types};
+use krm_tree::limit::{Budget, Limit};
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
 use krm_tree::tree::Tree;
-use krm_yaml::template::is_template;
 use krm_yaml::{Document, NodeRef};
 use serde::Serialize;
 use serde_json::Value;
@@ -204,71 +201,43 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let packages = Packages::read(input)?;
     let sides = packages.sides();
     let mode = config.mode();
-    let are_plain = are_plain(mode, &sides);
-    config.limit = sides.iter().fold(config.limit, |limit, (_, side)| limit.with_input(side.size()));
+    let are_plain = plain::are_plain(mode, &sides);
+    config.limit = packages.sizes().into_iter().fold(config.limit, Limit::with_input);
     let (limit, treatment) = (config.limit, Treatment::from(config.task.on_conflict()));
-    let of_file = are_plain.then(|| files::of_file(""));
-    let given = Role::of(mode).iter().map(|role| {
-        let side = if *role == Role::Original { &sides.original } else { &sides.updated };
-        // In a text alone, a user meant each document as a resource, so the function says what it lacks. Versions of one that is none merge as
-        // files do.
-        let unnamed = side.unnamed().filter(|resource| resource.path.is_none());
-        let unnamed = unnamed.filter(|_| !are_plain || mode != Mode::ThreeWay);
-        (*role, side.resources.iter().chain(unnamed).map(|resource| of_type(resource, of_file)).collect())
-    });
     let (policy, rules) = (config.policy(), config.merge_keys.iter().map(|named| named.rule.clone()));
     let types = Types::new(rules.collect::<Vec<_>>(), config.inference);
     let texts = Texts::parse(&config)?;
     // A `Merge` says it in `spec`, a ConfigMap in `data`.
     let says_who_wins = |root: NodeRef<'_>| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some());
     let says_who_wins = document.roots().any(says_who_wins);
-    let dest = match mode {
-        Mode::ThreeWay => sides.dest.resources.clone(),
-        Mode::TwoWay | Mode::Strategic => {
-            sides.dest.resources.iter().map(|resource| of_type(resource, of_file)).collect()
-        }
-    };
-    let job = Job::new(dest, given.collect(), config, &texts)?;
-    let job = job.beside(kustomizations(&sides));
+    let (dest, given) = plain::resources(mode, &sides, are_plain);
+    let job = Job::new(dest, given, config, &texts)?;
+    let job = job.beside(plain::kustomizations(&sides));
     let open = job.merged()?;
     let budget = open.budget();
     let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
     let (written, mut events) = open.write(treatment, &budget)?;
     let mut conflicts = conflicts(&open, &events, &sides, &budget)?;
     let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
-    let carried = if mode == Mode::ThreeWay { carried(input, &sides, &combiner, are_plain) } else { Vec::new() };
+    let without = if mode == Mode::ThreeWay { plain::files(&sides, are_plain) } else { Vec::new() };
+    let carried: Vec<_> = without.into_iter().map(|file| (file.path, file.carry(&combiner))).collect();
     for (_, carried) in &carried {
         events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
         conflicts.extend(carried.results.iter().filter_map(|event| conflict_of_file(event, &sides.dest)));
         events.extend(carried.results.iter().cloned());
     }
     let failed = events.iter().any(|event| event.severity == Severity::Error);
-    let changes = match failed {
-        true => Vec::new(),
-        false => packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?,
-    };
-    events.extend(not_merged(&sides));
+    let mut changes = Vec::new();
+    if !failed {
+        changes = packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?;
+        changes.extend(carried.into_iter().filter_map(|(path, carried)| plain::change(path, carried.change?)));
+    }
+    events.extend(plain::not_merged(&sides));
     results::finish(&mut events);
     let results = events.into_iter().filter(|event| event.clash().is_none());
     let results = results.map(|event| told(event, Some(&sides.dest))).collect();
     let mut named: Vec<Change> = changes.iter().map(Change::of).collect();
-    let mut files = input.dest.to_owned();
-    files.retain(|path, text| !may_hold_resources(path, text));
-    files.extend(sides.dest.with(changes));
-    for (path, change) in carried.into_iter().filter_map(|(path, carried)| Some((path, carried.change?))) {
-        if failed || change.old == change.new {
-            continue;
-        }
-        named.push(match (&change.old, &change.new) {
-            (None, _) => Change::Added { path: path.to_owned() },
-            (Some(_), Some(_)) => Change::Changed { path: path.to_owned() },
-            (Some(_), None) => Change::Removed { path: path.to_owned() },
-        });
-        match change.new {
-            Some(text) => files.insert(path.to_owned(), String::from_utf8_lossy(&text).into_owned()),
-            None => files.remove(path),
-        };
-    }
+    let files = packages.dest.with(changes);
     named.sort_by(|one, other| one.path().cmp(other.path()));
     Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
 }
@@ -371,6 +340,10 @@ impl Packages {
         })
     }
 
+    fn sizes(&self) -> [usize; 3] {
+        [&self.original, &self.updated.1, &self.dest].map(Package::size)
+    }
+
     fn sides(&self) -> Sides<PackageSide<'_>> {
         Sides {
             original: PackageSide::of("original", &self.original),
@@ -381,8 +354,8 @@ impl Packages {
 }
 
 fn package(role: &str, files: BTreeMap<&str, &str>) -> Result<Package, Box<Event>> {
-    let files = files.into_iter().filter(|(path, text)| may_hold_resources(path, text));
-    Package::of_files(files.map(|(path, text)| (path.to_owned(), text.to_owned()))).map_err(|error| match error {
+    let files = files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned()));
+    Package::of_files(files).map_err(|error| match error {
         Error::Text { file, error } => {
             let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
             Box::new(Event::unreadable(&name, &error))
@@ -393,83 +366,6 @@ fn package(role: &str, files: BTreeMap<&str, &str>) -> Result<Package, Box<Event
 
 fn of_files(error: &Error) -> Box<Event> {
     Box::new(Event::new(Severity::Error, error.to_string()))
-}
-
-/// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
-fn may_hold_resources(path: &str, text: &str) -> bool {
-    path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
-}
-
-/// Whether each side is a text alone without resources. Versions of one merge as files do; a source and what it changes must each be one map.
-fn are_plain(mode: Mode, sides: &Sides<PackageSide<'_>>) -> bool {
-    let has_content = |document: &Document<'_>| match mode {
-        Mode::ThreeWay => document.roots().any(|root| !root.is_null()),
-        Mode::TwoWay | Mode::Strategic => document.roots().len() == 1 && document.roots().all(NodeRef::is_map),
-    };
-    let is_plain = |side: Side| {
-        let mut documents = sides[side].documents();
-        documents.next().is_some_and(|(path, document)| path.is_empty() && has_content(document) && !are_in(document))
-    };
-    is_plain(Side::Updated) && is_plain(Side::Dest) && (mode != Mode::ThreeWay || is_plain(Side::Original))
-}
-
-/// A resource, or a document of a file of this type.
-fn of_type<'a>(resource: &Resource<'a>, of_file: Option<[&'static str; 2]>) -> Resource<'a> {
-    let resource = resource.clone();
-    match of_file {
-        Some(of_file) => resource.of_file(of_file),
-        None => resource,
-    }
-}
-
-/// What becomes of the files without resources, by their paths.
-fn carried<'i>(
-    input: &'i MergeInput,
-    sides: &Sides<PackageSide<'_>>,
-    combiner: &Combiner<'_>,
-    are_plain: bool,
-) -> Vec<(&'i str, Carried)> {
-    let [original, updated] = [&input.original, &input.updated].map(|files| of_others(files.as_ref()));
-    let dest = input.dest.by_path();
-    let of_resources = [&sides.original, &sides.updated, &sides.dest].map(PackageSide::text_files);
-    let of_resources = of_resources.iter().flatten().filter(|file| file.document.is_some() && !are_plain);
-    let of_resources: BTreeSet<&str> = of_resources.map(|file| file.path).collect();
-    let paths: BTreeSet<&str> = original.keys().chain(updated.keys()).copied().collect();
-    let plain = paths.into_iter().filter(|path| !of_resources.contains(path));
-    let carried = plain.filter_map(|path| {
-        let texts = [&original, &updated, &dest].map(|files| files.get(path).copied());
-        let side = |text: Option<&str>| CarriedSide {
-            has: if text.is_some() { Has::Plain } else { Has::Nothing },
-            document: None,
-        };
-        let file = CarriedFile {
-            path,
-            sides: texts.map(side),
-            why: are_plain.then_some(AsText::Document),
-            bytes: with_line_ends_of_dest(texts.map(|text| text.map(|text| text.as_bytes().to_vec()))),
-            executable: None,
-            turned: None,
-            is_left: false,
-        };
-        file.is_changed().then(|| (path, file.carry(combiner)))
-    });
-    carried.collect()
-}
-
-/// The warnings for documents without a name in files with resources, that upstream changed and that dest does not have like that.
-fn not_merged(sides: &Sides<PackageSide<'_>>) -> Vec<Event> {
-    let unnamed: BTreeSet<&str> = packages::missed(sides).filter_map(|resource| resource.path).collect();
-    let warning = |path: &str| {
-        let file = Some(event::File { path: path.to_owned(), index: None });
-        Event { file, ..Event::of(What::UnnamedDocument) }
-    };
-    unnamed.into_iter().map(warning).collect()
-}
-
-/// The kustomizations of dest and updated, because they make resources that others refer to.
-fn kustomizations<'a>(sides: &Sides<PackageSide<'a>>) -> Vec<NodeRef<'a>> {
-    let files = [&sides.updated, &sides.dest].into_iter().flat_map(PackageSide::documents);
-    files.filter(|(path, _)| is_kustomization(path)).flat_map(|(_, document)| document.roots()).collect()
 }
 
 /// The conflicts of a merge, each with its event.

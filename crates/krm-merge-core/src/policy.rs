@@ -28,6 +28,17 @@ pub enum Treatment {
     Open(Pick),
 }
 
+impl From<Pick> for Treatment {
+    /// The treatment by which this side wins.
+    fn from(pick: Pick) -> Self {
+        match pick {
+            Pick::Updated | Pick::Both => OnConflict::TakeUpdated.into(),
+            Pick::Dest => OnConflict::KeepDest.into(),
+            Pick::Original => Self::Open(Pick::Original),
+        }
+    }
+}
+
 impl Treatment {
     /// The policy that decides how the conflict is reported.
     pub fn policy(self) -> OnConflict {

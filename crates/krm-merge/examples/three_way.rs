@@ -4,7 +4,7 @@
 
 use std::{env, error::Error, fs};
 
-use krm_merge::{Merge, Package, Pick};
+use krm_merge::{Merge, Package, Pick, Reveal};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<String> = env::args().skip(1).collect();
@@ -13,6 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (original, updated, own) = (read(original)?, read(updated)?, read(dest)?);
     let merge = Merge::three_way(&original, &updated, &own);
     let merged = merge.run()?;
-    merged.conflicts(|conflict| eprintln!("{}: {:?}", conflict.path(), conflict.json()));
+    for conflict in merged.conflicts() {
+        eprintln!("{}: {:?}", conflict.path(), conflict.values(Reveal::Public));
+    }
     Ok(fs::write(dest, merged.text(Pick::Updated)?)?)
 }

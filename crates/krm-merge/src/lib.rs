@@ -1,10 +1,12 @@
 //! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
 //!
-//! [`Merge`] merges packages, which are texts of files. [`MergedPackage`] has the merge with its conflicts: a program decides them, and asks
-//! for the files that change.
+//! [`Merge`] merges packages, which are texts of files: resources, and files without resources, such as a README or the template of a chart. It
+//! merges what the programs `krm-merge` and `kubectl krm-merge` merge, with the same rules. [`MergedPackage`] is a merge whose conflicts a program
+//! decides. [`Plan`] has the files that change, and the [`Event`]s that say what happened. All of them are owned, so that a function can return one,
+//! and a thread can have it.
 //!
 //! ```
-//! use krm_merge::{FileChange, Merge, Package, Pick};
+//! use krm_merge::{FileChange, Merge, Package, Pick, words};
 //!
 //! let types = "apiVersion: apiextensions.k8s.io/v1
 //! kind: CustomResourceDefinition
@@ -18,40 +20,35 @@
 //! let updated = package("{host: a, port: 2}, {host: b, port: 2}")?;
 //! let dest = package("{host: b, port: 3}, {host: a, port: 1}")?;
 //!
-//! let merge = Merge::three_way(&original, &updated, &dest);
-//! let merged = merge.run()?.decide(|conflict| (conflict.path() == "spec.hosts[host=b].port").then_some(Pick::Dest));
-//! for note in merged.notes()? {
-//!     println!("{note}");
+//! let merged = Merge::three_way(&original, &updated, &dest).run()?;
+//! let merged = merged.decide(|conflict| (conflict.path() == "spec.hosts[host=b].port").then_some(Pick::Dest));
+//! let plan = merged.plan(Pick::Updated.into())?;
+//! for event in &plan.events {
+//!     println!("{}", words::line(event));
 //! }
-//! for change in merged.write(Pick::Updated)? {
+//! for change in plan.changes {
 //!     let FileChange::Changed { path, text, .. } = change else { continue };
 //!     assert_eq!((&path[..], text), ("site.yaml", site("{host: b, port: 3}, {host: a, port: 2}")));
 //! }
 //! # Ok::<(), krm_merge::Error>(())
 //! ```
 //!
-//! The main idea: a patch is a difference. Each mode lowers its inputs to a `Change`; one walker that knows no mode applies it to dest and
-//! returns a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not visited, and so not printed
-//! again.
-//!
-//! It never reads or writes a file, and knows no host: a program gives texts, and gets the texts that change. What it stands on has crates of its
-//! own: `krm-merge-core` merges one resource, `krm-schema` knows the types, `krm-tree` and `krm-yaml` the texts.
-//!
-//! The modules are what hosts with their own annotations, results and files need, such as the function and the plugin. They may change in any
-//! version. The source lists them in reading order, from the whole down to the bytes.
+//! It never reads or writes a file. What it stands on has crates of its own: `krm-job` is one merge as a user asks for it, `krm-words` makes
+//! sentences of events, `krm-package` merges the resources of a package, `krm-merge-core` one resource.
 
+pub mod extract;
 pub mod packages;
 
-pub use krm_merge_core::policy::{ConflictLevel, NewElements, Renames};
-pub use krm_merge_core::warning::{Notice, Warning};
-pub use krm_names::file_path::{self, PathFault};
+pub use krm_job::event::{Clash, Dispute, Event, Field, ResourceRef, Severity, Value, What};
+pub use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Renames, Treatment};
+pub use krm_names::file_path::PathFault;
+pub use krm_package::package::FileChange;
+pub use krm_package::resource::{Identity, Resource};
 pub use krm_schema::schema::{Inference, ListKind, ListRule, NoTypes, Types};
 pub use krm_tree::limit::Exceeded;
 pub use krm_tree::splice::{NotJson, Unwritable, WriteFault};
 pub use krm_tree::tree::Pick;
+pub use krm_words as words;
 pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
 
-pub use krm_package::package::{Ambiguous, Conflict, FileChange, Note};
-pub use packages::{Error, Merge, MergedPackage, Package};
-
-pub mod extract;
+pub use packages::{Conflict, Difference, Error, Merge, MergedPackage, Package, Plan, Reveal};

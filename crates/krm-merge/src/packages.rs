@@ -1,31 +1,40 @@
 //! [`Merge`]: merges packages whose files a program holds as texts.
 //!
-//! It is a host of the engine like the function and the plugin: it reads files into resources, merges them, and makes texts of files.
+//! It is a host like the function and the plugin: it reads files into resources, runs a [`Job`] on them, and makes texts of files of what that
+//! writes. So it merges what they merge: resources, and files without resources, such as a README or a template of a chart.
+//!
+//! All is owned. A merge that was run keeps its input and the user's decisions, and runs again for each plan: the engine always finds the same
+//! conflicts in the same order.
 
+mod conflict;
+mod difference;
 mod error;
+pub mod plain;
 mod side;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use krm_merge_core::patch;
-use krm_merge_core::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames, Treatment};
+use krm_job::carried::{Carried, Combiner};
+use krm_job::config::{Config, Given, Settings, Task};
+use krm_job::event::{Event, Severity};
+use krm_job::job::{Job, OpenMerge, Texts};
+use krm_job::results;
+use krm_merge_core::policy::{ConflictLevel, NewElements, Policy, Renames, Treatment};
+use krm_package::package::FileChange;
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::{Asked, Budget, Limit};
 use krm_tree::sides::Sides;
-use krm_tree::tree::{Pick, Tree};
-use krm_yaml::{Document, same};
+use krm_tree::splice::to_json;
+use krm_tree::tree::Pick;
+use krm_yaml::Document;
+use serde::de::DeserializeOwned;
 
+pub use conflict::{Conflict, Reveal};
+pub use difference::Difference;
 pub use error::Error;
-use krm_names::file_path;
-use krm_package::documents::Item;
-use krm_package::package::{
-    Conflict, FileChange, FileMerge, Files, Merged, NewResource, Note, Sourcing, TextFile, Written, lost, members,
-    one_by_one,
-};
-use krm_package::resource::{Resource, mark_as_secret};
-use krm_package::rules::{Named, Rules};
-pub use side::{Package, PackageSide};
+pub use side::{Package, PackageSide, changes, missed};
 
 /// A merge of packages, before it runs: what is merged, and how.
 ///
@@ -33,51 +42,66 @@ pub use side::{Package, PackageSide};
 ///
 /// # Examples
 /// ```
-/// use krm_merge::{FileChange, Merge, Package, Pick};
+/// use krm_merge::{Merge, Package, Pick, Reveal};
 ///
 /// let map = |size: u32, color: &str| {
 ///     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  size: '{size}' # big\n  color: {color}\n")
 /// };
 /// let [original, updated, dest] = [map(1, "red"), map(2, "blue"), map(1, "green")].map(Package::of_text);
-/// let (original, updated, dest) = (original?, updated?, dest?);
-/// let merge = Merge::three_way(&original, &updated, &dest);
-/// let merged = merge.run()?;
-/// merged.conflicts(|conflict| {
+/// let merged = Merge::three_way(&original?, &updated?, &dest?).run()?;
+/// for conflict in merged.conflicts() {
 ///     assert_eq!(conflict.path(), "data.color");
-///     assert_eq!(conflict.json().updated.as_deref(), Some("\"blue\""));
-/// });
+///     assert_eq!(conflict.values(Reveal::Public).updated.as_deref(), Some("\"blue\""));
+/// }
 /// assert_eq!(merged.text(Pick::Updated)?, map(2, "blue"));
 /// assert_eq!(merged.decide(|_| Some(Pick::Dest)).text(Pick::Updated)?, map(2, "green"));
 /// # Ok::<(), krm_merge::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct Merge<'a> {
+#[derive(Clone, Debug)]
+pub struct Merge {
     mode: Mode,
-    /// The resources of each side. In a merge of sources, updated's are the sources.
-    sides: Sides<PackageSide<'a>>,
-    types: Types<'a>,
-    policy: Policy,
-    limit: Limit,
-    budget: Budget,
+    /// The packages. In a merge of sources, updated's are the sources.
+    packages: Sides<Package>,
+    /// The functionConfig, if the user gave one.
+    config: Option<Arc<Document<'static>>>,
+    settings: Chosen,
 }
 
-/// The merge of packages, whose conflicts are open until [`MergedPackage::decide`] decides them.
-#[derive(Debug)]
-pub struct MergedPackage<'m> {
-    merge: &'m Merge<'m>,
-    merged: Merged<'m, 'm>,
+/// What a program chose beside the functionConfig.
+#[derive(Clone, Debug, Default)]
+struct Chosen {
+    openapi: Option<Arc<Document<'static>>>,
+    list_rules: Vec<ListRule>,
+    inference: Option<Inference>,
+    conflict_level: Option<ConflictLevel>,
+    renames: Option<Renames>,
+    new_elements: Option<NewElements>,
+    limit: Option<u64>,
 }
 
-impl<'a> Merge<'a> {
+/// A merge that was run. Its conflicts are open until [`MergedPackage::decide`] or a rule decides them.
+#[derive(Clone, Debug)]
+pub struct MergedPackage {
+    merge: Merge,
+    conflicts: Vec<Conflict>,
+    /// Who wins each of the conflicts, as the program decided.
+    picks: Vec<Option<Pick>>,
+}
+
+/// What a merge changes, and what it tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The files of dest that change, in the order of their paths.
+    pub changes: Vec<FileChange>,
+    /// What happened, the most severe first. The conflicts are among them.
+    pub events: Vec<Event>,
+}
+
+impl Merge {
     /// Merges the changes from original to updated into dest.
-    pub fn three_way(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Self {
-        let mut sides = Sides {
-            original: PackageSide::of("original", original),
-            updated: PackageSide::of("updated", updated),
-            dest: PackageSide::of("dest", dest),
-        };
-        mark_as_secret(sides.as_mut().map(|side| &mut side.resources[..]));
-        Self::new(Mode::ThreeWay, sides)
+    pub fn three_way(original: &Package, updated: &Package, dest: &Package) -> Self {
+        let [original, updated, dest] = [original, updated, dest].map(Package::clone);
+        Self::new(Mode::ThreeWay, Sides { original, updated, dest })
     }
 
     /// Merges a source into dest: its values are set, a null removes a field, and a resource that dest lacks is added.
@@ -91,7 +115,7 @@ impl<'a> Merge<'a> {
     /// assert_eq!(Merge::two_way(&source, &dest).run()?.text(Pick::Updated)?, map("a: '1', c: '3'"));
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
-    pub fn two_way(source: &'a Package, dest: &'a Package) -> Self {
+    pub fn two_way(source: &Package, dest: &Package) -> Self {
         Self::of_source(Mode::TwoWay, source, dest)
     }
 
@@ -108,158 +132,267 @@ impl<'a> Merge<'a> {
     /// assert_eq!(Merge::strategic(&patch, &dest).run()?.text(Pick::Updated)?, pod("{name: a}"));
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
-    pub fn strategic(patch: &'a Package, dest: &'a Package) -> Self {
-        Self::of_source(Mode::Strategic, patch, dest).inference(Inference::Off)
+    pub fn strategic(patch: &Package, dest: &Package) -> Self {
+        Self::of_source(Mode::Strategic, patch, dest)
     }
 
-    fn of_source(mode: Mode, source: &'a Package, dest: &'a Package) -> Self {
-        let (updated, dest) = (PackageSide::of("source", source), PackageSide::of("dest", dest));
-        Self::new(mode, Sides { original: PackageSide::default(), updated, dest })
+    fn of_source(mode: Mode, source: &Package, dest: &Package) -> Self {
+        Self::new(mode, Sides { original: Package::default(), updated: source.clone(), dest: dest.clone() })
     }
 
-    fn new(mode: Mode, sides: Sides<PackageSide<'a>>) -> Self {
-        // The newest definition of a type counts, and that is updated's.
-        let all = [&sides.dest, &sides.original, &sides.updated].into_iter().flat_map(|side| &side.resources);
-        let definitions = all.filter(|resource| resource.is_definition()).map(Resource::node);
-        let types = Types::new([], Inference::On).with_definitions(definitions);
-        let limit = sides.iter().fold(Limit::default(), |limit, (_, side)| limit.with_input(side.size()));
-        Self { mode, types, policy: Policy::default(), limit, budget: Budget::new(limit), sides }
+    fn new(mode: Mode, packages: Sides<Package>) -> Self {
+        Self { mode, packages, config: None, settings: Chosen::default() }
+    }
+
+    /// Takes rules, merge keys and other settings from a functionConfig, such as a `.krm-merge.yaml`. It may leave out the mode. What the other
+    /// functions here say comes before it.
+    ///
+    /// # Errors
+    /// It is not YAML, or a field of it is wrong. The error has the place.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::{Merge, Package, Pick};
+    ///
+    /// let map = |color: &str| Package::of_text(format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{color: {color}}}\n"));
+    /// let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: [{path: data.color, take: Dest}]\n";
+    /// let merged = Merge::three_way(&map("red")?, &map("blue")?, &map("green")?).config(rules)?.run()?;
+    /// assert!(merged.text(Pick::Updated)?.contains("green"));
+    /// # Ok::<(), krm_merge::Error>(())
+    /// ```
+    pub fn config(self, text: &str) -> Result<Self, Error> {
+        let unreadable = |error: krm_yaml::Error| Error::Text { file: CONFIG.to_owned(), error };
+        let document = Document::parse(text.to_owned()).map_err(unreadable)?;
+        let merge = Self { config: Some(Arc::new(document)), ..self };
+        merge.read_config().map_err(unreadable)?;
+        Ok(merge)
     }
 
     /// Says by an OpenAPI document how lists of its types merge, as the API server gives it, in version 2 or 3.
     ///
     /// # Errors
-    /// The document describes no resource.
-    pub fn openapi(mut self, document: &'a Document<'a>) -> Result<Self, Error> {
-        let Some(root) = document.roots().next() else {
-            return Err(Error::of_openapi(document.error(0, error::NO_TYPES)));
-        };
-        self.types = self.types.with_openapi(root).map_err(Error::no_types)?;
+    /// It is not YAML or JSON, or it describes no resource.
+    pub fn openapi(mut self, text: &str) -> Result<Self, Error> {
+        let document = Document::parse(text.to_owned()).map_err(Error::of_openapi)?;
+        let root = document.roots().next().ok_or_else(|| Error::of_openapi(document.error(0, error::NO_TYPES)))?;
+        Types::new([], Inference::On).with_openapi(root).map_err(Error::no_types)?;
+        self.settings.openapi = Some(Arc::new(document));
         Ok(self)
     }
 
     /// Says how some lists merge. These rules come before all others.
     #[must_use]
-    pub fn list_rules(self, rules: impl IntoIterator<Item = ListRule>) -> Self {
-        Self { types: self.types.with_rules(rules), ..self }
+    pub fn list_rules(mut self, rules: impl IntoIterator<Item = ListRule>) -> Self {
+        self.settings.list_rules.extend(rules);
+        self
     }
 
     /// Whether lists of unknown types merge by keys that their elements have.
     #[must_use]
-    pub fn inference(self, inference: Inference) -> Self {
-        Self { types: self.types.with_inference(inference), ..self }
+    pub fn inference(mut self, inference: Inference) -> Self {
+        self.settings.inference = Some(inference);
+        self
     }
 
     /// The size of the parts that both sides may change without a conflict.
     #[must_use]
     pub fn conflict_level(mut self, conflict_level: ConflictLevel) -> Self {
-        self.policy.conflict_level = conflict_level;
+        self.settings.conflict_level = Some(conflict_level);
         self
     }
 
     /// Whether a resource with another name in updated or dest is found again.
     #[must_use]
     pub fn renames(mut self, renames: Renames) -> Self {
-        self.policy.renames = renames;
+        self.settings.renames = Some(renames);
         self
     }
 
     /// Where new elements of a list go.
     #[must_use]
     pub fn new_elements(mut self, new_elements: NewElements) -> Self {
-        self.policy.new_elements = new_elements;
+        self.settings.new_elements = Some(new_elements);
         self
     }
 
     /// How many bytes of new text the merge may write. Without it, this is 20 times the input.
     #[must_use]
-    pub fn limit(self, bytes: u64) -> Self {
-        let limit = Limit::new(0, Some(Asked::bytes(bytes)), "limit");
-        Self { limit, budget: Budget::new(limit), ..self }
+    pub fn limit(mut self, bytes: u64) -> Self {
+        self.settings.limit = Some(bytes);
+        self
     }
 
-    /// Merges, and leaves all conflicts open.
+    /// Merges, and leaves open all conflicts that no rule decides.
     ///
     /// # Errors
     /// A resource cannot be merged; resources cannot be told apart; or a patch is for no resource of dest.
-    pub fn run(&self) -> Result<MergedPackage<'_>, Error> {
-        let Self { mode, sides, types, policy, budget, .. } = self;
-        let rules = Rules { types, mode: *mode, policy: *policy, budget };
-        let dest = &sides.dest.resources[..];
-        let merged = match mode {
-            Mode::ThreeWay => {
-                let members = members(Sides::of(|side| &sides[side].resources[..]), policy.renames)?;
-                Merged::three_way(dest, members, rules, one_by_one)?
-            }
-            Mode::TwoWay | Mode::Strategic => self.of_sources(rules)?,
-        };
-        Ok(MergedPackage { merge: self, merged })
+    pub fn run(&self) -> Result<MergedPackage, Error> {
+        let conflicts = self.with_open(|open, sides, of_files| {
+            let budget = open.budget();
+            let events = open.told(OPEN, &budget)?;
+            let mut conflicts = conflict::all(&open, &events, &budget)?;
+            let carried = self.carried(&open, sides, of_files, &BTreeMap::new(), OPEN);
+            conflicts.extend(carried.iter().flat_map(|(_, carried)| &carried.results).filter_map(conflict::of_file));
+            let errors: Vec<Event> = events.into_iter().filter(|event| event.severity == Severity::Error).collect();
+            if errors.is_empty() { Ok(conflicts) } else { Err(Error::Failed(errors)) }
+        })?;
+        let picks = vec![None; conflicts.len()];
+        Ok(MergedPackage { merge: self.clone(), conflicts, picks })
     }
 
-    /// Merges the sources into dest.
-    fn of_sources(&self, rules: Rules<'a>) -> Result<Merged<'_, 'a>, Error>
-where {
-        let mut sourcing = Sourcing::of(&self.sides.dest.resources, rules);
-        for source in &self.sides.updated.resources {
-            match sourcing.partner(source).map_err(Error::Partner)? {
-                Some(number) => drop(sourcing.merge(number, source, Named::ByIdentity)?),
-                None if self.mode != Mode::Strategic => sourcing.add(source)?,
-                // What is gone already need not go again.
-                None if patch::deletes(source.node()) => {}
-                None => {
-                    let identity = source.named();
-                    let message = format!("a patch must be for a resource of dest, and none is `{identity}`");
-                    return Err(Error::Partner(message));
-                }
-            }
+    /// What a user asked for: the functionConfig, with what the program chose over it.
+    fn read_config(&self) -> Result<Config<'_>, krm_yaml::Error> {
+        let Chosen { openapi, list_rules, inference, conflict_level, renames, new_elements, limit } = &self.settings;
+        let given = Given { mode: Some(self.mode), ..Given::default() };
+        let root = self.config.as_ref().and_then(|document| document.roots().find(|root| !root.is_null()));
+        let mut config = match root {
+            Some(root) => Config::read_with(root, given)?,
+            None => Config::new(Task::of(self.mode), Settings::default())?,
+        };
+        if let Some(inference) = inference {
+            config.inference = *inference;
+            config.types = config.types.with_inference(*inference);
         }
-        Ok(sourcing.finish())
+        if let Some(root) = openapi.as_ref().and_then(|document| document.roots().next()) {
+            config.types = config.types.with_openapi(root).map_err(|_| root.error(error::NO_TYPES))?;
+        }
+        config.types = config.types.with_rules(list_rules.iter().cloned());
+        config.new_elements = new_elements.unwrap_or(config.new_elements);
+        if let Task::Upgrade { conflict_level: of_task, renames: of_names, .. } = &mut config.task {
+            *of_task = conflict_level.unwrap_or(*of_task);
+            *of_names = renames.unwrap_or(*of_names);
+        }
+        let sizes = self.packages.iter().map(|(_, package)| package.size());
+        config.limit = match limit {
+            Some(bytes) => Limit::new(0, Some(Asked::bytes(*bytes)), "limit"),
+            None => sizes.fold(config.limit, Limit::with_input),
+        };
+        Ok(config)
+    }
+
+    /// Whether the functionConfig says who wins a conflict that no rule fits. A `Merge` says it in `spec`, a ConfigMap in `data`.
+    fn says_who_wins(&self) -> bool {
+        let mut roots = self.config.iter().flat_map(|document| document.roots());
+        roots.any(|root| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some()))
+    }
+
+    /// Runs the engine, and looks at the merge while its conflicts are open.
+    fn with_open<T>(
+        &self,
+        look: impl for<'m> FnOnce(OpenMerge<'m>, &Sides<PackageSide<'m>>, &OfFiles) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let config = self.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })?;
+        let updated = if self.mode == Mode::ThreeWay { "updated" } else { "source" };
+        let sides = Sides {
+            original: PackageSide::of("original", &self.packages.original),
+            updated: PackageSide::of(updated, &self.packages.updated),
+            dest: PackageSide::of("dest", &self.packages.dest),
+        };
+        let of_files = OfFiles {
+            are_plain: plain::are_plain(self.mode, &sides),
+            policy: config.policy(),
+            types: Types::new(config.merge_keys.iter().map(|named| named.rule.clone()), config.inference),
+        };
+        let texts = Texts::parse(&config)?;
+        let (dest, given) = plain::resources(self.mode, &sides, of_files.are_plain);
+        let job = Job::new(dest, given, config, &texts)?.beside(plain::kustomizations(&sides));
+        look(job.merged()?, &sides, &of_files)
+    }
+
+    /// What becomes of the files without resources, by their paths. `picks` says who wins in some of them.
+    fn carried<'s>(
+        &self,
+        open: &OpenMerge<'_>,
+        sides: &Sides<PackageSide<'s>>,
+        of_files: &OfFiles,
+        picks: &BTreeMap<&str, Pick>,
+        otherwise: Treatment,
+    ) -> Vec<(&'s str, Carried)> {
+        if self.mode != Mode::ThreeWay {
+            return Vec::new();
+        }
+        let budget = open.budget();
+        let OfFiles { are_plain, policy, types } = of_files;
+        let combiner = |path: &str| {
+            let on_conflict = picks.get(path).map_or(otherwise, |pick| Treatment::from(*pick));
+            Combiner { on_conflict, rules: open.rules(), policy: *policy, types, budget: &budget }
+        };
+        let files = plain::files(sides, *are_plain).into_iter();
+        files
+            .map(|file| {
+                let path = file.path;
+                (path, file.carry(&combiner(path)))
+            })
+            .collect()
     }
 }
 
-impl<'m> MergedPackage<'m> {
-    /// Visits the open conflicts, in the order of the resources.
-    pub fn conflicts(&self, mut visit: impl FnMut(&Conflict<'_, 'm, 'm>)) {
-        self.merged.settle(&mut |conflict| {
-            visit(&conflict);
-            Treatment::default()
-        });
+/// How files without resources merge.
+struct OfFiles {
+    /// Whether each side is a text alone that holds none.
+    are_plain: bool,
+    policy: Policy,
+    types: Types<'static>,
+}
+
+/// Nobody has decided, and dest's value stands there meanwhile.
+const OPEN: Treatment = Treatment::Open(Pick::Dest);
+
+impl MergedPackage {
+    /// The conflicts that nobody has decided, in the order of the resources.
+    pub fn conflicts(&self) -> impl Iterator<Item = &Conflict> {
+        let all = self.conflicts.iter().zip(&self.picks);
+        all.filter(|(conflict, pick)| pick.is_none() && conflict.is_open()).map(|(conflict, _)| conflict)
     }
 
     /// Decides conflicts. One for which `pick` gives no side stays open, so this may be called again. A conflict about a whole resource stays
-    /// open for [`Pick::Original`], too.
+    /// open for [`Pick::Original`], too. A file without resources is decided as a whole, by the first decision for it.
     #[must_use]
-    pub fn decide(self, mut pick: impl FnMut(&Conflict<'_, 'm, 'm>) -> Option<Pick>) -> Self {
-        Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
-    }
-
-    /// What the owner of dest should know apart from conflicts: what was combined, renamed or moved, and which comments go. Where a conflict
-    /// is open, updated wins.
-    ///
-    /// # Errors
-    /// The errors of [`MergedPackage::write`].
-    pub fn notes(&self) -> Result<Vec<Note<'_, 'm>>, Error> {
-        let budget = Budget::new(self.merge.limit);
-        let written = self.written(Pick::Updated, &budget)?;
-        let missed = missed(&self.merge.sides).map(Note::NoResource);
-        let mut notes: Vec<Note<'_, 'm>> =
-            self.merged.notes().chain(missed).chain(self.merged.notes_of(&written)).collect();
-        if self.merge.mode == Mode::ThreeWay {
-            for (resource, effect) in self.merged.resources.iter().zip(&written.effects) {
-                let sides = resource.member.sides;
-                let lost = lost(resource, &written.items, &effect.replaced, self.merged.rules);
-                let secret = Resource::secret(sides);
-                let note = |warning| Some(Note::Warning { about: sides.dest?, secret, warning });
-                notes.extend(lost.into_iter().filter_map(note));
+    pub fn decide(mut self, mut pick: impl FnMut(&Conflict) -> Option<Pick>) -> Self {
+        for (conflict, decided) in self.conflicts.iter().zip(&mut self.picks) {
+            if decided.is_none() && conflict.is_open() {
+                *decided = pick(conflict).filter(|pick| *pick != Pick::Original || !conflict.is_of_a_whole());
             }
         }
-        Ok(notes)
+        self
     }
 
-    /// The files of dest that change. `undecided` wins the conflicts that are open, but a null of dest wins over updated's value.
+    /// What the merge changes, and what it tells. `undecided` says what happens to the conflicts that are open.
     ///
     /// # Errors
-    /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way.
+    /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way. Or
+    /// an event is an error.
+    pub fn plan(&self, undecided: Treatment) -> Result<Plan, Error> {
+        self.merge.with_open(|open, sides, of_files| {
+            let mut picks = self.picks.iter().copied();
+            let open = open.decide(|_| picks.next().flatten());
+            let budget = open.budget();
+            let (written, mut events) = open.write(undecided, &budget)?;
+            let decided = self.conflicts.iter().zip(&self.picks).rev();
+            let decided = decided.filter_map(|(conflict, pick)| Some((conflict.file_without_resources()?, (*pick)?)));
+            let carried = self.merge.carried(&open, sides, of_files, &decided.collect(), undecided);
+            for (_, carried) in &carried {
+                events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
+                events.extend(carried.results.iter().cloned());
+            }
+            if events.iter().any(|event| event.severity == Severity::Error) {
+                events.retain(|event| event.severity == Severity::Error);
+                return Err(Error::Failed(events));
+            }
+            let mut changes = side::changes(sides, &written, &open.budget())?;
+            changes.extend(carried.into_iter().filter_map(|(path, carried)| plain::change(path, carried.change?)));
+            changes.sort_by(|one, other| plain::path_of(one).cmp(plain::path_of(other)));
+            events.extend(plain::not_merged(sides));
+            results::finish(&mut events);
+            Ok(Plan { changes, events })
+        })
+    }
+
+    /// The files of dest that change. `undecided` wins the conflicts that are open, unless the functionConfig says who does; but a null of dest
+    /// wins over updated's value.
+    ///
+    /// # Errors
+    /// The errors of [`MergedPackage::plan`].
     ///
     /// # Examples
     /// ```
@@ -275,105 +408,48 @@ impl<'m> MergedPackage<'m> {
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
     pub fn write(&self, undecided: Pick) -> Result<Vec<FileChange>, Error> {
-        let budget = Budget::new(self.merge.limit);
-        let written = self.written(undecided, &budget)?;
-        changes(&self.merge.sides, &written, &budget)
+        Ok(self.plan(self.otherwise(undecided)?)?.changes)
     }
 
     /// The files of dest after the merge, by their paths.
     ///
     /// # Errors
-    /// The errors of [`MergedPackage::write`].
+    /// The errors of [`MergedPackage::plan`].
     pub fn files(&self, undecided: Pick) -> Result<BTreeMap<String, String>, Error> {
-        Ok(self.merge.sides.dest.with(self.write(undecided)?))
+        Ok(self.merge.packages.dest.with(self.write(undecided)?))
     }
 
     /// The text of dest after the merge, if it is one text; empty if no resource is left.
     ///
     /// # Errors
-    /// The errors of [`MergedPackage::write`].
+    /// The errors of [`MergedPackage::plan`].
     pub fn text(&self, undecided: Pick) -> Result<String, Error> {
         Ok(self.files(undecided)?.remove("").unwrap_or_default())
     }
 
-    fn written<'w>(&self, undecided: Pick, budget: &'w Budget) -> Result<Written<'w, 'w>, Error>
-    where
-        'm: 'w,
-    {
-        let treatment = match undecided {
-            Pick::Updated | Pick::Both => OnConflict::TakeUpdated.into(),
-            Pick::Dest => OnConflict::KeepDest.into(),
-            Pick::Original => Treatment::Open(Pick::Original),
+    /// The objects after the merge, if dest is one text, as [`Package::of_objects`] makes it.
+    ///
+    /// # Errors
+    /// The errors of [`MergedPackage::plan`]; or an object is not of the type `T`.
+    pub fn objects<T: DeserializeOwned>(&self, undecided: Pick) -> Result<Vec<T>, Error> {
+        let document =
+            Document::parse(self.text(undecided)?).map_err(|error| Error::Text { file: String::new(), error })?;
+        let object = |root| {
+            let json = to_json(root, &Budget::default()).map_err(|exceeded| Error::Unwritable(exceeded.into()))?;
+            serde_json::from_str(&json).map_err(|error| Error::Object(error.to_string()))
         };
-        let merged: &Merged<'_, 'w> = &self.merged;
-        let decided = merged.settle(&mut |conflict| {
-            let dest = conflict.values().dest;
-            treatment.over(dest.as_ref().and_then(Tree::view), conflict.taking())
-        });
-        let items = vec![Item::Stays; merged.dest.len()];
-        Ok(merged.write(decided, items, budget)?)
+        document.roots().map(object).collect()
     }
-}
 
-/// The documents without identity of updated, or of the source, that upstream changed and that dest does not get.
-pub fn missed<'s, 'a>(sides: &'s Sides<PackageSide<'a>>) -> impl Iterator<Item = &'s Resource<'a>> {
-    let Sides { original, updated, dest } = sides;
-    let is_known = |side: &PackageSide<'_>, resource: &Resource<'_>| {
-        side.unnamed().any(|other| same(other.node(), resource.node()))
-    };
-    // A file that dest left alone becomes updated's.
-    let is_left_alone = |resource: &Resource<'_>| {
-        let text = |side: &PackageSide<'a>| side.text_at(resource.path.unwrap_or_default());
-        text(original).is_some_and(|was| text(dest) == Some(was))
-    };
-    updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
-}
-
-/// The files of dest that change when a merge of these sides is written. In a merge of sources, updated's are the sources.
-///
-/// # Errors
-/// The errors of [`MergedPackage::write`].
-pub fn changes(
-    sides: &Sides<PackageSide<'_>>,
-    written: &Written<'_, '_>,
-    budget: &Budget,
-) -> Result<Vec<FileChange>, Error> {
-    let files = Sides::of(|side| sides[side].text_files());
-    let new = placed(sides, written, &files.dest, budget)?;
-    let items = sides.dest.items(written);
-    let view = Files { sides: Sides::of(|side| &files[side][..]), sources: &files.updated };
-    Ok(FileMerge::of(view, items, new, budget)?.changes()?)
-}
-
-/// The new resources by the files of dest that get them.
-fn placed(
-    sides: &Sides<PackageSide<'_>>,
-    written: &Written<'_, '_>,
-    dest: &[TextFile<'_>],
-    budget: &Budget,
-) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
-    let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
-    for added in &written.added {
-        let new = added.in_file(budget)?;
-        let path = match dest {
-            [only] if only.path.is_empty() => String::new(),
-            _ => {
-                let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
-                let path = file_path::of_new_file(&path).map_err(|fault| Error::misplaced(&path, fault))?;
-                path.to_owned()
-            }
-        };
-        let is_in_the_way = |file: &&TextFile<'_>| file.path == path && file.document.is_none();
-        if dest.iter().find(is_in_the_way).is_some_and(|file| !is_free(sides, file)) {
-            return Err(Error::InTheWay { path });
+    /// The treatment of the conflicts that are open.
+    fn otherwise(&self, undecided: Pick) -> Result<Treatment, Error> {
+        if !self.merge.says_who_wins() {
+            return Ok(undecided.into());
         }
-        placed.entry(path).or_default().push(new);
+        let config = self.merge.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })?;
+        Ok(config.task.on_conflict().into())
     }
-    Ok(placed)
 }
 
-/// Whether a file without resources may get some: it is original's, or holds only comments.
-fn is_free(sides: &Sides<PackageSide<'_>>, file: &TextFile<'_>) -> bool {
-    sides.original.text_at(file.path) == Some(file.text)
-        || Document::parse(file.text).is_ok_and(|document| document.roots().all(|root| root.is_null()))
-}
+/// The name of the functionConfig in messages.
+const CONFIG: &str = "functionConfig";

@@ -3,8 +3,7 @@
 //!
 //! A small universe: each side has some of three comments at each of two elements, and may have an element of its own.
 
-use krm_merge::{Conflict, Merge, Package, Pick};
-use krm_tree::tree::Taking;
+use krm_merge::{Conflict, Dispute, Merge, Package, Pick};
 
 /// Where the comment of an element is.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +61,10 @@ fn merged(original: &str, updated: &str, dest: &str) -> (String, usize) {
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
     let mut conflicts = 0;
-    let is_of_comments = |conflict: &Conflict<'_, '_, '_>| matches!(conflict, Conflict::Place { conflict, .. } if matches!(conflict.taking, Taking::Comments(_)));
-    merged.conflicts(|conflict| conflicts += usize::from(!is_of_comments(conflict)));
+    let is_of_comments = |conflict: &&Conflict| {
+        conflict.event().clash().is_some_and(|clash| matches!(clash.dispute, Dispute::Comment { .. }))
+    };
+    conflicts += merged.conflicts().filter(|conflict| !is_of_comments(conflict)).count();
     (merged.text(Pick::Updated).expect("within the limit"), conflicts)
 }
 

@@ -9,7 +9,7 @@ mod support;
 
 use std::fmt::Write as _;
 
-use krm_merge::{Merge, MergedPackage, Package, Pick};
+use krm_merge::{Merge, MergedPackage, Package, Pick, Reveal};
 use krm_tree::sides::Sides;
 use support::document::{Child, Style, documents};
 use support::git::merge_file;
@@ -49,11 +49,19 @@ fn owner<'t>(text: &'t str, comment: &str) -> Option<&'t str> {
     here.or_else(|| lines[at + 1..].iter().map(|line| below(line)).find(|token| !token.is_empty()))
 }
 
-/// What a merge told: its conflicts and its notes.
-fn told(merged: &MergedPackage<'_>) -> String {
+/// What a merge told: its conflicts and its notes. Where a map or a list is in conflict, its owner looks at all of it.
+fn told(merged: &MergedPackage, dest: &str) -> String {
     let mut told = String::new();
-    merged.conflicts(|conflict| write!(told, "{:?} {:?}", conflict.json(), conflict).expect("a text"));
-    merged.notes().expect("within the limit").iter().for_each(|note| write!(told, "{note:?}").expect("a text"));
+    let is_whole = |json: &str| json.starts_with(['{', '[']);
+    if merged
+        .conflicts()
+        .any(|conflict| conflict.values(Reveal::Secrets).iter().any(|(_, json)| json.is_some_and(is_whole)))
+    {
+        told.push_str(dest);
+    }
+    merged.conflicts().for_each(|conflict| write!(told, "{conflict:?}").expect("a text"));
+    let plan = merged.plan(Pick::Updated.into()).expect("within the limit");
+    plan.events.iter().for_each(|event| write!(told, "{event:?}").expect("a text"));
     told
 }
 
@@ -71,7 +79,7 @@ fn fault(texts: &Sides<String>) -> Option<String> {
         Err(error) => return Some(format!("{error}")),
     };
     let wrong = |what: &str| Some(format!("{what}\n--- result\n{result}"));
-    let told = told(&merged);
+    let told = told(&merged, &texts.dest);
     let found = comments(&result);
     if let Some(twice) = found.iter().find(|one| found.iter().filter(|other| other == one).count() > 1) {
         return wrong(&format!("twice: {twice}"));

@@ -81,7 +81,7 @@ fn merged([original, updated, dest]: [&Files; 3]) -> ([Files; 2], usize) {
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
     let mut conflicts = 0;
-    merged.conflicts(|_| conflicts += 1);
+    conflicts += merged.conflicts().count();
     ([Pick::Updated, Pick::Dest].map(|pick| merged.files(pick).expect("within the limit")), conflicts)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use krm_merge::{
-    ConflictLevel, Document, Error, FileChange, ListKind, ListRule, Merge, MergedPackage, Note, Package, Pick,
-    Unwritable,
+    ConflictLevel, Error, Event, FileChange, ListKind, ListRule, Merge, MergedPackage, Package, Pick, Reveal,
+    Treatment, What, words,
 };
 
 fn map(name: &str, data: &str) -> String {
@@ -23,10 +23,13 @@ fn text(text: impl Into<String>) -> Package {
     Package::of_text(text).expect("YAML")
 }
 
-fn paths(merged: &MergedPackage<'_>) -> Vec<String> {
-    let mut paths = Vec::new();
-    merged.conflicts(|conflict| paths.push(conflict.path()));
-    paths
+fn paths(merged: &MergedPackage) -> Vec<String> {
+    merged.conflicts().map(|conflict| conflict.path().to_owned()).collect()
+}
+
+/// What is told if nobody decides.
+fn events(merged: &MergedPackage) -> Vec<Event> {
+    merged.plan(Treatment::Open(Pick::Dest)).expect("small").events
 }
 
 #[test]
@@ -80,8 +83,9 @@ fn files_change_come_move_and_go() {
     ];
     assert_eq!(merged.files(Pick::Updated).expect("small"), files(after.clone()));
     assert_eq!(paths(&merged), [""; 0]);
-    let notes = merged.notes().expect("small");
-    assert!(matches!(notes[..], [Note::Moved { to: "to/m", .. }, Note::Moved { to: "to/n", .. }]), "{notes:?}");
+    let moved = |event: &Event| if let What::Moved { to, .. } = &event.what { Some(to.clone()) } else { None };
+    let moved: Vec<String> = events(&merged).iter().filter_map(moved).collect();
+    assert_eq!(moved, ["to/m", "to/n"]);
     let result = package(after);
     let again = Merge::three_way(&original, &updated, &result);
     assert_eq!(again.run().expect("merged").write(Pick::Updated).expect("small"), []);
@@ -256,7 +260,8 @@ fn decisions_are_made_one_after_the_other() {
     assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: 3, y: 2"));
     assert_eq!(merged.text(Pick::Dest).expect("small"), map("a", "x: 3, y: 3"));
     let merged = merged.decide(|conflict| {
-        assert_eq!(conflict.json().iter().filter_map(|(_, json)| json.as_deref()).collect::<Vec<_>>(), ["1", "2", "3"]);
+        let values = conflict.values(Reveal::Public);
+        assert_eq!(values.iter().filter_map(|(_, json)| *json).collect::<Vec<_>>(), ["1", "2", "3"]);
         Some(Pick::Original)
     });
     assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: 3, y: 1"));
@@ -285,8 +290,8 @@ fn a_document_without_a_name_stays_as_dest_has_it() {
     for merge in merges(&dest) {
         let merged = merge.run().expect("merged");
         assert_eq!(merged.text(Pick::Updated).expect("small"), want);
-        let notes = merged.notes().expect("small");
-        assert!(matches!(notes[..], [Note::NoResource(_)]), "{notes:?}");
+        let is_told = |event: &Event| matches!(event.what, What::Apart { .. } | What::UnnamedDocument);
+        assert!(events(&merged).iter().any(is_told), "{:?}", events(&merged));
     }
     for merge in merges(&text(want.clone())) {
         assert_eq!(merge.run().expect("merged").write(Pick::Updated).expect("small"), [], "a second run");
@@ -295,7 +300,7 @@ fn a_document_without_a_name_stays_as_dest_has_it() {
     let merge = Merge::three_way(&original, &updated, &original);
     let merged = merge.run().expect("merged");
     assert_eq!(merged.text(Pick::Updated).expect("small"), both(2, "x: 2"));
-    assert_eq!(merged.notes().expect("small").len(), 0);
+    assert!(!events(&merged).iter().any(|event| event.what == What::UnnamedDocument));
 }
 
 #[test]
@@ -328,7 +333,7 @@ fn who_says_how_a_list_merges() {
         ["{host: a, x: 1}", "{host: a, x: 2}", "{host: b}, {host: a, x: 1, own: 1}"].map(site);
     let want = site("{host: b}, {host: a, x: 2, own: 1}");
     let [plain_original, plain_updated, plain_dest] = [&original, &updated, &dest].map(|own| text(own.as_str()));
-    let merged = |merge: Merge<'_>| {
+    let merged = |merge: Merge| {
         let merged = merge.run().expect("merged");
         (paths(&merged), merged.files(Pick::Updated).expect("small"))
     };
@@ -343,11 +348,9 @@ fn who_says_how_a_list_merges() {
     };
     assert_eq!(merged(plain().list_rules([rule])), (Vec::new(), files([("", want.clone())])));
     let schema = "{type: object, properties: {spec: {type: object, properties: {hosts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [host], items: {type: object}}}}}, x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Site}]}";
-    let openapi = Document::parse(format!("{{definitions: {{site: {schema}}}}}")).expect("YAML");
-    let by_openapi = plain().openapi(&openapi).expect("types");
+    let by_openapi = plain().openapi(&format!("{{definitions: {{site: {schema}}}}}")).expect("types");
     assert_eq!(merged(by_openapi), (Vec::new(), files([("", want.clone())])));
-    let nothing = Document::parse("{}").expect("YAML");
-    let error = plain().openapi(&nothing).expect_err("no types").to_string();
+    let error = plain().openapi("{}").expect_err("no types").to_string();
     assert!(error.starts_with("openapi:1:1: an OpenAPI document must have `definitions`"), "{error}");
     // A definition of the package, whichever side has it.
     for has in 0..3 {
@@ -367,8 +370,9 @@ fn notes_tell_of_comments_that_go_and_of_what_both_sides_changed() {
         ["  x: '1'\n  y: '1'\n", "  y: '1'\n", "  x: '1' # mine\n  y: '1'\n"].map(|data| text(role(data)));
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
-    let notes: Vec<String> = merged.notes().expect("small").iter().map(ToString::to_string).collect();
-    assert_eq!(notes, ["dest:1: `data.x`: comments that only dest has were removed: # mine"]);
+    let told: Vec<String> = events(&merged).iter().map(words::line).collect();
+    let want = "warning: ConfigMap a: the merge removes a comment that only dest has at `data.x`: \"# mine\"";
+    assert!(told.iter().any(|line| line == want), "{told:?}");
 }
 
 #[test]
@@ -379,13 +383,14 @@ fn what_cannot_be_merged_is_an_error_with_its_place() {
     assert_eq!(Package::of_files(twice).err(), Some(Error::Twice("a".to_owned())));
     let (dest, other) = (package([("a.yaml", map("a", "x: 1"))]), text(map("b", "x: 1")));
     let error = Merge::strategic(&other, &dest).run().err().map(|error| error.to_string());
-    assert_eq!(error.as_deref(), Some("a patch must be for a resource of dest, and none is `v1 ConfigMap b`"));
+    let want = "ConfigMap b: a patch must hit an item, and no item is `v1 ConfigMap b`; the only ConfigMap is `v1 ConfigMap a`";
+    assert_eq!(error.as_deref(), Some(want));
     // A resource without a path gets one of its own.
     let merged = Merge::two_way(&other, &dest).run().expect("merged").files(Pick::Updated).expect("small");
     assert_eq!(merged["configmap_b.yaml"], map("b", "x: 1"));
     let limited = Merge::two_way(&other, &dest).limit(10);
     let error = limited.run().and_then(|merged| merged.files(Pick::Updated)).expect_err("too large");
-    assert!(matches!(error, Error::Unwritable(Unwritable::Exceeded(_))), "{error}");
+    assert!(error.to_string().contains("`limit`"), "{error}");
     // New resources go to files where they may be.
     let at = |path: &str| package([(path, map("n", "x: 1"))]);
     let outside = at("../n.yaml");

@@ -180,7 +180,7 @@ fn a_second_run_changes_nothing() {
     for case in 0..10_000 * times {
         let texts = texts(case);
         let [original, updated, dest] = texts.each_ref().map(|text| package(text));
-        let text = |merge: Merge<'_>| merge.run().expect("merged").text(Pick::Updated).expect("within the limit");
+        let text = |merge: Merge| merge.run().expect("merged").text(Pick::Updated).expect("within the limit");
         let three = |dest: &Package| text(Merge::three_way(&original, &updated, dest));
         let two = |dest: &Package| text(Merge::two_way(&updated, dest));
         for (mode, run) in [("three-way", &three as &dyn Fn(&Package) -> String), ("two-way", &two)] {

@@ -17,13 +17,13 @@ fn sides(paths: &[&'static str], contents: &[&'static [u8]]) -> Vec<Files> {
     })
 }
 
-fn text(merged: &MergedPackage<'_>) -> String {
+fn text(merged: &MergedPackage) -> String {
     merged.text(Pick::Updated).expect("within the limit")
 }
 
-fn conflicts_of(merged: &MergedPackage<'_>) -> usize {
+fn conflicts_of(merged: &MergedPackage) -> usize {
     let mut conflicts = 0;
-    merged.conflicts(|_| conflicts += 1);
+    conflicts += merged.conflicts().count();
     conflicts
 }
 

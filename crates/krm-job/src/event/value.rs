@@ -4,6 +4,7 @@ use krm_tree::child::Value as _;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::tree::View;
 use krm_yaml::{Kind, NodeRef, Scalar};
+use serde::{Serialize, Serializer};
 
 /// A value of YAML.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +23,26 @@ pub enum Value {
     Map(Vec<(String, Self)>),
     /// A value with a tag that is none of YAML's own.
     Tagged(String, Box<Self>),
+}
+
+/// As JSON has it, which knows no tags.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => value.serialize(serializer),
+            Self::Number(text) => match (text.parse::<i64>(), text.parse::<u64>(), text.parse::<f64>()) {
+                (Ok(number), ..) => number.serialize(serializer),
+                (_, Ok(number), _) => number.serialize(serializer),
+                (.., Ok(number)) => number.serialize(serializer),
+                _ => text.serialize(serializer),
+            },
+            Self::String(text) => text.serialize(serializer),
+            Self::List(elements) => serializer.collect_seq(elements),
+            Self::Map(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
+            Self::Tagged(_, value) => value.serialize(serializer),
+        }
+    }
 }
 
 /// The value of a node.

@@ -2,29 +2,30 @@
 
 use std::fmt;
 
+use krm_job::event::Event;
+use krm_names::file_path;
+use krm_package::package::FileFault;
 use krm_schema::schema::NoTypes;
 use krm_tree::splice::Unwritable;
-
-use krm_names::file_path;
-use krm_package::package::{Ambiguous, Fault, FileFault, Why};
+use krm_words::Message;
 
 /// Why packages cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A text is not YAML, or a resource in it cannot be merged.
+    /// A text is not YAML, or a field of the functionConfig is wrong.
     Text {
-        /// The file, with the name of its side before it: `dest/web.yaml`. For a text that is not YAML, its path alone.
+        /// The path of the file, or the name of the text.
         file: String,
         /// What is wrong, and where.
         error: krm_yaml::Error,
     },
     /// Two files of a package have this path.
     Twice(String),
-    /// Nobody can tell which resources are the same.
-    Ambiguous(Ambiguous),
-    /// A source is for several resources of dest, or a patch for none.
-    Partner(String),
+    /// An object has no JSON. The text says why.
+    Object(String),
+    /// The merge stopped. Each event says what, where, and about which resource.
+    Failed(Vec<Event>),
     /// A new resource has a path at which no file may be.
     Misplaced {
         /// The path.
@@ -52,8 +53,11 @@ impl fmt::Display for Error {
             Self::Text { file, error } if file.is_empty() => error.fmt(f),
             Self::Text { file, error } => write!(f, "{file}:{error}"),
             Self::Twice(path) => write!(f, "{path:?} must be the path of one file of the package, not of two"),
-            Self::Ambiguous(error) => error.fmt(f),
-            Self::Partner(message) => f.write_str(message),
+            Self::Object(why) => write!(f, "an object must have JSON: {why}"),
+            Self::Failed(events) => {
+                let lines: Vec<String> = events.iter().map(|event| Message::of(event).text).collect();
+                f.write_str(&lines.join("; "))
+            }
             Self::Misplaced { path, fault } => write!(f, "the path {path:?} of a new resource must {fault}"),
             Self::InTheWay { path } => {
                 write!(f, "the file {path:?} of dest must hold resources, or nothing, for it gets a new resource")
@@ -85,9 +89,9 @@ impl Error {
     }
 }
 
-impl From<Ambiguous> for Error {
-    fn from(ambiguous: Ambiguous) -> Self {
-        Self::Ambiguous(ambiguous)
+impl From<Box<Event>> for Error {
+    fn from(event: Box<Event>) -> Self {
+        Self::Failed(vec![*event])
     }
 }
 
@@ -105,22 +109,4 @@ impl From<FileFault> for Error {
             FileFault::Unreadable(error) => Self::Text { file: String::new(), error },
         }
     }
-}
-
-impl From<Box<Fault<'_>>> for Error {
-    fn from(fault: Box<Fault<'_>>) -> Self {
-        let Fault { resource, why } = *fault;
-        let file = resource.origin.text();
-        match why {
-            Why::Unmergeable(error) => Self::Text { file, error },
-            Why::Apart(alias) => Self::Text { file, error: alias.error(apart(alias.text())) },
-            Why::Misplaced { path, fault } => Self::misplaced(&path, fault),
-            Why::Unwritable(unwritable) => Self::Unwritable(unwritable),
-        }
-    }
-}
-
-/// The message about an alias whose anchor is in another resource, if one of the two is to be changed.
-fn apart(alias: &str) -> String {
-    format!("the alias `{alias}` must stand in the same resource as its anchor, for one of the two is to be changed")
 }

@@ -1,0 +1,93 @@
+//! [`Difference`]: where two packages mean something else.
+
+use std::collections::BTreeMap;
+
+use krm_job::event::{Event, ResourceRef};
+use krm_merge_core::policy::Policy;
+use krm_package::resource::{Identity, Resource};
+use krm_package::rules::Rules;
+use krm_schema::mode::Mode;
+use krm_schema::schema::{Inference, Types};
+use krm_tree::limit::{Budget, Limit};
+
+use super::Error;
+use super::side::{Package, PackageSide};
+
+/// A resource, or a file without resources, that two packages do not have alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The resource; `None` for a file without resources.
+    pub resource: Option<ResourceRef>,
+    /// The path of the file, if the package has files.
+    pub file: Option<String>,
+    /// The places where the resources differ; empty if only one package has it.
+    pub places: Vec<String>,
+}
+
+impl Package {
+    /// Where another package means something else: comments, order of fields, quotes and other spelling do not count, and elements of lists are
+    /// compared by their keys.
+    ///
+    /// # Errors
+    /// A resource has a key twice, or its lists have elements that nobody can tell apart.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::Package;
+    ///
+    /// let service = |ports: &str| Package::of_text(format!("apiVersion: v1\nkind: Service\nmetadata: {{name: a}}\nspec: {{ports: [{ports}]}}\n"));
+    /// let (one, same) = (service("{port: 80}, {port: 81, name: b}")?, service("{\"name\": b, port: 81}, {port: 80} # first")?);
+    /// assert_eq!(one.differences(&same)?, []);
+    /// let other = one.differences(&service("{port: 80}, {port: 81, name: c}")?)?;
+    /// assert_eq!(other[0].places, ["spec.ports[port=81].name"]);
+    /// # Ok::<(), krm_merge::Error>(())
+    /// ```
+    pub fn differences(&self, other: &Self) -> Result<Vec<Difference>, Error> {
+        let sides = [PackageSide::of("one", self), PackageSide::of("other", other)];
+        let limit = Limit::default().with_input(self.size() + other.size());
+        let budget = Budget::new(limit);
+        let all = sides.iter().flat_map(|side| &side.resources);
+        let definitions = all.filter(|resource| resource.is_definition()).map(Resource::node);
+        let types = Types::new([], Inference::On).with_definitions(definitions);
+        let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
+        let [ones, others] = sides.each_ref().map(by_name);
+        let mut found = Vec::new();
+        for (name, one) in &ones {
+            let places = match others.get(name) {
+                Some(other) => rules.differs(one, other).map_err(|error| Event::unmergeable(&error))?,
+                None => Vec::new(),
+            };
+            if !places.is_empty() || !others.contains_key(name) {
+                found.push(Difference::of(one, places));
+            }
+        }
+        let new = others.iter().filter(|(name, _)| !ones.contains_key(*name));
+        found.extend(new.map(|(_, other)| Difference::of(other, Vec::new())));
+        let plain = sides.each_ref().map(PackageSide::plain_texts);
+        let paths =
+            plain[0].iter().chain(&plain[1].clone()).map(|(path, _)| *path).collect::<std::collections::BTreeSet<_>>();
+        let differ = paths.into_iter().filter(|path| plain[0].get(path) != plain[1].get(path));
+        found.extend(differ.map(|path| Difference { resource: None, file: Some(path.to_owned()), places: Vec::new() }));
+        Ok(found)
+    }
+}
+
+impl Difference {
+    fn of(resource: &Resource<'_>, places: Vec<String>) -> Self {
+        let file = resource.path.map(str::to_owned);
+        Self { resource: resource.identity.map(ResourceRef::from), file, places }
+    }
+}
+
+/// The resources of a side by their identities, and by their number among those of one identity.
+fn by_name<'s, 'a>(side: &'s PackageSide<'a>) -> BTreeMap<(Option<Identity<'a>>, usize), &'s Resource<'a>> {
+    let mut found = BTreeMap::new();
+    for resource in &side.resources {
+        let mut number = 0;
+        while found.contains_key(&(resource.identity, number)) {
+            number += 1;
+        }
+        found.insert((resource.identity, number), resource);
+    }
+    found
+}
