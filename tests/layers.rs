@@ -275,7 +275,6 @@ fn sentences_are_made_in_one_crate() {
         "crates/krm-job/src/job/sources.rs",
         "crates/krm-job/src/job/three_way.rs",
         "crates/krm-job/src/results.rs",
-        "crates/krm-job/src/roles.rs",
         "crates/krm-json/src/merge.rs",
         "crates/krm-live/src/adopt.rs",
         "crates/krm-live/src/applyset.rs",

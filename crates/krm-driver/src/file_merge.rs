@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use krm_job::decision::{ConflictView, Decision, Decisions, Ruling};
-use krm_job::event::{About, Clash, Dispute, Event, File, Margin, Privacy, Severity};
+use krm_job::event::{About, Clash, Dispute, Event, File, Margin, Noticed, Privacy, Severity, What};
 use krm_job::role::Role;
 use krm_merge_core::policy::{ConflictLevel, OnConflict, Treatment};
 use krm_merge_core::review::{Reviewed, review};
@@ -171,7 +171,9 @@ impl<'r, 'a> Merge<'r, 'a> {
         let told = all.flat_map(|(resource, tree)| {
             let name = called(&resource.merged.member);
             let of = move |(path, alias): (FieldPath<'_>, NodeRef<'_>)| {
-                format!("{name}: `{}`: {}", path.shown(), Notice::WrittenOut(alias.text().to_owned()))
+                let notice = Notice::WrittenOut(alias.text().to_owned());
+                let noticed = Noticed { place: path.shown(), notice, side: Role::Updated };
+                format!("{name}: {}", krm_words::message(&Event::of(What::Noticed(Box::new(noticed)))))
             };
             links::lost(&tree).into_iter().map(of).collect::<Vec<_>>()
         });

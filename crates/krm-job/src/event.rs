@@ -23,9 +23,9 @@ use krm_package::rules::Unmergeable;
 pub use owned::{About, called, named};
 pub use value::{Value, to_value};
 pub use what::{
-    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, Lacks,
-    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, Privacy, RuleParts, Stays, TextForm,
-    TextPlace, What, WhyUnread,
+    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, FileForm, InTheWay, Inside, ItemFiles,
+    Lacks, LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, Privacy, RoleFault, RuleParts,
+    Stays, TextForm, TextPlace, What, WhyUnread,
 };
 
 /// How severe an event is; the most severe first.
@@ -135,6 +135,7 @@ impl What {
             | Self::DeletedBefore
             | Self::NeitherForm
             | Self::NoConfig
+            | Self::Roles(_)
             | Self::OneIdentity { .. } => Severity::Error,
             Self::Noticed(noticed) if noticed.is_info() => Severity::Info,
             Self::Conflict(_)

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use krm_merge_core::host::{ROLE, is_transport};
+use krm_merge_core::host::is_transport;
 use krm_merge_core::patch::{Does, Edit, Missing};
 use krm_package::list;
-use krm_package::resource::{Identity, Located, Origin, Resource, mark_as_secret, why_no_resource};
+use krm_package::resource::{Identity, Located, Origin, Resource, is_json_patch, mark_as_secret};
 use krm_tree::alias;
 use krm_tree::path::SkeletonEnd;
 use krm_tree::sides::Sides;
@@ -14,7 +14,7 @@ use krm_yaml::{Document, Error, NodeRef};
 
 use crate::aim::{Aim, Need};
 use crate::config::{Action, Config, EditInput, From, Input, Keep, Mode, are_edits, edits_in};
-use crate::event::{Event, Severity};
+use crate::event::{Event, ItemFiles, RoleFault, What};
 use crate::glob::{Glob, Meant};
 use crate::role::Role;
 
@@ -98,8 +98,7 @@ impl<'a> Roles<'a> {
         if self.others.iter().any(|o| o.0 == role) {
             return Ok(());
         }
-        let name = role.name();
-        Err(error(format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`")))
+        Err(fault(RoleFault::NotGiven(role)))
     }
 
     /// Checks that no item that stays has an alias of an anchor in an item that is consumed. In the items of another role than dest, an
@@ -141,8 +140,8 @@ fn configures(item: &Resource<'_>, own: Option<Identity<'_>>) -> bool {
     item.is_local() || item.identity.is_some() && item.identity == own || item.identity.is_some_and(is_kustomization)
 }
 
-fn error(message: String) -> Box<Event> {
-    Box::new(Event::new(Severity::Error, message))
+fn fault(fault: RoleFault) -> Box<Event> {
+    Box::new(Event::of(What::Roles(fault)))
 }
 
 /// Assigns the items and the resources of the functionConfig to roles. `given` holds more resources, for roles that the functionConfig does
@@ -162,10 +161,7 @@ pub fn assign<'a>(
     let mut texts = texts.0.iter();
     for (role, inputs) in config.task.inputs() {
         if all.others.iter().any(|(filled, _)| *filled == role) {
-            let name = role.name();
-            return Err(error(format!(
-                "`spec.{name}` must not be given, for `{name}` is given beside the functionConfig"
-            )));
+            return Err(fault(RoleFault::GivenTwice(role)));
         }
         let mut members = Vec::new();
         for input in inputs {
@@ -223,13 +219,13 @@ fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, 
     for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
         let field = if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.to_owned() };
         if !root.is_map() {
-            let what = why_no_resource(root);
-            return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
+            let is_json_patch = is_json_patch(root);
+            return Err(fault(if is_json_patch { RoleFault::JsonPatch(field) } else { RoleFault::NoMap(field) }));
         }
         members.append(&mut of_node(&field, root));
     }
     if members.is_empty() {
-        return Err(error(format!("`{field}` must hold at least one resource")));
+        return Err(fault(RoleFault::NoResources(field.to_owned())));
     }
     Ok(members)
 }
@@ -289,10 +285,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         skeletons: &mut std::slice::Iter<'a, (String, Document<'a>)>,
     ) -> Result<(), Box<Event>> {
         if aim.targets.is_empty() {
-            return Err(error(format!(
-                "{} must have a `target` or `targets`, the items in which its edits are made",
-                aim.name
-            )));
+            return Err(fault(RoleFault::NoTarget(aim.name.clone())));
         }
         let edits = edits.into_iter().zip(skeletons).filter_map(|(edit, (_, skeleton))| {
             let EditInput { node, path, action } = edit;
@@ -347,11 +340,8 @@ impl<'a, 'c> Assigning<'a, 'c> {
             };
             found = true;
             if let Some(other) = self.taken_by[i] {
-                return Err(error(format!(
-                    "{} must play one role, but `{other}` and `{}` both select it",
-                    item.whereabouts(),
-                    input.field
-                )));
+                let fields = [other, &input.field].map(str::to_owned);
+                return Err(fault(RoleFault::TwoFields { item: item.whereabouts(), fields }));
             }
             self.taken_by[i] = Some(&input.field);
             self.gone[i] = keep == Keep::Consumed;
@@ -375,18 +365,13 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         if !found && input.aim.need == Need::Hit {
             let has_paths = self.items.iter().flatten().any(|item| item.path.is_some());
-            let of_host = match (has_paths, self.items.is_empty()) {
-                (true, _) => "",
-                (false, true) => ": the package has no items",
-                (false, false) => {
-                    ": no item names its file (kustomize gives no names), so write it as `yaml`, or annotate it with `config.kubernetes.io/path`"
-                }
+            let items = match (has_paths, self.items.is_empty()) {
+                (true, _) => ItemFiles::Named,
+                (false, true) => ItemFiles::NoItems,
+                (false, false) => ItemFiles::Unnamed,
             };
-            return Err(error(format!(
-                "`{}` must select at least one item, but no item of the package lies in \"{}\"{of_host}",
-                input.field,
-                path.as_str()
-            )));
+            let (field, path) = (input.field.clone(), path.as_str().to_owned());
+            return Err(fault(RoleFault::NoItem { field, path, items }));
         }
         Ok(members)
     }
@@ -398,18 +383,11 @@ impl<'a, 'c> Assigning<'a, 'c> {
             let role = slot.as_ref().and_then(|item| by_annotation(item, self.mode).transpose()).transpose()?;
             let (Some(role), Some(item)) = (role, slot.as_ref()) else { continue };
             if let Some(field) = self.taken_by[i] {
-                return Err(error(format!(
-                    "{} must play one role, but `{field}` selects it and its annotation `{ROLE}` says `{}`",
-                    item.whereabouts(),
-                    role.name()
-                )));
+                let field = field.to_owned();
+                return Err(fault(RoleFault::FieldAndAnnotation { item: item.whereabouts(), field, role }));
             }
             if filled.contains(&role) {
-                return Err(error(format!(
-                    "{} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
-                    item.whereabouts(),
-                    role.name()
-                )));
+                return Err(fault(RoleFault::Filled { item: item.whereabouts(), role }));
             }
             self.gone[i] = true;
             // The host has the items of all roles in one package, so their paths cannot be compared.
@@ -463,12 +441,8 @@ fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Event>>
         && let Some(other) = of_kinds().find(|other| other.named().kind != first.named().kind)
     {
         let called = |source: &Resource<'_>| format!("{} of {}", source.named().called(), source.whereabouts());
-        return Err(error(format!(
-            "{} must be for sources of one kind, for it gets all of each, and these are {} and {}: write an input for each kind, or leave the target out and name the folder of their partners by `into`",
-            aim.name,
-            called(first),
-            called(other)
-        )));
+        let sources = [first, other].map(called);
+        return Err(fault(RoleFault::KindsApart { aim: aim.name.clone(), sources }));
     }
     let only = |map: NodeRef<'_>, names: &[&str]| map.fields().all(|(key, _)| names.contains(&key.string()));
     let says_nothing = |source: &&Resource<'_>| {
@@ -482,11 +456,7 @@ fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Event>>
             && annotations.is_none_or(|all| all.fields().all(|(key, _)| is_transport(key.string())))
     };
     match sources.iter().find(says_nothing) {
-        Some(source) => Err(error(format!(
-            "{} must be for a source that changes something, but {} holds at most apiVersion, kind, name and namespace, which a target never changes: to set the namespace, write `edits: [{{set: metadata.namespace, value: …}}]`",
-            aim.name,
-            source.whereabouts()
-        ))),
+        Some(source) => Err(fault(RoleFault::OnlyNames { aim: aim.name.clone(), source: source.whereabouts() })),
         None => Ok(()),
     }
 }
@@ -517,19 +487,8 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ev
     match role {
         Some(role) if Role::of(mode).contains(&role) => Ok(Some(role)),
         _ => {
-            let mut names: Vec<&str> = Role::of(mode).iter().map(|r| r.name()).collect();
-            names.push("dest");
-            Err(Box::new(
-                Event::new(
-                    Severity::Error,
-                    format!(
-                        "the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{}\"",
-                        crate::config::one_of(&names),
-                        value
-                    ),
-                )
-                .about(item),
-            ))
+            let what = What::Roles(RoleFault::Annotation { mode, value: value.to_owned() });
+            Err(Box::new(Event::of(what).about(item)))
         }
     }
 }

@@ -1,7 +1,5 @@
 //! [`Warning`]: what a user should know about a merge, apart from conflicts.
 
-use std::fmt;
-
 use krm_schema::schema::{ListKind, Unkeyed};
 use krm_tree::path::FieldPath;
 use krm_tree::sides::Side;
@@ -112,35 +110,6 @@ pub struct EditLine {
 }
 
 /// What happened, for a log. The function says it at length, with what to do.
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Clash => f.write_str("the sides have values of different kinds; dest's was replaced"),
-            Self::Repeated => f.write_str("dest has it more than once, and the first one was merged"),
-            Self::Unkeyed(reason) => write!(f, "the list was replaced whole: {reason}"),
-            Self::Ignored(reason) => f.write_str(reason),
-            Self::Combined(_) => f.write_str("both sides changed it, and it was merged part by part"),
-            Self::Renamed { side, place } => write!(f, "it is `{place}` in {}", side.name()),
-            Self::Union(members) => write!(f, "it has {members}, which exclude each other"),
-            Self::Incomplete(fields) => write!(f, "it is new and lacks {fields}, which its type requires"),
-            Self::Contradiction { .. } => f.write_str("both sides changed its comment"),
-            Self::CommentsLost(texts) => write!(f, "comments that only dest has were removed: {}", texts.join(" ")),
-            Self::CommentsNotTaken(texts) => write!(f, "comments of updated have no place: {}", texts.join(" ")),
-            Self::WrittenOut(alias) => {
-                write!(
-                    f,
-                    "the value of the alias `{alias}` is written out, because the result has not got its anchor before it"
-                )
-            }
-            Self::Replaced { lost, .. } => write!(f, "it was replaced whole, and dest lost {lost} of its parts"),
-            Self::Namesake { name, other, .. } => write!(f, "it is new and has the name \"{name}\" of {other}"),
-            Self::Shortened { lost, .. } => {
-                write!(f, "the list was replaced whole, and dest lost {lost} of its elements")
-            }
-        }
-    }
-}
-
 /// The side whose comment stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommentOf {

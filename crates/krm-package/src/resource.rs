@@ -154,8 +154,12 @@ pub struct Resource<'a> {
 
 /// The end of a message that a node must be a resource. It has a hint for a JSON patch, which users of kustomize may write instead of one.
 pub fn why_no_resource(node: NodeRef<'_>) -> &'static str {
-    let is_json_patch = node.elements().any(|e| e.get("op").is_some());
-    if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" }
+    if is_json_patch(node) { "; a JSON patch (RFC 6902) is none" } else { "" }
+}
+
+/// Whether a node is a JSON patch.
+pub fn is_json_patch(node: NodeRef<'_>) -> bool {
+    node.elements().any(|element| element.get("op").is_some())
 }
 
 impl<'a> Resource<'a> {

@@ -4,7 +4,7 @@
 //! these where it matters; none of them has a separate option.
 
 /// How resources are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum Mode {
     /// The values of a source are set in dest, null removes: for overlays.

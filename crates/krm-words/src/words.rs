@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use krm_job::config::one_of;
 use krm_job::decision::Miss;
 use krm_job::event::{
-    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, Event, FileForm, InTheWay, Inside, Lacks,
-    LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RuleParts, Stays, TextForm, TextPlace,
-    What, WhyUnread,
+    Alike, AsText, Cause, Clash, ClashNote, ClashPlace, Counts, Did, Dispute, Event, FileForm, InTheWay, Inside,
+    ItemFiles, Lacks, LeftUpstream, Majority, Margin, Missed, MovedResource, NoYaml, Noticed, RoleFault, RuleParts,
+    Stays, TextForm, TextPlace, What, WhyUnread,
 };
 use krm_job::name::Name;
+use krm_job::role::Role;
 use krm_merge_core::host::ROLE;
 use krm_merge_core::patch::PATCH;
 use krm_merge_core::policy::Settled;
@@ -196,6 +198,60 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
         What::UnnamedDocument => "changed in updated and not merged, because a document in it has no name: `krm-merge three-way` merges such files, too".to_owned(),
         What::NoConfig => "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`; for kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline".to_owned(),
         What::OneIdentity { items, folders } => one_identity(items, folders),
+        What::Roles(fault) => of_roles(fault),
+    }
+}
+
+/// Why nobody can say who plays which role.
+fn of_roles(fault: &RoleFault) -> String {
+    match fault {
+        RoleFault::NotGiven(role) => {
+            let name = role.name();
+            format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`")
+        }
+        RoleFault::GivenTwice(role) => {
+            let name = role.name();
+            format!("`spec.{name}` must not be given, for `{name}` is given beside the functionConfig")
+        }
+        RoleFault::NoMap(field) => format!("`{field}` must hold resources, which are maps"),
+        RoleFault::JsonPatch(field) => {
+            format!("`{field}` must hold resources, which are maps; a JSON patch (RFC 6902) is none")
+        }
+        RoleFault::NoResources(field) => format!("`{field}` must hold at least one resource"),
+        RoleFault::NoTarget(aim) => {
+            format!("{aim} must have a `target` or `targets`, the items in which its edits are made")
+        }
+        RoleFault::TwoFields { item, fields: [one, other] } => {
+            format!("{item} must play one role, but `{one}` and `{other}` both select it")
+        }
+        RoleFault::NoItem { field, path, items } => {
+            let why = match items {
+                ItemFiles::Named => "",
+                ItemFiles::NoItems => ": the package has no items",
+                ItemFiles::Unnamed => {
+                    ": no item names its file (kustomize gives no names), so write it as `yaml`, or annotate it with `config.kubernetes.io/path`"
+                }
+            };
+            format!("`{field}` must select at least one item, but no item of the package lies in \"{path}\"{why}")
+        }
+        RoleFault::FieldAndAnnotation { item, field, role } => format!(
+            "{item} must play one role, but `{field}` selects it and its annotation `{ROLE}` says `{}`",
+            role.name()
+        ),
+        RoleFault::Filled { item, role } => format!(
+            "{item} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
+            role.name()
+        ),
+        RoleFault::KindsApart { aim, sources: [one, other] } => format!(
+            "{aim} must be for sources of one kind, for it gets all of each, and these are {one} and {other}: write an input for each kind, or leave the target out and name the folder of their partners by `into`"
+        ),
+        RoleFault::OnlyNames { aim, source } => format!(
+            "{aim} must be for a source that changes something, but {source} holds at most apiVersion, kind, name and namespace, which a target never changes: to set the namespace, write `edits: [{{set: metadata.namespace, value: …}}]`"
+        ),
+        RoleFault::Annotation { mode, value } => {
+            let names: Vec<&str> = Role::of(*mode).iter().map(|role| role.name()).chain(["dest"]).collect();
+            format!("the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{value}\"", one_of(&names))
+        }
     }
 }
 
@@ -554,8 +610,12 @@ fn of_notice(Noticed { place, notice, side }: &Noticed) -> String {
             shown::name(name),
             edit_line(instead)
         ),
-        // That a part is ignored, and why.
-        other => format!("`{place}`: {other}"),
+        Notice::Ignored(reason) => format!("`{place}`: {reason}"),
+        Notice::WrittenOut(alias) => format!(
+            "`{place}`: the value of the alias `{alias}` is written out, because the result has not got its anchor before it"
+        ),
+        // The others are events of their own.
+        _ => at_or_resource(place).into_owned(),
     }
 }
 

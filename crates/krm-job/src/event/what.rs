@@ -8,6 +8,7 @@ use krm_merge_core::policy::Settled;
 use krm_merge_core::warning::{Combined, CommentOf, Notice};
 use krm_schema::grounds::Ground;
 use krm_schema::immutable::Refuser;
+use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListKind};
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Kind, Position};
@@ -358,6 +359,8 @@ pub enum What {
         /// Their folders.
         folders: [String; 2],
     },
+    /// Who plays which role cannot be said.
+    Roles(RoleFault),
     /// Rules select a file, but cannot decide its conflict.
     Unreached {
         /// The form of the file.
@@ -365,6 +368,87 @@ pub enum What {
         /// The rules.
         rules: Vec<Name>,
     },
+}
+
+/// Why nobody can say who plays which role. An item is in the form in which messages show where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RoleFault {
+    /// Nobody plays a role.
+    NotGiven(Role),
+    /// The functionConfig and the host both say who plays a role.
+    GivenTwice(Role),
+    /// A field holds something else than maps.
+    NoMap(String),
+    /// A field holds a JSON patch, where resources must be.
+    JsonPatch(String),
+    /// A field holds no resource.
+    NoResources(String),
+    /// An input has edits and no target.
+    NoTarget(Name),
+    /// Two fields select one item.
+    TwoFields {
+        /// The item.
+        item: String,
+        /// The fields.
+        fields: [String; 2],
+    },
+    /// A field selects no item.
+    NoItem {
+        /// The field.
+        field: String,
+        /// The path that it names.
+        path: String,
+        /// Whether items have files.
+        items: ItemFiles,
+    },
+    /// A field selects an item, and its annotation says something else.
+    FieldAndAnnotation {
+        /// The item.
+        item: String,
+        /// The field.
+        field: String,
+        /// The role that the annotation says.
+        role: Role,
+    },
+    /// An annotation gives an item a role that the functionConfig fills.
+    Filled {
+        /// The item.
+        item: String,
+        /// The role.
+        role: Role,
+    },
+    /// A target is for sources of several kinds.
+    KindsApart {
+        /// The target.
+        aim: Name,
+        /// Two of the sources.
+        sources: [String; 2],
+    },
+    /// A target is for a source that has only names.
+    OnlyNames {
+        /// The target.
+        aim: Name,
+        /// The source.
+        source: String,
+    },
+    /// An annotation names no role of this mode.
+    Annotation {
+        /// The mode.
+        mode: Mode,
+        /// The value of the annotation.
+        value: String,
+    },
+}
+
+/// Whether the items of a package name their files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ItemFiles {
+    /// Some do.
+    Named,
+    /// None does.
+    Unnamed,
+    /// There are no items.
+    NoItems,
 }
 
 /// A conflict, and who won it.

@@ -2,22 +2,17 @@
 //!
 //! It knows no host. A host asks for its notes, settles its conflicts, once or several times, and writes what was settled.
 
-use std::fmt;
-
 use krm_merge_core::lost::Disputed;
 use krm_merge_core::merge;
 use krm_merge_core::own_comments::{OwnComments, contested_header};
 use krm_merge_core::policy::Treatment;
 use krm_merge_core::warning::Warning;
-use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
-use krm_tree::splice;
 use krm_tree::tree::{self, Pick, Taking, Tree, settle};
 use krm_yaml::secret::Secret;
 
 use super::fault::Fault;
 use super::following::{Following, NameNote};
-use super::package_rename::NewName;
 use super::places::Places;
 use super::{Becomes, Member, MergeAll, Move};
 use crate::resource::{Located, Resource};
@@ -141,36 +136,6 @@ impl<'r, 'a> Note<'r, 'a> {
     }
 }
 
-impl fmt::Display for Note<'_, '_> {
-    /// One line for a log: the place of the resource, and what happened.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.resource().whereabouts())?;
-        match self {
-            Self::Warning { secret, warning, .. } if secret.hides(&warning.path.keyed()) => {
-                write!(f, "`{}`: look at what it became, for it is secret", warning.path.keyed())
-            }
-            Self::Warning { warning, .. } => write!(f, "`{}`: {}", warning.path.keyed(), warning.notice),
-            Self::DeletedBefore(_) => f.write_str("an earlier source deleted the resource"),
-            Self::Deleted { source, .. } => write!(f, "{} deletes the resource", source.whereabouts()),
-            Self::United { into, .. } => write!(f, "merged into {}", into.whereabouts()),
-            Self::Followed { updated, .. } => write!(f, "the resource is {} in updated", updated.whereabouts()),
-            Self::Renamed(NameNote::Added { new: NewName { namespace, name }, .. }) => {
-                write!(f, "the new resource is {name:?} in the namespace {namespace:?} in dest")
-            }
-            Self::Renamed(NameNote::Unclear { unclear, .. }) => {
-                let fields: Vec<&str> = unclear.iter().map(|one| one.field).collect();
-                write!(f, "the new resource has upstream's {}, and most others have not", fields.join(" and "))
-            }
-            Self::Renamed(NameNote::Deleted { original, .. }) => {
-                write!(f, "the resource is {} in original, and upstream deleted it", original.whereabouts())
-            }
-            Self::Moved { to, .. } => write!(f, "moved to {to:?}, as in updated"),
-            Self::NotMoved { to, .. } => write!(f, "moved to {to:?} in updated, and stays here"),
-            Self::NoResource(_) => f.write_str("not merged, for it has no apiVersion, kind or name"),
-        }
-    }
-}
-
 /// Something that both sides changed, in different ways.
 #[derive(Debug)]
 pub enum Conflict<'c, 'r, 'a> {
@@ -267,11 +232,6 @@ impl<'c, 'a> Conflict<'c, '_, 'a> {
                 Sides { original: Some(original), updated: Some(updated), dest: None }
             }
         }
-    }
-
-    /// The value of each side as JSON, unless it is very large.
-    pub fn json(&self) -> Sides<Option<String>> {
-        self.values().map(|value| splice::json_of(&value?, &Budget::default()).ok())
     }
 }
 

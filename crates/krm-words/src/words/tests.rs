@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use krm_job::role::Role;
 use krm_schema::grounds::Ground;
+use krm_schema::mode::Mode;
 use krm_schema::schema::{Basis, ListKind, Unkeyed};
 
 use super::*;
@@ -39,6 +39,38 @@ fn each_event_has_its_sentence() {
         (What::Wrong { why: text("no"), place: TextPlace { form: TextForm::Input, ..place } }, "a.yaml 3:5: no"),
         (What::Wrong { why: text("no"), place: inside.clone() }, "a.yaml:3:5: `spec.source[0].yaml`: no"),
         (lacking(None), "item 1 must have `kind`"),
+        (
+            What::Roles(RoleFault::NotGiven(Role::Original)),
+            "`spec.original` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: original`",
+        ),
+        (
+            What::Roles(RoleFault::GivenTwice(Role::Source)),
+            "`spec.source` must not be given, for `source` is given beside the functionConfig",
+        ),
+        (
+            What::Roles(RoleFault::NoMap(text("spec.source[0].yaml"))),
+            "`spec.source[0].yaml` must hold resources, which are maps",
+        ),
+        (
+            What::Roles(RoleFault::JsonPatch(text("spec.source[0].yaml"))),
+            "`spec.source[0].yaml` must hold resources, which are maps; a JSON patch (RFC 6902) is none",
+        ),
+        (
+            What::Roles(RoleFault::NoItem {
+                field: text("spec.source[0].path"),
+                path: text("a"),
+                items: ItemFiles::NoItems,
+            }),
+            "`spec.source[0].path` must select at least one item, but no item of the package lies in \"a\": the package has no items",
+        ),
+        (
+            What::Roles(RoleFault::Filled { item: text("item 1"), role: Role::Updated }),
+            "item 1 must not carry the annotation `config.kubernetes.io/merge-source: updated`, for the functionConfig says who plays that role",
+        ),
+        (
+            What::Roles(RoleFault::Annotation { mode: Mode::Strategic, value: text("x") }),
+            "the annotation `config.kubernetes.io/merge-source` must be `source` or `dest` in mode `Strategic`, not \"x\"",
+        ),
         (lacking(Some(inside)), "a.yaml:3:5: `spec.source[0].yaml`: the resource must have `kind`"),
         (What::Moved { from: text("a"), to: text("b") }, "moved from \"a\" to \"b\", as upstream moved it"),
         (
