@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -17,6 +18,9 @@ pub struct TemporaryFolder {
     /// The lock on it, which says that its run is at work.
     _lock: Option<File>,
 }
+
+/// The number of the next folder of this run.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl TemporaryFolder {
     /// Makes one. `purpose` is part of its name. Those that killed runs left go.
@@ -34,7 +38,9 @@ impl TemporaryFolder {
     pub fn below(parent: &Path, purpose: &str) -> Result<Self> {
         let prefix = format!("krm-merge-{purpose}-");
         remove_left(parent, &prefix);
-        for number in 0_u64.. {
+        loop {
+            // No name twice in one run: another thread may take a folder that is not locked yet for one that a killed run left.
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("{prefix}{}-{number}", std::process::id()));
             let mut builder = DirBuilder::new();
             #[cfg(unix)]
@@ -50,7 +56,6 @@ impl TemporaryFolder {
                 return Ok(Self { path, _lock: lock });
             }
         }
-        anyhow::bail!("{}: there must be room for a folder", shown(parent))
     }
 
     /// Makes a file in it, and returns its path.

@@ -1,6 +1,6 @@
 //! Files that hold no resources, in a three-way merge of folders: for each, the merge takes updated's or keeps dest's.
 //!
-//! `krm_merge_function::carried` merges a file. Here is which files are merged like that: in folders those of one path; of single files each
+//! `krm_job::carried` merges a file. Here is which files are merged like that: in folders those of one path; of single files each
 //! other, whatever their names are.
 //!
 //! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But

@@ -44,19 +44,24 @@ fn what_a_file_begins_with_is_decided_as_any_other_conflict() {
 
 #[test]
 fn files_change_come_move_and_go() {
-    let original = package(["a", "b", "m", "n"].map(|name| (name, map(name, "x: 1"))));
+    let original = package(
+        ["a", "b", "m", "n"]
+            .map(|name| (format!("{name}.yaml"), map(name, "x: 1")))
+            .each_ref()
+            .map(|(path, text)| (&path[..], text.clone())),
+    );
     let updated = package([
-        ("a", map("a", "x: 2")),
-        ("c", map("c", "z: 1")),
-        ("to/m", map("m", "x: 2")),
-        ("to/n", map("n", "x: 1")),
+        ("a.yaml", map("a", "x: 2")),
+        ("c.yaml", map("c", "z: 1")),
+        ("to/m.yaml", map("m", "x: 2")),
+        ("to/n.yaml", map("n", "x: 1")),
     ]);
     let dest = package([
-        ("a", map("a", "x: 1, y: 1")),
-        ("b", map("b", "x: 1")),
-        ("d", map("d", "x: 1")),
-        ("m", map("m", "x: 1, y: 1")),
-        ("n", map("n", "x: 1")),
+        ("a.yaml", map("a", "x: 1, y: 1")),
+        ("b.yaml", map("b", "x: 1")),
+        ("d.yaml", map("d", "x: 1")),
+        ("m.yaml", map("m", "x: 1, y: 1")),
+        ("n.yaml", map("n", "x: 1")),
     ]);
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
@@ -67,25 +72,25 @@ fn files_change_come_move_and_go() {
         FileChange::Removed { path } => format!("removed {path}"),
     });
     let want = [
-        format!("changed a {}", map("a", "x: 2, y: 1")),
-        "removed b".to_owned(),
-        format!("moved m to/m {}", map("m", "x: 2, y: 1")),
-        format!("moved n to/n {}", map("n", "x: 1")),
-        format!("added c {}", map("c", "z: 1")),
+        format!("changed a.yaml {}", map("a", "x: 2, y: 1")),
+        "removed b.yaml".to_owned(),
+        format!("added c.yaml {}", map("c", "z: 1")),
+        format!("moved m.yaml to/m.yaml {}", map("m", "x: 2, y: 1")),
+        format!("moved n.yaml to/n.yaml {}", map("n", "x: 1")),
     ];
     assert_eq!(told.collect::<Vec<_>>(), want);
     let after = [
-        ("a", map("a", "x: 2, y: 1")),
-        ("c", map("c", "z: 1")),
-        ("d", map("d", "x: 1")),
-        ("to/m", map("m", "x: 2, y: 1")),
-        ("to/n", map("n", "x: 1")),
+        ("a.yaml", map("a", "x: 2, y: 1")),
+        ("c.yaml", map("c", "z: 1")),
+        ("d.yaml", map("d", "x: 1")),
+        ("to/m.yaml", map("m", "x: 2, y: 1")),
+        ("to/n.yaml", map("n", "x: 1")),
     ];
     assert_eq!(merged.files(Pick::Updated).expect("small"), files(after.clone()));
     assert_eq!(paths(&merged), [""; 0]);
     let moved = |event: &Event| if let What::Moved { to, .. } = &event.what { Some(to.clone()) } else { None };
     let moved: Vec<String> = events(&merged).iter().filter_map(moved).collect();
-    assert_eq!(moved, ["to/m", "to/n"]);
+    assert_eq!(moved, ["to/m.yaml", "to/n.yaml"]);
     let result = package(after);
     let again = Merge::three_way(&original, &updated, &result);
     assert_eq!(again.run().expect("merged").write(Pick::Updated).expect("small"), []);
@@ -106,10 +111,10 @@ fn a_document_stands_beside_the_neighbours_that_it_has_upstream() {
         ("a b c", "a b c n", "c mine a b", "c mine n a b"),
         ("a b c", "b a c", "c a b", "c a b"),
     ] {
-        let [original, updated, dest] = [original, updated, dest].map(|names| package([("f", file(names))]));
+        let [original, updated, dest] = [original, updated, dest].map(|names| package([("f.yaml", file(names))]));
         let merge = Merge::three_way(&original, &updated, &dest);
         let merged = merge.run().expect("merged").files(Pick::Updated).expect("small");
-        assert_eq!(merged, files([("f", file(want))]), "{want}");
+        assert_eq!(merged, files([("f.yaml", file(want))]), "{want}");
     }
     let [one, two] = ["a b", "n b a"].map(|names| text(file(names)));
     let merged = Merge::three_way(&one, &two, &one).run().expect("merged").text(Pick::Updated);
@@ -153,10 +158,14 @@ fn documents_of_comments_and_marks_are_merged() {
         // A document below dots gets the mark that upstream gave it, where it needs one.
         ("a ... b", "a --- n ---_#_m b", "a ... b=2", "a ... --- n ---_#_m b=2"),
     ] {
-        let sides = [original, updated, dest].map(|words| package([("f", documents(words))]));
+        let sides = [original, updated, dest].map(|words| package([("f.yaml", documents(words))]));
         let merge = Merge::three_way(&sides[0], &sides[1], &sides[2]);
         let merged = merge.run().expect("merged").files(Pick::Updated).expect("small");
-        assert_eq!(merged.get("f").map(String::as_str), Some(&*documents(want)), "{original} | {updated} | {dest}");
+        assert_eq!(
+            merged.get("f.yaml").map(String::as_str),
+            Some(&*documents(want)),
+            "{original} | {updated} | {dest}"
+        );
     }
 }
 
@@ -281,26 +290,28 @@ fn a_null_of_dest_wins_where_nobody_decided() {
 fn a_document_without_a_name_stays_as_dest_has_it() {
     let unnamed = |x: u8| format!("kind: Anything\nx: {x}\n");
     let both = |x: u8, data: &str| [unnamed(x), map("a", data)].join("---\n");
-    let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(text);
-    let patch = text(both(2, "x: 2"));
-    let want = both(3, "x: 2");
+    let file = |text: String| package([("f.yaml", text)]);
+    let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(file);
+    let want = files([("f.yaml", both(3, "x: 2"))]);
     let merges = |dest| {
-        [Merge::three_way(&original, &updated, dest), Merge::two_way(&patch, dest), Merge::strategic(&patch, dest)]
+        [Merge::three_way(&original, &updated, dest), Merge::two_way(&updated, dest), Merge::strategic(&updated, dest)]
     };
     for merge in merges(&dest) {
         let merged = merge.run().expect("merged");
-        assert_eq!(merged.text(Pick::Updated).expect("small"), want);
-        let is_told = |event: &Event| matches!(event.what, What::Apart { .. } | What::UnnamedDocument);
-        assert!(events(&merged).iter().any(is_told), "{:?}", events(&merged));
+        assert_eq!(merged.files(Pick::Updated).expect("small"), want);
+        assert!(events(&merged).iter().any(|event| event.what == What::UnnamedDocument), "{:?}", events(&merged));
     }
-    for merge in merges(&text(want.clone())) {
+    for merge in merges(&package([("f.yaml", both(3, "x: 2"))])) {
         assert_eq!(merge.run().expect("merged").write(Pick::Updated).expect("small"), [], "a second run");
     }
     // A file that dest left alone becomes updated's, whatever is in it.
-    let merge = Merge::three_way(&original, &updated, &original);
-    let merged = merge.run().expect("merged");
-    assert_eq!(merged.text(Pick::Updated).expect("small"), both(2, "x: 2"));
+    let merged = Merge::three_way(&original, &updated, &original).run().expect("merged");
+    assert_eq!(merged.files(Pick::Updated).expect("small"), files([("f.yaml", both(2, "x: 2"))]));
     assert!(!events(&merged).iter().any(|event| event.what == What::UnnamedDocument));
+    // In a text alone, a user meant each document as a resource.
+    let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(text);
+    let error = Merge::three_way(&original, &updated, &dest).run().expect_err("no name").to_string();
+    assert_eq!(error, "original:1:1: the resource must have `apiVersion` to be merged");
 }
 
 #[test]

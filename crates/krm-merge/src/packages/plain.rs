@@ -8,24 +8,17 @@ use std::collections::BTreeSet;
 use krm_job::carried::{AsText, CarriedChange, CarriedFile, CarriedSide, Has, with_line_ends_of_dest};
 use krm_job::event::{Event, File, What};
 use krm_job::role::Role;
-use krm_merge_core::refine::names_document;
 use krm_package::package::FileChange;
 use krm_package::resource::{Resource, are_in, is_kustomization};
 use krm_schema::mode::Mode;
 use krm_schema::schema::files;
 use krm_tree::sides::{Side, Sides};
-use krm_yaml::template::is_template;
 use krm_yaml::{Document, NodeRef};
 
 use super::side::{PackageSide, missed};
 
 /// The resources of each role besides dest.
 pub type Given<'a> = Vec<(Role, Vec<Resource<'a>>)>;
-
-/// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
-pub fn may_hold_resources(path: &str, text: &str) -> bool {
-    path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
-}
 
 /// Whether each side is a text alone without resources. Versions of one merge as files do; a source and what it changes must each be one map.
 pub fn are_plain(mode: Mode, sides: &Sides<PackageSide<'_>>) -> bool {

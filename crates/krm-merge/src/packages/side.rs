@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use krm_merge_core::refine::names_document;
 use krm_names::file_path;
 use krm_package::package::{FileChange, FileMerge, Files, ItemsOfFiles, NewResource, TextFile, Written};
 use krm_package::resource::{Located, Origin, Resource, are_in};
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
+use krm_yaml::template::is_template;
 use krm_yaml::{Document, same};
 use serde::Serialize;
 
 use super::Error;
-use super::plain::may_hold_resources;
 
 /// A package: one text, or files with their paths. A clone is cheap.
 ///
@@ -142,6 +143,11 @@ impl Package {
         }
         texts
     }
+}
+
+/// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
+fn may_hold_resources(path: &str, text: &str) -> bool {
+    path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
 }
 
 impl PackageFile {
