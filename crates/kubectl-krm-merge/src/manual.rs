@@ -76,10 +76,11 @@ fn roff(section: &Section) -> String {
     let mut out = format!(".SH {}\n", section.title.to_uppercase());
     let mut is_literal = false;
     for line in section.text.replace(AS_PLUGIN, called()).lines() {
-        let is_command = line.starts_with("  ");
-        if is_command != is_literal {
-            out.push_str(if is_command { ".RS 4\n.nf\n" } else { ".fi\n.RE\n" });
-            is_literal = is_command;
+        // A command, or an address, which may be longer than a line.
+        let is_whole = line.starts_with("  ") || line.starts_with("https://");
+        if is_whole != is_literal {
+            out.push_str(if is_whole { ".RS 4\n.nf\n" } else { ".fi\n.RE\n" });
+            is_literal = is_whole;
         }
         out.push_str(&match line.is_empty() {
             true => ".PP\n".to_owned(),

@@ -13,10 +13,15 @@ use krm_show::screen;
 /// # Errors
 /// Stdin is not JSON of the right shape.
 pub fn of_stdin() -> Result<End> {
-    if io::stdin().is_terminal() {
-        bail!("stdin must be JSON with the texts to merge, not a terminal; `three-way` and `two-way` merge files");
+    let is_terminal = io::stdin().is_terminal();
+    let bytes = if is_terminal {
+        Vec::new()
+    } else {
+        regular::read_stream(io::stdin().lock()).context("stdin must be readable")?
+    };
+    if bytes.is_empty() {
+        bail!("stdin must be JSON with the texts to merge, and it has none; `three-way` and `two-way` merge files");
     }
-    let bytes = regular::read_stream(io::stdin().lock()).context("stdin must be readable")?;
     let input = serde_json::from_slice(&bytes).context("stdin must be JSON")?;
     let input = MergeInput::of(input).map_err(|error| Error::msg(error).context("stdin"))?;
     let output = merge(&input);

@@ -36,7 +36,7 @@ impl Package {
     /// use krm_merge::Package;
     ///
     /// let service = |ports: &str| Package::of_text(format!("apiVersion: v1\nkind: Service\nmetadata: {{name: a}}\nspec: {{ports: [{ports}]}}\n"));
-    /// let (one, same) = (service("{port: 80}, {port: 81, name: b}")?, service("{\"name\": b, port: 81}, {port: 80} # first")?);
+    /// let (one, same) = (service("{port: 80}, {port: 81, name: b}")?, service("{\"name\": b, port: 81}, {port: 80}")?);
     /// assert_eq!(one.differences(&same)?, []);
     /// let other = one.differences(&service("{port: 80}, {port: 81, name: c}")?)?;
     /// assert_eq!(other[0].places, ["spec.ports[port=81].name"]);

@@ -98,7 +98,6 @@ fn with_a_command_it_names_itself_as_it_was_called() {
 #[test]
 fn a_word_of_another_program_gets_a_tip_by_its_meaning() {
     for (word, want) in [
-        ("merge", "tip: 'three-way'"),
         ("undo", "tip: 'upgrade --abort'"),
         ("status", "tip: 'list'"),
         ("init", "tip: 'get'"),
@@ -108,6 +107,9 @@ fn a_word_of_another_program_gets_a_tip_by_its_meaning() {
         let told = Folder::new().run(&[word]).failed(2);
         assert!(told.contains(want) && told.matches("tip:").count() == 1, "{told}");
     }
+    // `merge` is a command for programs. Someone who means a merge of files hears which one that is.
+    let told = Folder::new().run(&["merge"]).failed(2);
+    assert!(told.contains("stdin must be JSON") && told.contains("`three-way` and `two-way` merge files"), "{told}");
 }
 
 #[test]
