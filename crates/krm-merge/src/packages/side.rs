@@ -270,7 +270,7 @@ pub fn missed<'s, 'a>(sides: &'s Sides<PackageSide<'a>>) -> impl Iterator<Item =
 /// The files of dest that change when a merge of these sides is written. In a merge of sources, updated's are the sources.
 ///
 /// # Errors
-/// The errors of [`MergedPackage::write`].
+/// The errors of [`MergedPackage::write`](super::MergedPackage::write).
 pub fn changes(
     sides: &Sides<PackageSide<'_>>,
     written: &Written<'_, '_>,
