@@ -1,5 +1,7 @@
 //! [`Results`]: the events of a run, as many as the budget allows, and their order.
 
+use std::hash::{Hash, Hasher};
+
 use krm_tree::limit::{Budget, Kind as Written};
 
 use crate::event::{Event, ResourceRef, Severity, What};
@@ -92,14 +94,26 @@ pub fn finish(results: &mut Vec<Event>) {
     results.sort_by_cached_key(key);
 }
 
-/// The size of an event in bytes, without its values, which come off the budget when they are read. Its sentence is about as long as what it
-/// has to show.
+/// The length of a sentence without what it shows.
+const SENTENCE: usize = 100;
+
+/// The size of an event in bytes, as its sentence and its other fields have it, without its values, which come off the budget when they are read.
 fn size(event: &Event) -> usize {
-    let of_field = event.field.as_ref().map_or(0, |f| f.path.len());
-    let of_resource = event
-        .resource_ref
-        .as_ref()
-        .map_or(0, |r| [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>());
-    let of_file = event.file.as_ref().map_or(0, |f| f.path.len());
-    format!("{:?}", event.what).len() + of_field + of_resource + of_file
+    let mut bytes = Bytes(SENTENCE);
+    let path = event.field.as_ref().map(|field| &field.path);
+    (&event.what, &event.resource_ref, path, &event.file).hash(&mut bytes);
+    bytes.0
+}
+
+/// Counts the bytes of what it hashes: all that a value owns.
+struct Bytes(usize);
+
+impl Hasher for Bytes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 += bytes.len();
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 as u64
+    }
 }
