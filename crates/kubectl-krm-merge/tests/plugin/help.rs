@@ -79,7 +79,7 @@ fn each_command_says_its_own_defaults_and_its_page() {
         ("strategic", "keys [default: false]", "--conflicts-exit-code"),
         ("extract", "keys [default: true; with `--mode strategic`: false]", "strategic: false"),
         ("diff", "keys [default: true]", "strategic"),
-        ("completion", "docs/src/plugin.md", "Examples:"),
+        ("completion", "docs/src/install.md#shell-completion", "Examples:"),
         ("help", "docs/src/plugin.md", "Examples:"),
         ("version", "docs/src/plugin.md", "Examples:"),
     ] {
