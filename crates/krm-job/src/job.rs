@@ -154,16 +154,21 @@ impl<'a> OpenMerge<'a> {
         Self { merged: self.merged.decide(&mut |conflict| pick(&conflict)), ..self }
     }
 
-    /// What the merge tells before it is written: its conflicts, in the order of [`OpenMerge::conflicts`], and what happened to whole resources.
+    /// What the merge tells before it is written: its conflicts, and what happened to whole resources. `see` looks at each conflict.
     ///
     /// # Errors
     /// The values of the conflicts take more than is left of the budget.
-    pub fn told<'w>(&self, otherwise: Treatment, budget: &'w Budget) -> Result<Vec<Event>, Box<Event>>
+    pub fn told<'w>(
+        &self,
+        otherwise: Treatment,
+        budget: &'w Budget,
+        see: impl FnMut(&ConflictView<'_, 'w>, &Event),
+    ) -> Result<Vec<Event>, Box<Event>>
     where
         'a: 'w,
     {
         let mut run = self.run(otherwise, budget)?;
-        run.decisions(|decide| self.merged.settle(decide))?;
+        run.seen(|decide| self.merged.settle(decide), see)?;
         Ok(run.results.into_vec())
     }
 

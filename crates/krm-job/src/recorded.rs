@@ -6,7 +6,7 @@
 use anyhow::{Result, anyhow, bail};
 use krm_package::resource::Identity;
 use krm_tree::child::By;
-use krm_tree::leaves::{Leaves, hash};
+use krm_tree::leaves::hash;
 use krm_tree::limit::Budget;
 use krm_tree::path::FieldPath;
 use krm_tree::sides::{Side, Sides};
@@ -246,9 +246,13 @@ impl<'a> ByPlace<'a> {
         alike.iter().copied().find(|(_, other)| is_for_the_same(*other, rule))
     }
 
+    /// Equal for rules that are for the same: however a text is written, its meaning is hashed.
     fn hash(rule: NodeRef<'_>) -> u64 {
-        let leaves = |field| rule.get(field).map(|of| Leaves::of(of).hashes().iter().collect::<Vec<u64>>());
-        hash(PLACE.map(leaves))
+        let name = rule.get("target").and_then(|target| target.get("name"));
+        hash((
+            PLACE.map(|field| rule.get(field).is_some()),
+            [name, rule.get("path")].map(|node| node.map(NodeRef::string)),
+        ))
     }
 }
 

@@ -18,7 +18,8 @@ pub struct ConflictCase {
     /// The path; none for the resource as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The required value of each side, as JSON.
+    /// The required value of each side, as JSON; none for a Secret.
+    #[serde(skip_serializing_if = "When::is_empty")]
     pub when: When,
 }
 
@@ -35,6 +36,12 @@ pub struct When {
     /// Dest's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dest: Option<String>,
+}
+
+impl When {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The functionConfig of a three-way merge with which a program may begin.

@@ -1,6 +1,6 @@
 //! [`merge`]: merges packages whose files are texts.
 //!
-//! It is a host of the function like the plugin: it runs a [`Job`] on the resources of the texts, and makes texts of files of what it writes. A
+//! It is a host of the merge like the plugin: it runs a [`Job`] on the resources of the texts, and makes texts of files of what it writes. A
 //! conflict that nobody decided leaves dest's value in the result, so that one sees the rest of the merge meanwhile.
 //!
 //! What is no resource is one document under its path, as for the plugin: the values of a chart, or a text alone that holds none.
@@ -11,11 +11,11 @@ use krm_job::carried::Combiner;
 use krm_job::config::{Config, Given, Mode, Settings, Task};
 use krm_job::decision::ConflictView;
 use krm_job::event::{Clash, Event, ResourceRef, Severity};
-use krm_job::job::{Job, OpenMerge, Texts};
+use krm_job::job::{Job, Texts};
 use krm_job::name::Name;
 use krm_job::recorded::Case;
 use krm_job::results;
-use krm_merge::packages::{self, PackageSide, plain};
+use krm_merge::packages::{PackageSide, plain};
 use krm_merge::{Error, FileChange, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
 use krm_names::file_path::{self, RULES};
@@ -216,8 +216,11 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let open = job.merged()?;
     let budget = open.budget();
     let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
+    let mut conflicts = Vec::new();
+    open.told(treatment, &open.budget(), |view, event| {
+        conflicts.extend(event.clash().map(|clash| conflict(view, event, clash, &sides.dest, &budget)));
+    })?;
     let (written, mut events) = open.write(treatment, &budget)?;
-    let mut conflicts = conflicts(&open, &events, &sides, &budget)?;
     let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
     let without = if mode == Mode::ThreeWay { plain::files(&sides, are_plain) } else { Vec::new() };
     let carried: Vec<_> = without.into_iter().map(|file| (file.path, file.carry(&combiner))).collect();
@@ -229,8 +232,8 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let failed = events.iter().any(|event| event.severity == Severity::Error);
     let mut changes = Vec::new();
     if !failed {
-        changes = packages::changes(&sides, &written, &Budget::new(limit)).map_err(|error| of_files(&error))?;
-        changes.extend(carried.into_iter().filter_map(|(path, carried)| plain::change(path, carried.change?)));
+        let budget = Budget::new(limit);
+        changes = plain::changes(&sides, &written, carried, are_plain, &budget).map_err(|error| of_files(&error))?;
     }
     events.extend(plain::not_merged(&sides));
     results::finish(&mut events);
@@ -368,27 +371,7 @@ fn of_files(error: &Error) -> Box<Event> {
     Box::new(Event::new(Severity::Error, error.to_string()))
 }
 
-/// The conflicts of a merge, each with its event.
-fn conflicts<'a>(
-    open: &OpenMerge<'a>,
-    events: &[Event],
-    sides: &Sides<PackageSide<'a>>,
-    budget: &Budget,
-) -> Result<Vec<ToldConflict>, Box<Event>> {
-    // Both come in the order in which the merge asks for decisions.
-    let mut told = events.iter().filter_map(|event| Some((event, event.clash()?))).peekable();
-    let mut conflicts = Vec::new();
-    if told.peek().is_none() {
-        return Ok(conflicts);
-    }
-    open.conflicts(|view| {
-        if let Some((event, clash)) = told.next() {
-            conflicts.push(conflict(view, event, clash, &sides.dest, budget));
-        }
-    })?;
-    Ok(conflicts)
-}
-
+/// A conflict, with its event.
 fn conflict(
     view: &ConflictView<'_, '_>,
     event: &Event,

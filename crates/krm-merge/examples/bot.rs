@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-use krm_merge::words::message;
+use krm_merge::words::line;
 use krm_merge::{FileChange, Merge, Package, Pick, Reveal, Treatment};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,14 +23,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let merged = merge.run()?;
     // What nobody has decided keeps dest's value, and the text of the pull request says so.
     let plan = merged.plan(Treatment::Open(Pick::Dest))?;
+    // The changes hold together: a file may come to the path that another one leaves. So what goes is removed first.
     for change in &plan.changes {
-        match change {
-            FileChange::Added { path, text, .. } | FileChange::Changed { path, text, .. } => write(root, path, text)?,
-            FileChange::Moved { from, to, text, .. } => {
-                write(root, to, text)?;
-                fs::remove_file(root.join(from))?;
-            }
-            FileChange::Removed { path } => fs::remove_file(root.join(path))?,
+        if let FileChange::Moved { from: path, .. } | FileChange::Removed { path } = change {
+            fs::remove_file(root.join(path))?;
+        }
+    }
+    for change in &plan.changes {
+        if let FileChange::Added { path, text, .. }
+        | FileChange::Changed { path, text, .. }
+        | FileChange::Moved { to: path, text, .. } = change
+        {
+            write(root, path, text)?;
         }
     }
     println!("{} files changed\n", plan.changes.len());
@@ -43,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     for event in plan.events.iter().filter(|event| !event.is_conflict()) {
-        println!("- {}", message(event));
+        println!("- {}", line(event));
     }
     Ok(())
 }
@@ -55,9 +59,10 @@ fn read(folder: &str) -> Result<Package, Box<dyn Error>> {
             let entry = entry?;
             let name = entry.file_name().into_string().map_err(|_| "a name must be UTF-8")?;
             match entry.file_type()? {
+                _ if name == ".git" => {}
                 kind if kind.is_dir() => collect(&entry.path(), &format!("{before}{name}/"), files)?,
-                _ if name.starts_with('.') => {}
-                _ => files.push((format!("{before}{name}"), fs::read_to_string(entry.path())?)),
+                // What is no text stays as it is.
+                _ => files.extend(fs::read_to_string(entry.path()).ok().map(|text| (format!("{before}{name}"), text))),
             }
         }
         Ok(())

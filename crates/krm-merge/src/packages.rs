@@ -3,8 +3,8 @@
 //! It is a host like the function and the plugin: it reads files into resources, runs a [`Job`] on them, and makes texts of files of what that
 //! writes. So it merges what they merge: resources, and files without resources, such as a README or a template of a chart.
 //!
-//! All is owned. A merge that was run keeps its input and the user's decisions, and runs again for each plan: the engine always finds the same
-//! conflicts in the same order.
+//! All is owned. A merge that was run keeps its input and the decisions of the program, and runs again for each plan. It knows a conflict by its
+//! resource, file and place.
 
 mod conflict;
 mod difference;
@@ -12,11 +12,12 @@ mod error;
 pub mod plain;
 mod side;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use krm_job::carried::{Carried, Combiner};
 use krm_job::config::{Config, Given, Settings, Task};
+use krm_job::decision::ConflictView;
 use krm_job::event::{Event, Severity};
 use krm_job::job::{Job, OpenMerge, Texts};
 use krm_job::results;
@@ -31,10 +32,11 @@ use krm_tree::tree::Pick;
 use krm_yaml::Document;
 use serde::de::DeserializeOwned;
 
+use conflict::ConflictName;
 pub use conflict::{Conflict, Reveal};
 pub use difference::Difference;
 pub use error::Error;
-pub use side::{Package, PackageSide, changes, missed};
+pub use side::{Package, PackageSide};
 
 /// A merge of packages, before it runs: what is merged, and how.
 ///
@@ -91,7 +93,7 @@ pub struct MergedPackage {
 /// What a merge changes, and what it tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The files of dest that change, in the order of their paths.
+    /// The files of dest that change, by their paths. They hold together: a file may come to a path that another one leaves.
     pub changes: Vec<FileChange>,
     /// What happened, the most severe first. The conflicts are among them.
     pub events: Vec<Event>,
@@ -144,7 +146,7 @@ impl Merge {
         Self { mode, packages, config: None, settings: Chosen::default() }
     }
 
-    /// Takes rules, merge keys and other settings from a functionConfig, such as a `.krm-merge.yaml`. It may leave out the mode. What the other
+    /// Takes rules, merge keys and other settings from a functionConfig, such as a `.krm-merge.yaml`. A `Merge` may leave out the mode. What the other
     /// functions here say comes before it.
     ///
     /// # Errors
@@ -229,8 +231,11 @@ impl Merge {
     pub fn run(&self) -> Result<MergedPackage, Error> {
         let conflicts = self.with_open(|open, sides, of_files| {
             let budget = open.budget();
-            let events = open.told(OPEN, &budget)?;
-            let mut conflicts = conflict::all(&open, &events, &budget)?;
+            let mut conflicts = Vec::new();
+            let see = |view: &ConflictView<'_, '_>, event: &Event| {
+                conflicts.push(conflict::of_resource(view, event, &budget))
+            };
+            let events = open.told(OPEN, &budget, see)?;
             let carried = self.carried(&open, sides, of_files, &BTreeMap::new(), OPEN);
             conflicts.extend(carried.iter().flat_map(|(_, carried)| &carried.results).filter_map(conflict::of_file));
             let errors: Vec<Event> = events.into_iter().filter(|event| event.severity == Severity::Error).collect();
@@ -246,7 +251,14 @@ impl Merge {
         let given = Given { mode: Some(self.mode), ..Given::default() };
         let root = self.config.as_ref().and_then(|document| document.roots().find(|root| !root.is_null()));
         let mut config = match root {
-            Some(root) => Config::read_with(root, given)?,
+            Some(root) => match Config::read_with(root, given)? {
+                config if config.mode() == self.mode => config,
+                other => {
+                    let at = root.at(&["spec", "mode"]).or_else(|| root.at(&["data", "mode"])).unwrap_or(root);
+                    let (own, other) = (self.mode, other.mode());
+                    return Err(at.error(format!("`mode` must be `{own:?}`, as the merge is, not \"{other:?}\"")));
+                }
+            },
             None => Config::new(Task::of(self.mode), Settings::default())?,
         };
         if let Some(inference) = inference {
@@ -270,6 +282,11 @@ impl Merge {
         Ok(config)
     }
 
+    /// The same, with an error that names the functionConfig.
+    fn config_of_user(&self) -> Result<Config<'_>, Error> {
+        self.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })
+    }
+
     /// Whether the functionConfig says who wins a conflict that no rule fits. A `Merge` says it in `spec`, a ConfigMap in `data`.
     fn says_who_wins(&self) -> bool {
         let mut roots = self.config.iter().flat_map(|document| document.roots());
@@ -281,7 +298,7 @@ impl Merge {
         &self,
         look: impl for<'m> FnOnce(OpenMerge<'m>, &Sides<PackageSide<'m>>, &OfFiles) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let config = self.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })?;
+        let config = self.config_of_user()?;
         let updated = if self.mode == Mode::ThreeWay { "updated" } else { "source" };
         let sides = Sides {
             original: PackageSide::of("original", &self.packages.original),
@@ -314,8 +331,12 @@ impl Merge {
         let budget = open.budget();
         let OfFiles { are_plain, policy, types } = of_files;
         let combiner = |path: &str| {
-            let on_conflict = picks.get(path).map_or(otherwise, |pick| Treatment::from(*pick));
-            Combiner { on_conflict, rules: open.rules(), policy: *policy, types, budget: &budget }
+            // The program's decision is for the whole file, and comes before rules and policies.
+            let (on_conflict, rules) = match picks.get(path) {
+                Some(pick) => (Treatment::Open(*pick), &[][..]),
+                None => (otherwise, open.rules()),
+            };
+            Combiner { on_conflict, rules, policy: *policy, types, budget: &budget }
         };
         let files = plain::files(sides, *are_plain).into_iter();
         files
@@ -357,30 +378,39 @@ impl MergedPackage {
         self
     }
 
-    /// What the merge changes, and what it tells. `undecided` says what happens to the conflicts that are open.
+    /// What the merge changes, and what it tells. `undecided` says what happens to the conflicts that are open, unless the functionConfig says it.
     ///
     /// # Errors
     /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way. Or
     /// an event is an error.
     pub fn plan(&self, undecided: Treatment) -> Result<Plan, Error> {
+        let undecided = match self.merge.says_who_wins() {
+            true => self.merge.config_of_user()?.task.on_conflict().into(),
+            false => undecided,
+        };
         self.merge.with_open(|open, sides, of_files| {
-            let mut picks = self.picks.iter().copied();
-            let open = open.decide(|_| picks.next().flatten());
+            // A conflict may have others in it, which the engine asks for only if it needs them. So they are found by their names.
+            let mut picks: HashMap<ConflictName, VecDeque<Option<Pick>>> = HashMap::new();
+            for (conflict, pick) in self.conflicts.iter().zip(&self.picks) {
+                picks.entry(conflict.name()).or_default().push_back(*pick);
+            }
+            let open = open.decide(|conflict| picks.get_mut(&conflict::name_of(conflict))?.pop_front().flatten());
             let budget = open.budget();
             let (written, mut events) = open.write(undecided, &budget)?;
             let decided = self.conflicts.iter().zip(&self.picks).rev();
             let decided = decided.filter_map(|(conflict, pick)| Some((conflict.file_without_resources()?, (*pick)?)));
-            let carried = self.merge.carried(&open, sides, of_files, &decided.collect(), undecided);
-            for (_, carried) in &carried {
+            let decided: BTreeMap<&str, Pick> = decided.collect();
+            let carried = self.merge.carried(&open, sides, of_files, &decided, undecided);
+            for (path, carried) in &carried {
                 events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
-                events.extend(carried.results.iter().cloned());
+                let is_told = |event: &&Event| event.clash().is_none() || !decided.contains_key(path);
+                events.extend(carried.results.iter().filter(is_told).cloned());
             }
             if events.iter().any(|event| event.severity == Severity::Error) {
                 events.retain(|event| event.severity == Severity::Error);
                 return Err(Error::Failed(events));
             }
-            let mut changes = side::changes(sides, &written, &open.budget())?;
-            changes.extend(carried.into_iter().filter_map(|(path, carried)| plain::change(path, carried.change?)));
+            let mut changes = plain::changes(sides, &written, carried, of_files.are_plain, &open.budget())?;
             changes.sort_by(|one, other| plain::path_of(one).cmp(plain::path_of(other)));
             events.extend(plain::not_merged(sides));
             results::finish(&mut events);
@@ -408,7 +438,7 @@ impl MergedPackage {
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
     pub fn write(&self, undecided: Pick) -> Result<Vec<FileChange>, Error> {
-        Ok(self.plan(self.otherwise(undecided)?)?.changes)
+        Ok(self.plan(undecided.into())?.changes)
     }
 
     /// The files of dest after the merge, by their paths.
@@ -439,15 +469,6 @@ impl MergedPackage {
             serde_json::from_str(&json).map_err(|error| Error::Object(error.to_string()))
         };
         document.roots().map(object).collect()
-    }
-
-    /// The treatment of the conflicts that are open.
-    fn otherwise(&self, undecided: Pick) -> Result<Treatment, Error> {
-        if !self.merge.says_who_wins() {
-            return Ok(undecided.into());
-        }
-        let config = self.merge.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })?;
-        Ok(config.task.on_conflict().into())
     }
 }
 

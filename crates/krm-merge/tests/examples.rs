@@ -70,6 +70,31 @@ fn a_bot_merges_all_files_and_shows_no_secret() {
 }
 
 #[test]
+fn a_bot_shows_no_text_beside_a_secret_of_a_values_file_and_loses_no_file_that_moves() {
+    let folder = scratch("bot_moves");
+    let values = |comment: &str| {
+        format!(
+            "extra:\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: a}}\n  stringData:\n    password: x # was {comment}\n"
+        )
+    };
+    let map =
+        |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{of: {name}}}\n");
+    for (side, first, second, comment) in [("1", "a", "b", "AAA"), ("2", "b", "a", "BBB"), ("here", "a", "b", "CCC")] {
+        write(
+            &folder.join(side),
+            &[("a.yaml", &map(first)), ("b.yaml", &map(second)), ("values.yaml", &values(comment))],
+        );
+    }
+    let ran = run("bot", &folder, &["1", "2", "here"]);
+    assert!(ran.status.success(), "{ran:?}");
+    for comment in ["AAA", "BBB", "CCC"] {
+        assert!(!text(&ran.stdout).contains(comment), "{}", text(&ran.stdout));
+    }
+    let read = |path: &str| fs::read_to_string(folder.join("here").join(path)).expect("a file");
+    assert_eq!([read("a.yaml"), read("b.yaml")], [map("b"), map("a")]);
+}
+
+#[test]
 fn an_editor_keeps_its_merge_while_its_user_decides() {
     let folder = scratch("editor");
     let map = |x: u8, y: u8| {

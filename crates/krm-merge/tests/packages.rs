@@ -276,6 +276,48 @@ fn decisions_are_made_one_after_the_other() {
     assert_eq!(merged.text(Pick::Updated).expect("small"), map("a", "x: 3, y: 1"));
 }
 
+/// A conflict of fields that do not go together has others in it, which the engine asks for only if it needs them.
+#[test]
+fn a_decision_is_for_the_conflict_that_it_names() {
+    let of = |fields: &str, k: u8| {
+        let budget =
+            format!("apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: a}}\nspec: {{{fields}}}\n");
+        text([budget, map("b", &format!("k: {k}"))].join("---\n"))
+    };
+    let original = of("unhealthyPodEvictionPolicy: A", 1);
+    let updated = of("minAvailable: 1, unhealthyPodEvictionPolicy: B", 2);
+    let dest = of("maxUnavailable: 1, unhealthyPodEvictionPolicy: C", 3);
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged");
+    assert_eq!(paths(&merged), ["spec", "spec.unhealthyPodEvictionPolicy", "data.k"]);
+    let inner = "spec.unhealthyPodEvictionPolicy";
+    let decided = merged.decide(|conflict| (conflict.path() == inner).then_some(Pick::Updated));
+    assert!(decided.text(Pick::Dest).expect("small").contains("k: 3"));
+}
+
+#[test]
+fn what_a_package_may_not_have_is_an_error() {
+    let (none, outside) = (package([]), package([("../x.txt", "plain".to_owned())]));
+    let error =
+        Merge::three_way(&none, &outside, &none).run().expect("merged").write(Pick::Updated).expect_err("outside");
+    assert!(matches!(&error, Error::Misplaced { path, .. } if path == "../x.txt"), "{error}");
+    let map = text(map("a", "x: 1"));
+    let other = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: TwoWay\n";
+    let error = Merge::three_way(&map, &map, &map).config(other).expect_err("another mode").to_string();
+    assert_eq!(error, "functionConfig:4:9: `mode` must be `ThreeWay`, as the merge is, not \"TwoWay\"");
+}
+
+#[test]
+fn documents_without_a_name_are_compared_too() {
+    for (one, other, want) in [("a: 1", "a: 2", 1), ("- a", "- b", 1), ("a: 1", "", 1), ("a: 1 # why", "{\"a\": 1}", 0)]
+    {
+        let found = text(one).differences(&text(other)).expect("YAML");
+        assert_eq!(found.len(), want, "{one} {other} {found:?}");
+    }
+    let values = |of: &str| package([("values.yaml", of.to_owned()), ("README.md", "# a\n".to_owned())]);
+    assert_eq!(values("a: 1 # why\n").differences(&values("a: 1\n")).expect("YAML"), []);
+    assert_eq!(values("a: 1\n").differences(&values("a: 2\n")).expect("YAML").len(), 1);
+}
+
 #[test]
 fn a_null_of_dest_wins_where_nobody_decided() {
     let [original, updated, dest] = ["x: 1", "x: 2", "x: null"].map(|data| text(map("a", data)));

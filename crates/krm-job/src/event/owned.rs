@@ -17,7 +17,7 @@ use krm_tree::splice::{json_of, to_json};
 use krm_tree::tree::{Conflict, Taking, Tree, View};
 
 use krm_yaml::secret::Secret;
-use krm_yaml::{Kind, NodeRef, quoted_json};
+use krm_yaml::{Kind, NodeRef};
 
 use super::value::{own_tag, value_of};
 use super::what::{Clash, ClashNote, ClashPlace, Did, Dispute, Inside, Majority, Noticed, Privacy, RuleParts, What};
@@ -515,8 +515,8 @@ fn lines_in_conflict(texts: Sides<Option<View<'_, '_>>>) -> Sides<Option<String>
         let [first, last] = [places.first()?, places.last()?].map(|place| &place[side]);
         let before = if first.start > 0 { "…" } else { "" };
         let after = if last.end < lines.len() { "…" } else { "" };
-        let json = quoted_json(&format!("{before}{}{after}", shown.trim_end_matches('\n')));
-        Some(cut(json, LINES))
+        let json = serde_json::to_string(&format!("{before}{}{after}", shown.trim_end_matches('\n')));
+        json.ok().map(|json| cut(json, LINES))
     })
 }
 

@@ -37,9 +37,18 @@ impl<'a> Run<'a> {
         &mut self,
         settle: impl FnOnce(&mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> package::Decisions<'r, 'a>,
     ) -> Result<package::Decisions<'r, 'a>, Box<Event>> {
+        self.seen(settle, |_, _| {})
+    }
+
+    /// The same, for someone who looks at each conflict, with its event.
+    pub fn seen<'r>(
+        &mut self,
+        settle: impl FnOnce(&mut dyn FnMut(Conflict<'_, 'r, 'a>) -> Treatment) -> package::Decisions<'r, 'a>,
+        mut see: impl FnMut(&ConflictView<'_, 'a>, &Event),
+    ) -> Result<package::Decisions<'r, 'a>, Box<Event>> {
         let mut told = Ok(());
         let decided = settle(&mut |conflict| {
-            self.decide(&conflict).unwrap_or_else(|error| {
+            self.decide(&conflict, &mut see).unwrap_or_else(|error| {
                 if told.is_ok() {
                     told = Err(error);
                 }
@@ -119,7 +128,11 @@ impl<'a> Run<'a> {
     }
 
     /// Decides a conflict, and reports it.
-    fn decide(&mut self, conflict: &Conflict<'_, '_, 'a>) -> Result<Treatment, Box<Event>> {
+    fn decide(
+        &mut self,
+        conflict: &Conflict<'_, '_, 'a>,
+        see: &mut dyn FnMut(&ConflictView<'_, 'a>, &Event),
+    ) -> Result<Treatment, Box<Event>> {
         let clash = ConflictView::of(conflict, self.rules).map_err(|error| Event::unmergeable(&error))?;
         let ruling = self.decisions.of(&clash);
         let original = match conflict {
@@ -128,7 +141,9 @@ impl<'a> Run<'a> {
             }
             Conflict::Place { .. } | Conflict::MovedApart { .. } => String::new(),
         };
-        self.results.tell([Event::of_conflict(conflict, original, ruling, self.budget)])?;
+        let event = Event::of_conflict(conflict, original, ruling, self.budget);
+        see(&clash, &event);
+        self.results.tell([event])?;
         Ok(ruling.treatment)
     }
 

@@ -2,13 +2,11 @@
 
 use krm_job::decision::ConflictView;
 use krm_job::event::{Clash, ClashPlace, Event, ResourceRef};
-use krm_job::job::OpenMerge;
 use krm_merge_core::policy::Settled;
+use krm_package::package;
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
 use krm_tree::splice;
-
-use super::Error;
 
 /// A conflict of a merge, with the values of the sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +18,9 @@ pub struct Conflict {
     /// The value of each side as JSON.
     values: Sides<Option<String>>,
 }
+
+/// A resource, its file, and a place in it.
+pub(super) type ConflictName = (Option<ResourceRef>, Option<String>, String);
 
 /// Whether values of Secrets are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +63,14 @@ impl Conflict {
         self.event.is_secret
     }
 
-    /// Whether nobody decided it: neither a rule, nor the functionConfig.
+    /// Whether no rule decided it.
     pub fn is_open(&self) -> bool {
         self.event.is_open()
+    }
+
+    /// The name by which a program decides it: the resource, the file and the place.
+    pub(super) fn name(&self) -> ConflictName {
+        (self.event.resource_ref.clone(), self.file().map(str::to_owned), self.path.clone())
     }
 
     /// Whether it is about a whole resource, so that original's state wins nothing.
@@ -78,15 +84,8 @@ impl Conflict {
     }
 }
 
-/// The conflicts of a merge of resources. Its events tell them in the order in which the merge asks for decisions.
-pub(super) fn all(open: &OpenMerge<'_>, events: &[Event], budget: &Budget) -> Result<Vec<Conflict>, Error> {
-    let mut told = events.iter().filter(|event| event.clash().is_some());
-    let mut conflicts = Vec::new();
-    open.conflicts(|view| conflicts.extend(told.next().map(|event| of_resource(view, event, budget))))?;
-    Ok(conflicts)
-}
-
-fn of_resource(view: &ConflictView<'_, '_>, event: &Event, budget: &Budget) -> Conflict {
+/// The conflict of a resource, with its event.
+pub(super) fn of_resource(view: &ConflictView<'_, '_>, event: &Event, budget: &Budget) -> Conflict {
     let values = Sides::of(|side| view.values[side].as_ref().and_then(|tree| splice::json_of(tree, budget).ok()));
     Conflict { event: event.clone(), path: view.path.keyed(), values }
 }
@@ -101,4 +100,11 @@ pub(super) fn of_file(event: &Event) -> Option<Conflict> {
     let values = Sides { original: original.clone(), updated, dest };
     let is_told = *settled != Settled::StaysInPlace;
     is_told.then(|| Conflict { event: event.clone(), path, values })
+}
+
+/// The name of a conflict of the engine.
+pub(super) fn name_of(conflict: &package::Conflict<'_, '_, '_>) -> ConflictName {
+    let resource = conflict.resource();
+    let identity = resource.identity.filter(|_| !resource.is_file()).map(ResourceRef::from);
+    (identity, resource.path.map(str::to_owned), conflict.path())
 }

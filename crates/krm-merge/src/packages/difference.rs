@@ -1,6 +1,6 @@
 //! [`Difference`]: where two packages mean something else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use krm_job::event::{Event, ResourceRef};
 use krm_merge_core::policy::Policy;
@@ -25,8 +25,8 @@ pub struct Difference {
 }
 
 impl Package {
-    /// Where another package means something else: comments, order of fields, quotes and other spelling do not count, and elements of lists are
-    /// compared by their keys.
+    /// Where another package means something else. Comments, the order of fields, quotes and other spelling do not count. Elements of lists are found
+    /// by their keys, and their order counts.
     ///
     /// # Errors
     /// A resource has a key twice, or its lists have elements that nobody can tell apart.
@@ -36,10 +36,10 @@ impl Package {
     /// use krm_merge::Package;
     ///
     /// let service = |ports: &str| Package::of_text(format!("apiVersion: v1\nkind: Service\nmetadata: {{name: a}}\nspec: {{ports: [{ports}]}}\n"));
-    /// let (one, same) = (service("{port: 80}, {port: 81, name: b}")?, service("{\"name\": b, port: 81}, {port: 80}")?);
+    /// let (one, same) = (service("{port: 80}, {port: 81, name: b}")?, service("{\"port\": 80}, {name: b, port: 81}")?);
     /// assert_eq!(one.differences(&same)?, []);
     /// let other = one.differences(&service("{port: 80}, {port: 81, name: c}")?)?;
-    /// assert_eq!(other[0].places, ["spec.ports[port=81].name"]);
+    /// assert_eq!(other[0].places, ["spec.ports[port=81,protocol=TCP].name"]);
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
     pub fn differences(&self, other: &Self) -> Result<Vec<Difference>, Error> {
@@ -63,11 +63,16 @@ impl Package {
         }
         let new = others.iter().filter(|(name, _)| !ones.contains_key(*name));
         found.extend(new.map(|(_, other)| Difference::of(other, Vec::new())));
-        let plain = sides.each_ref().map(PackageSide::plain_texts);
-        let paths =
-            plain[0].iter().chain(&plain[1].clone()).map(|(path, _)| *path).collect::<std::collections::BTreeSet<_>>();
-        let differ = paths.into_iter().filter(|path| plain[0].get(path) != plain[1].get(path));
-        found.extend(differ.map(|path| Difference { resource: None, file: Some(path.to_owned()), places: Vec::new() }));
+        let nameless = sides.each_ref().map(PackageSide::nameless);
+        let paths: BTreeSet<&str> = nameless.iter().flat_map(BTreeMap::keys).copied().collect();
+        let differ = paths.into_iter().filter(|path| {
+            let [one, other] = nameless.each_ref().map(|files| files.get(path));
+            !one.zip(other).is_some_and(|(one, other)| one.means(other))
+        });
+        found.extend(differ.map(|path| {
+            let file = Some(path.to_owned()).filter(|path| !path.is_empty());
+            Difference { resource: None, file, places: Vec::new() }
+        }));
         Ok(found)
     }
 }

@@ -5,17 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use krm_job::carried::{AsText, CarriedChange, CarriedFile, CarriedSide, Has, with_line_ends_of_dest};
+use krm_job::carried::{AsText, Carried, CarriedChange, CarriedFile, CarriedSide, Has, with_line_ends_of_dest};
 use krm_job::event::{Event, File, What};
 use krm_job::role::Role;
-use krm_package::package::FileChange;
+use krm_names::file_path;
+use krm_package::package::{FileChange, Written};
 use krm_package::resource::{Resource, are_in, is_kustomization};
 use krm_schema::mode::Mode;
 use krm_schema::schema::files;
+use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Document, NodeRef};
 
-use super::side::{PackageSide, missed};
+use super::Error;
+use super::side::{self, PackageSide, missed};
 
 /// The resources of each role besides dest.
 pub type Given<'a> = Vec<(Role, Vec<Resource<'a>>)>;
@@ -61,7 +64,9 @@ pub fn files<'s>(sides: &Sides<PackageSide<'s>>, are_plain: bool) -> Vec<Carried
     let of_resources = of_resources.iter().flatten().filter(|file| file.document.is_some() && !are_plain);
     let of_resources: BTreeSet<&str> = of_resources.map(|file| file.path).collect();
     let paths: BTreeSet<&'s str> = [&sides.original, &sides.updated].into_iter().flat_map(PackageSide::paths).collect();
-    let plain = paths.into_iter().filter(|path| !of_resources.contains(path));
+    // The rules of a package are never taken from another side.
+    let is_rules = |path: &str| path.rsplit('/').next().is_some_and(file_path::is_rules);
+    let plain = paths.into_iter().filter(|path| !of_resources.contains(path) && !is_rules(path));
     let file = |path: &'s str| {
         let texts = [&sides.original, &sides.updated, &sides.dest].map(|side| side.text_at(path));
         let has = |text: Option<&str>| if text.is_some() { Has::Plain } else { Has::Nothing };
@@ -78,16 +83,38 @@ pub fn files<'s>(sides: &Sides<PackageSide<'s>>, are_plain: bool) -> Vec<Carried
     plain.map(file).filter(CarriedFile::is_changed).collect()
 }
 
+/// The files of dest that change, with those without resources. In a text alone that holds none, nothing else changes.
+///
+/// # Errors
+/// The result cannot be written; or upstream has a file where no new file may be.
+pub fn changes(
+    sides: &Sides<PackageSide<'_>>,
+    written: &Written<'_, '_>,
+    carried: Vec<(&str, Carried)>,
+    are_plain: bool,
+    budget: &Budget,
+) -> Result<Vec<FileChange>, Error> {
+    let is_carried = are_plain && !carried.is_empty();
+    let mut changes = if is_carried { Vec::new() } else { side::changes(sides, written, budget)? };
+    for (path, carried) in carried {
+        changes.extend(carried.change.map(|one| change(path, one)).transpose()?.flatten());
+    }
+    Ok(changes)
+}
+
 /// The change of a file without resources; `None` if it stays.
-pub fn change(path: &str, CarriedChange { old, new, .. }: CarriedChange) -> Option<FileChange> {
-    let path = path.to_owned();
+fn change(path: &str, CarriedChange { old, new, .. }: CarriedChange) -> Result<Option<FileChange>, Error> {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    match (old, new) {
+    if old.is_none() && !path.is_empty() {
+        file_path::of_new_file(path).map_err(|fault| Error::misplaced(path, fault))?;
+    }
+    let path = path.to_owned();
+    Ok(match (old, new) {
         (old, new) if old == new => None,
         (None, Some(new)) => Some(FileChange::Added { path, text: text(new), like: None }),
         (Some(_), Some(new)) => Some(FileChange::Changed { path, text: text(new), edits: None }),
         (_, None) => Some(FileChange::Removed { path }),
-    }
+    })
 }
 
 /// The path that a file has after its change.

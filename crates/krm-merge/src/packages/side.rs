@@ -10,7 +10,7 @@ use krm_package::resource::{Located, Origin, Resource, are_in};
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
 use krm_yaml::template::is_template;
-use krm_yaml::{Document, same};
+use krm_yaml::{Document, NodeRef, same};
 use serde::Serialize;
 
 use super::Error;
@@ -38,6 +38,28 @@ enum Content {
     Document(Box<Document<'static>>),
     /// Another text, such as a README or a template.
     Text(String),
+}
+
+/// What a file holds beside resources.
+#[derive(Debug)]
+pub(super) enum Nameless<'a> {
+    /// Documents without an identity.
+    Documents(Vec<NodeRef<'a>>),
+    /// A text that is no YAML.
+    Text(&'a str),
+}
+
+impl Nameless<'_> {
+    /// Whether another file means the same.
+    pub(super) fn means(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Documents(one), Self::Documents(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(*one, *other))
+            }
+            (Self::Text(one), Self::Text(other)) => one == other,
+            _ => false,
+        }
+    }
 }
 
 /// A package as a side of a merge.
@@ -229,10 +251,20 @@ impl<'a> PackageSide<'a> {
         all.collect()
     }
 
-    /// The texts of its files without resources, by their paths.
-    pub fn plain_texts(&self) -> BTreeMap<&'a str, &'a str> {
-        let plain = self.files.iter().filter(|file| file.of_resources().is_none());
-        plain.map(|file| (&file.path[..], file.text())).collect()
+    /// What its files hold beside resources, by their paths. A file that holds nothing else has no entry.
+    pub(super) fn nameless(&self) -> BTreeMap<&'a str, Nameless<'a>> {
+        let of_file = |file: &'a PackageFile| match file.document() {
+            None => Nameless::Text(file.text()),
+            Some(document) => {
+                let is_nameless = |root: &NodeRef<'_>| {
+                    let all = Resource::of_document(*root, |_| Origin::Item(0));
+                    !root.is_null() && all.iter().all(|resource| resource.identity.is_none())
+                };
+                Nameless::Documents(document.roots().filter(is_nameless).collect())
+            }
+        };
+        let all = self.files.iter().map(|file| (&file.path[..], of_file(file)));
+        all.filter(|(_, nameless)| !matches!(nameless, Nameless::Documents(all) if all.is_empty())).collect()
     }
 
     /// What happens to its resources, if it is dest.

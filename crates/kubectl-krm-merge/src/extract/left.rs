@@ -338,9 +338,17 @@ struct LeftTexts<'t> {
 impl LeftTexts<'_> {
     fn differences(&self, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
         let origin = || Origin::File { name: self.name.to_owned(), item: None };
-        let [made, dest] = [self.made, self.dest].map(|document| {
+        // A document that is a list or a scalar is a difference of its own only if its value is another one.
+        let further = [self.made, self.dest].map(|document| others(document, &self.held.path, self.name));
+        let further = further.map(|all| all.collect::<Vec<Resource<'_>>>());
+        let differ = |number: usize| match further.each_ref().map(|all| all.get(number)) {
+            [Some(one), Some(other)] => !same(one.node(), other.node()),
+            _ => true,
+        };
+        let [made, dest] = [(self.made, &further[0]), (self.dest, &further[1])].map(|(document, further)| {
             let all = self.held.resources_of(document).map(|resource| Resource { origin: origin(), ..resource });
-            let mut all: Vec<Resource<'_>> = all.chain(others(document, &self.held.path, self.name)).collect();
+            let further = further.iter().enumerate().filter(|(number, _)| differ(*number)).map(|(_, one)| one.clone());
+            let mut all: Vec<Resource<'_>> = all.chain(further).collect();
             all.sort_by_key(|resource| resource.node().start());
             all
         });
