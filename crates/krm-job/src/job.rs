@@ -132,22 +132,6 @@ impl<'a> OpenMerge<'a> {
         known.flatten().map(ResourceRef::from).collect()
     }
 
-    /// Visits the conflicts, in the order in which [`OpenMerge::write`] tells them.
-    ///
-    /// # Errors
-    /// A resource in conflict as a whole has a repeated key.
-    pub fn conflicts(&self, mut visit: impl FnMut(&ConflictView<'_, 'a>)) -> Result<(), Box<Event>> {
-        let mut seen = Ok(());
-        self.merged.settle(&mut |conflict| {
-            match ConflictView::of(&conflict, self.merged.rules) {
-                Ok(view) => visit(&view),
-                Err(error) => seen = Err(Event::unmergeable(&error)),
-            }
-            Treatment::default()
-        });
-        seen
-    }
-
     /// Decides some conflicts before the rules do. Nothing is told of them.
     #[must_use]
     pub fn decide(self, mut pick: impl FnMut(&Conflict<'_, 'a, 'a>) -> Option<Pick>) -> Self {

@@ -8,7 +8,7 @@ use krm_merge_core::own_comments::{OwnComments, contested_header};
 use krm_merge_core::policy::Treatment;
 use krm_merge_core::warning::Warning;
 use krm_tree::sides::{Side, Sides};
-use krm_tree::tree::{self, Pick, Taking, Tree, settle};
+use krm_tree::tree::{self, Pick, Tree, settle};
 use krm_yaml::secret::Secret;
 
 use super::fault::Fault;
@@ -197,24 +197,6 @@ impl<'c, 'a> Conflict<'c, '_, 'a> {
         match self {
             Self::Place { conflict, .. } => conflict.path.keyed(),
             Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => String::new(),
-        }
-    }
-
-    /// The value of each side at the place. For dest it is what comes out if dest wins.
-    pub fn values(&self) -> Sides<Option<Tree<'a>>> {
-        match self {
-            Self::Place { conflict, .. } => conflict.values(),
-            Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => {
-                self.sides().map(|side| side.map(|resource| Tree::Node(resource.node())))
-            }
-        }
-    }
-
-    /// The change that is made if updated wins, of a conflict at a place.
-    pub fn taking(&self) -> Option<&Taking<'a>> {
-        match self {
-            Self::Place { conflict, .. } => Some(&conflict.taking),
-            Self::DeletedUpstream { .. } | Self::DeletedHere { .. } | Self::MovedApart { .. } => None,
         }
     }
 
