@@ -135,9 +135,7 @@ impl CarriedFile<'_> {
         let is_told = self.bytes[0] != self.bytes[2];
         let is_secret = is_told && self.bytes.iter().flatten().any(|bytes| may_be_secret(bytes));
         carried.change = self.change(combiner, &mut carried);
-        if is_secret {
-            carried.results.iter_mut().for_each(Event::hide);
-        }
+        carried.results.iter_mut().for_each(|result| result.is_secret |= is_secret);
         carried
     }
 

@@ -9,9 +9,7 @@ mod what;
 use std::slice;
 
 use krm_merge_core::policy::Settled;
-use krm_merge_core::warning::Notice;
 use krm_tree::limit::Exceeded;
-use krm_tree::sides::Sides;
 use krm_tree::splice::Unwritable;
 use krm_yaml::secret::Secret;
 use krm_yaml::{Error, NodeRef};
@@ -322,27 +320,6 @@ impl Event {
             resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
         self.is_secret |= resource.secret == Secret::All;
         self
-    }
-
-    /// Marks it as about something secret, and drops the texts that its message would show. Its field keeps the values, for a user who asks for
-    /// the results.
-    pub fn hide(&mut self) {
-        self.is_secret = true;
-        match &mut self.what {
-            What::Conflict(clash) => {
-                clash.shown = Sides::default();
-                clash.notes.retain(|note| !matches!(note, ClashNote::StandsNow(_)));
-            }
-            What::Commented { shown, .. } => *shown = Sides::default(),
-            What::CommentsLost { shown, .. } => *shown = None,
-            What::Refused { values, .. } => *values = [None, None],
-            What::Noticed(noticed) => {
-                if let Notice::Replaced { instead, .. } | Notice::Namesake { instead, .. } = &mut noticed.notice {
-                    instead.value = "…".to_owned();
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Whether it is a conflict that no rule of the user decided.

@@ -37,6 +37,14 @@ impl Secret {
         if is_meant { Self::All } else { Self::Nothing }
     }
 
+    /// Whether a text has a Secret in it, such as the values of a chart with further resources: it has the words `kind` and `Secret` beside each
+    /// other.
+    pub fn is_in(text: &str) -> bool {
+        let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut before = "";
+        words.any(|word| std::mem::replace(&mut before, word) == "kind" && ["Secret", "SecretList"].contains(&word))
+    }
+
     /// Whether the value at a path is secret, or holds a secret value. The path begins with the name of a field; it is empty for the resource.
     pub fn hides(self, path: &str) -> bool {
         match self {
