@@ -18,8 +18,7 @@ pub struct ConflictCase {
     /// The path; none for the resource as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The required value of each side, as JSON; none for a Secret.
-    #[serde(skip_serializing_if = "When::is_empty")]
+    /// The required value of each side, as JSON.
     pub when: When,
 }
 
@@ -36,12 +35,6 @@ pub struct When {
     /// Dest's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dest: Option<String>,
-}
-
-impl When {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The functionConfig of a three-way merge with which a program may begin.
