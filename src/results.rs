@@ -1,14 +1,13 @@
-//! Results as the KRM functions specification defines them: the JSON of events, and their order.
+//! Results as the KRM functions specification defines them: the JSON of events.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use krm_job::event::{Event, Field, File, ResourceRef, Severity, Value};
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use serde::Serialize;
 use yaml_serde::Value as Yaml;
 use yaml_serde::value::{Tag, TaggedValue};
-
-use krm_job::event::{Event, Field, File, ResourceRef, Severity, Value};
 
 /// The tag with the kind of a result, for programs: for example a conflict, or a move.
 const REASON: &str = "krm-merge.dev/reason";
@@ -71,20 +70,13 @@ impl<'r> Json<'r> {
 /// A value as the YAML library has it.
 pub fn yaml_of(value: &Value) -> Yaml {
     match value {
-        Value::Null => Yaml::Null,
-        Value::Bool(value) => Yaml::Bool(*value),
-        Value::Number(text) => match (text.parse::<i64>(), text.parse::<u64>(), text.parse::<f64>()) {
-            (Ok(number), ..) => Yaml::Number(number.into()),
-            (_, Ok(number), _) => Yaml::Number(number.into()),
-            (.., Ok(number)) => Yaml::Number(number.into()),
-            _ => Yaml::String(text.clone()),
-        },
-        Value::String(text) => Yaml::String(text.clone()),
         Value::List(elements) => Yaml::Sequence(elements.iter().map(yaml_of).collect()),
         Value::Map(fields) => {
             Yaml::Mapping(fields.iter().map(|(key, value)| (Yaml::String(key.clone()), yaml_of(value))).collect())
         }
         Value::Tagged(tag, value) => Yaml::Tagged(Box::new(TaggedValue { tag: Tag::new(tag), value: yaml_of(value) })),
+        // Every scalar has YAML.
+        scalar => yaml_serde::to_value(scalar).unwrap_or_default(),
     }
 }
 

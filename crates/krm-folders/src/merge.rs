@@ -15,6 +15,7 @@ use krm_files::cores;
 use krm_job::config::Config;
 use krm_job::event::{Counts, Event, ResourceRef, Severity, What};
 use krm_job::line_end::LineEnd;
+use krm_job::results::has_failed;
 use krm_job::role::Role;
 use krm_package::package::{Done, Member, NewResource, one_by_one};
 use krm_package::resource::{Origin, Resource};
@@ -76,7 +77,7 @@ impl Merge {
 
     /// Whether any result is an error that stops the merge.
     pub fn has_failed(&self) -> bool {
-        self.results.iter().any(|r| r.severity == Severity::Error)
+        has_failed(&self.results)
     }
 
     /// The types by which a diff matches the elements of lists: the user's rules, the definitions among dest's resources, and the built-in

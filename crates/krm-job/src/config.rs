@@ -322,6 +322,11 @@ impl<'a> Config<'a> {
     }
 }
 
+/// Whether a functionConfig says who wins a conflict that no rule fits. A `Merge` says it in `spec`, a ConfigMap in `data`.
+pub fn says_who_wins(root: NodeRef<'_>) -> bool {
+    ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some())
+}
+
 /// Checks that a functionConfig is not too large to read: reading it writes out its aliases.
 fn check_size(node: NodeRef<'_>) -> Result<(), Error> {
     let asked = ["spec", "data"].into_iter().find_map(|parent| node.at(&[parent, "maxOutput"])).map(NodeRef::string);

@@ -169,8 +169,24 @@ impl<'a> OpenMerge<'a> {
     where
         'a: 'w,
     {
+        self.write_seen(otherwise, budget, |_, _| {})
+    }
+
+    /// Same as [`OpenMerge::write`], for someone who looks at each conflict, with its event.
+    ///
+    /// # Errors
+    /// The errors of [`OpenMerge::write`].
+    pub fn write_seen<'w>(
+        &self,
+        otherwise: Treatment,
+        budget: &'w Budget,
+        see: impl FnMut(&ConflictView<'_, 'w>, &Event),
+    ) -> Result<(Written<'w, 'w>, Vec<Event>), Box<Event>>
+    where
+        'a: 'w,
+    {
         let mut run = self.run(otherwise, budget)?;
-        let decided = run.decisions(|decide| self.merged.settle(decide))?;
+        let decided = run.seen(|decide| self.merged.settle(decide), see)?;
         self.end(run, decided)
     }
 

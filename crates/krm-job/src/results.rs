@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use krm_tree::limit::{Budget, Kind as Written};
 
 use crate::event::{Event, ResourceRef, Severity, What};
+use crate::name::Name;
 
 /// Whether a run went through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +19,13 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on a run with these results.
     pub fn of(results: &[Event]) -> Self {
-        if results.iter().any(|result| result.severity == Severity::Error) { Self::Failed } else { Self::Passed }
+        if has_failed(results) { Self::Failed } else { Self::Passed }
     }
+}
+
+/// Whether any result is an error.
+pub fn has_failed(results: &[Event]) -> bool {
+    results.iter().any(|result| result.severity == Severity::Error)
 }
 
 /// The results of a run so far, as many as the budget allows.
@@ -72,10 +78,15 @@ impl<'b> Results<'b> {
     }
 }
 
+/// Drops the results that say of these rules that they decided nothing: they decided a conflict of a file without resources.
+pub fn drop_idle(results: &mut Vec<Event>, decided: &[Name]) {
+    results.retain(|result| result.idle().is_none_or(|rule| !decided.contains(rule)));
+}
+
 /// The results of a run as they are told: worst first, and what someone must decide, then by file, resource and place, so that kpt shows the
 /// important ones. A run that fails did nothing, so nothing is told as done.
 pub fn finish(results: &mut Vec<Event>) {
-    if results.iter().any(|result| result.severity == Severity::Error) {
+    if has_failed(results) {
         results.retain(|result| !result.what.is_done());
     }
     let key = |r: &Event| {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use krm_job::carried::Combiner;
-use krm_job::config::{Config, Given, Mode, Settings, Task};
+use krm_job::config::{Config, Given, Mode, Settings, Task, says_who_wins};
 use krm_job::decision::ConflictView;
 use krm_job::event::{Clash, Event, ResourceRef, Severity};
 use krm_job::job::{Job, Texts};
@@ -207,8 +207,6 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let (policy, rules) = (config.policy(), config.merge_keys.iter().map(|named| named.rule.clone()));
     let types = Types::new(rules.collect::<Vec<_>>(), config.inference);
     let texts = Texts::parse(&config)?;
-    // A `Merge` says it in `spec`, a ConfigMap in `data`.
-    let says_who_wins = |root: NodeRef<'_>| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some());
     let says_who_wins = document.roots().any(says_who_wins);
     let (dest, given) = plain::resources(mode, &sides, are_plain);
     let job = Job::new(dest, given, config, &texts)?;
@@ -216,20 +214,20 @@ fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
     let open = job.merged()?;
     let budget = open.budget();
     let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
-    let mut conflicts = Vec::new();
-    open.told(treatment, &open.budget(), |view, event| {
-        conflicts.extend(event.clash().map(|clash| conflict(view, event, clash, &sides.dest, &budget)));
+    // What is shown of the conflicts leaves the room of the merge as it is.
+    let (mut conflicts, shown) = (Vec::new(), open.budget());
+    let (written, mut events) = open.write_seen(treatment, &budget, |view, event| {
+        conflicts.extend(event.clash().map(|clash| conflict(view, event, clash, &sides.dest, &shown)));
     })?;
-    let (written, mut events) = open.write(treatment, &budget)?;
     let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
     let without = if mode == Mode::ThreeWay { plain::files(&sides, are_plain) } else { Vec::new() };
     let carried: Vec<_> = without.into_iter().map(|file| (file.path, file.carry(&combiner))).collect();
     for (_, carried) in &carried {
-        events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
+        results::drop_idle(&mut events, &carried.rules);
         conflicts.extend(carried.results.iter().filter_map(|event| conflict_of_file(event, &sides.dest)));
         events.extend(carried.results.iter().cloned());
     }
-    let failed = events.iter().any(|event| event.severity == Severity::Error);
+    let failed = results::has_failed(&events);
     let mut changes = Vec::new();
     if !failed {
         let budget = Budget::new(limit);

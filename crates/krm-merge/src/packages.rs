@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use krm_job::carried::{Carried, Combiner};
-use krm_job::config::{Config, Given, Settings, Task};
+use krm_job::config::{Config, Given, Settings, Task, says_who_wins};
 use krm_job::decision::ConflictView;
 use krm_job::event::{Event, Severity};
 use krm_job::job::{Job, OpenMerge, Texts};
@@ -287,12 +287,6 @@ impl Merge {
         self.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })
     }
 
-    /// Whether the functionConfig says who wins a conflict that no rule fits. A `Merge` says it in `spec`, a ConfigMap in `data`.
-    fn says_who_wins(&self) -> bool {
-        let mut roots = self.config.iter().flat_map(|document| document.roots());
-        roots.any(|root| ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some()))
-    }
-
     /// Runs the engine, and looks at the merge while its conflicts are open.
     fn with_open<T>(
         &self,
@@ -316,7 +310,7 @@ impl Merge {
         look(job.merged()?, &sides, &of_files)
     }
 
-    /// What becomes of the files without resources, by their paths. `picks` says who wins in some of them.
+    /// The merge of the files without resources, by their paths. `picks` says who wins in some of them.
     fn carried<'s>(
         &self,
         open: &OpenMerge<'_>,
@@ -384,7 +378,7 @@ impl MergedPackage {
     /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way. Or
     /// an event is an error.
     pub fn plan(&self, undecided: Treatment) -> Result<Plan, Error> {
-        let undecided = match self.merge.says_who_wins() {
+        let undecided = match self.merge.config.iter().flat_map(|document| document.roots()).any(says_who_wins) {
             true => self.merge.config_of_user()?.task.on_conflict().into(),
             false => undecided,
         };
@@ -402,11 +396,11 @@ impl MergedPackage {
             let decided: BTreeMap<&str, Pick> = decided.collect();
             let carried = self.merge.carried(&open, sides, of_files, &decided, undecided);
             for (path, carried) in &carried {
-                events.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
+                results::drop_idle(&mut events, &carried.rules);
                 let is_told = |event: &&Event| event.clash().is_none() || !decided.contains_key(path);
                 events.extend(carried.results.iter().filter(is_told).cloned());
             }
-            if events.iter().any(|event| event.severity == Severity::Error) {
+            if results::has_failed(&events) {
                 events.retain(|event| event.severity == Severity::Error);
                 return Err(Error::Failed(events));
             }

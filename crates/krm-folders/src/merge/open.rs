@@ -7,9 +7,9 @@ use crate::told;
 use anyhow::{Error, Result, bail};
 use krm_job::carried::Combiner;
 use krm_job::config::Config;
-use krm_job::event::{Event, Severity};
+use krm_job::event::Event;
 use krm_job::job::{Job, OpenMerge, Texts, Written};
-use krm_job::results;
+use krm_job::results::{self, has_failed};
 use krm_job::role::Role;
 use krm_merge_core::policy::{OnConflict, Policy, Treatment};
 use krm_package::package::{Conflict, FileItem, FileMerge, ItemsOfFiles, NewResource};
@@ -183,7 +183,7 @@ impl<'m> Open<'m> {
         let is_new = |told: &Event| results.iter().all(|own| own.what != told.what || own.file != told.file);
         carried.results.retain(|told| told.is_conflict() || is_new(told));
         results.append(&mut carried.results);
-        results.retain(|told| told.idle().is_none_or(|rule| !carried.rules.contains(rule)));
+        results::drop_idle(&mut results, &carried.rules);
         if has_failed(&results) {
             count_nothing(&mut results, dest);
         }
@@ -251,10 +251,6 @@ impl<'m> Open<'m> {
 fn added(written: &Written<'_, '_>, limit: Limit) -> Result<Vec<NewResource>, Box<Event>> {
     let texts = Budget::new(limit);
     written.added.iter().map(|new| Ok(new.in_file(&texts)?)).collect()
-}
-
-fn has_failed(results: &[Event]) -> bool {
-    results.iter().any(|result| result.severity == Severity::Error)
 }
 
 /// The merge with its changes in the order of their paths, one for each path.

@@ -2,7 +2,6 @@
 
 use krm_job::decision::ConflictView;
 use krm_job::event::{Clash, ClashPlace, Event, ResourceRef};
-use krm_merge_core::policy::Settled;
 use krm_package::package;
 use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
@@ -92,14 +91,13 @@ pub(super) fn of_resource(view: &ConflictView<'_, '_>, event: &Event, budget: &B
 
 /// The conflict of a file without resources that an event tells, if it tells one.
 pub(super) fn of_file(event: &Event) -> Option<Conflict> {
-    let Clash { place, original, settled, .. } = event.clash()?;
+    let Clash { place, original, .. } = event.clash()?;
     let path = if let ClashPlace::Field(path) = place { path.clone() } else { String::new() };
     let json = |value: &Option<_>| value.as_ref().and_then(|value| serde_json::to_string(value).ok());
     let (dest, updated) =
         event.field.as_ref().map_or((None, None), |f| (json(&f.current_value), json(&f.proposed_value)));
     let values = Sides { original: original.clone(), updated, dest };
-    let is_told = *settled != Settled::StaysInPlace;
-    is_told.then(|| Conflict { event: event.clone(), path, values })
+    Some(Conflict { event: event.clone(), path, values })
 }
 
 /// The name of a conflict of the engine.

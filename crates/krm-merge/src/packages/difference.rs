@@ -86,13 +86,11 @@ impl Difference {
 
 /// The resources of a side by their identities, and by their number among those of one identity.
 fn by_name<'s, 'a>(side: &'s PackageSide<'a>) -> BTreeMap<(Option<Identity<'a>>, usize), &'s Resource<'a>> {
-    let mut found = BTreeMap::new();
-    for resource in &side.resources {
-        let mut number = 0;
-        while found.contains_key(&(resource.identity, number)) {
-            number += 1;
-        }
-        found.insert((resource.identity, number), resource);
-    }
-    found
+    let mut counts: BTreeMap<Option<Identity<'a>>, usize> = BTreeMap::new();
+    let named = side.resources.iter().map(|resource| {
+        let count = counts.entry(resource.identity).or_default();
+        *count += 1;
+        ((resource.identity, *count), resource)
+    });
+    named.collect()
 }
