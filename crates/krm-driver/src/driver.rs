@@ -35,7 +35,7 @@ use krm_package::list;
 use krm_package::resource::{Identity, Located, Origin, Resource, mark_as_secret};
 use krm_package::rules::Rules;
 use krm_schema::mode::Mode;
-use krm_schema::schema::{KUSTOMIZATION, files};
+use krm_schema::schema::files;
 use krm_show::screen;
 use krm_tree::alias;
 use krm_tree::limit::Budget;
@@ -428,12 +428,7 @@ fn resources<'a>(name: &str, document: &'a Document<'static>, kinds: Kinds<'a>) 
         let own = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
         let own = match kinds {
             Kinds::Named => own,
-            Kinds::Whole(identity) => {
-                // It is known what of a kustomization is secret.
-                let is_known = identity.kind == KUSTOMIZATION[1];
-                let secret = if is_known { own.secret } else { own.secret_in_file() };
-                Resource { identity: Some(identity), known_as: None, secret, ..own }
-            }
+            Kinds::Whole(identity) => Resource { known_as: None, ..own.known_in_file(Some(identity)) },
         };
         let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(own.identity?);
         is_one.then_some(own)

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use krm_merge_core::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, known_to_kpt};
 use krm_merge_core::patch::Missing;
-use krm_schema::schema::KUSTOMIZATION;
 pub use krm_schema::schema::files::is_kustomization;
 use krm_tree::limit::{Budget, Exceeded, Kind as Written};
 use krm_tree::sides::{Side, Sides};
@@ -249,14 +248,17 @@ impl<'a> Resource<'a> {
     /// The same document as the only one of its file, which its type tells apart: it is one on all sides, whatever it says of itself.
     #[must_use]
     pub fn of_file(self, [api_version, kind]: [&'a str; 2]) -> Self {
-        // It is known what of a kustomization is secret.
-        let secret = if [api_version, kind] == KUSTOMIZATION { self.secret } else { self.secret_in_file() };
-        Self { identity: Some(Identity { api_version, kind, namespace: "", name: "" }), secret, ..self }
+        self.known_in_file(Some(Identity { api_version, kind, namespace: "", name: "" }))
     }
 
-    /// What is secret in a file without a name, which may have a Secret anywhere, as the values of a chart do.
-    pub fn secret_in_file(&self) -> Secret {
-        if Secret::is_in(self.node().document().source()) { Secret::All } else { self.secret }
+    /// The same with this identity. It is known what of a kustomization is secret. Another file without a name may have a Secret anywhere, as the
+    /// values of a chart do.
+    #[must_use]
+    pub fn known_in_file(self, identity: Option<Identity<'a>>) -> Self {
+        let is_known = identity.is_some_and(|identity| ["Kustomization", "Component"].contains(&identity.kind));
+        let has_secret = !is_known && Secret::is_in(self.node().document().source());
+        let secret = if has_secret { Secret::All } else { self.secret };
+        Self { identity, secret, ..self }
     }
 
     /// What of a resource no message may show: what is secret on one side is secret.

@@ -176,9 +176,7 @@ fn nameless<'a>(root: NodeRef<'a>, path: &'a str) -> Resource<'a> {
     let own = Resource::read(root, Origin::Item(0));
     let kustomization = Identity { api_version, kind, namespace: "", name: "" };
     let identity = own.identity.or(is_kustomization(path).then_some(kustomization));
-    // It is known what of a kustomization is secret.
-    let secret = if is_kustomization(path) { own.secret } else { own.secret_in_file() };
-    Resource { identity, secret, ..in_file(own, path) }
+    in_file(own, path).known_in_file(identity)
 }
 
 fn in_file<'a>(resource: Resource<'a>, path: &'a str) -> Resource<'a> {
