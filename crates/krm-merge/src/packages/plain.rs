@@ -1,7 +1,7 @@
-//! The files of packages that hold no resources: which they are, and what becomes of them.
+//! The files of packages that hold no resources, and their merge.
 //!
-//! A file may be a README, a template of a chart, or the values of one. Versions of it merge as files. A text alone that holds no resources is such
-//! a file, too, without a path.
+//! A file may be a README, a template of a chart, or the values of one. Versions of it merge as files. A text alone that holds no resources merges
+//! like such a file. Its path is empty.
 
 use std::collections::BTreeSet;
 
