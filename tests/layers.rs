@@ -214,7 +214,7 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
 /// The crates of files and of git can serve any program: they know neither YAML nor packages of resources.
 #[test]
 fn a_leaf_needs_no_crate_but_leaves() {
-    let leaves = ["krm-names", "krm-files", "krm-git"];
+    let leaves = ["krm-names", "krm-files", "krm-git", "krm-release"];
     for leaf in leaves {
         let text = fs::read_to_string(root().join(format!("crates/{leaf}/Cargo.toml"))).expect("readable");
         let needs = text.lines().filter_map(|line| line.split_once(".workspace").map(|(name, _)| name));

@@ -19,7 +19,7 @@ use crate::machine::{call, host, output, read, root, size, target_folder};
 use version::Version;
 
 /// The crates that are published on crates.io, each after the crates that it needs.
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "krm-names",
     "krm-yaml",
     "krm-tree",
@@ -33,6 +33,7 @@ const CRATES: [&str; 18] = [
     "krm-json",
     "krm-files",
     "krm-git",
+    "krm-release",
     "krm-folders",
     "krm-show",
     "krm-driver",

@@ -1,0 +1,16 @@
+//! Releases that no git repository holds: those of a chart repository, of an OCI registry, and of an address.
+//!
+//! A [`Client`] answers three questions of an [`Upstream`]: which releases it has, what one of them is exactly, and its files.
+//!
+//! What a server says is a stranger's word. So each digest is checked, each answer has a bound in bytes and in time, credentials go to the
+//! server alone that they are for, and an archive with anything but plain files and folders is an error. Nothing is written but the cache.
+//! It knows neither git, nor resources, nor records.
+//!
+//! The modules in reading order:
+
+mod client;
+
+mod upstream;
+
+pub use client::{Client, Registries};
+pub use upstream::{Fetched, Listed, ReleaseFile, Upstream};
