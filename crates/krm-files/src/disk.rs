@@ -146,22 +146,30 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     let root = FolderRoot::open(root)?;
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
-        if taken(folder, None).is_some() || !journal::around(folder).is_empty() {
+        // A lock would make others wait who write there.
+        let left: Vec<&PathBuf> = leftovers.iter().filter(|l| l.parent() == Some(folder) && is_to_remove(l)).collect();
+        if left.is_empty() || taken(folder, None).is_some() || !journal::around(folder).is_empty() {
             continue;
         }
         // It goes with the files of its run.
         let Some(inside) = root.enter(folder)? else { continue };
         let Ok(_lock) = lock(folder, inside) else { continue };
-        for left in leftovers.iter().filter(|l| l.parent() == Some(folder) && !is_journal(l) && !is_lock(l)) {
+        for left in left {
             match maker(left) {
-                None => remove(&root, left).with_context(|| shown(left))?,
-                // It is not locked in its first moment.
-                Some(process) if is_locked(left) || may_run(process) => {}
-                Some(_) => fs::remove_dir_all(left).with_context(|| shown(left))?,
+                None => remove(&root, left),
+                Some(_) => fs::remove_dir_all(left).map_err(Error::from),
             }
+            .with_context(|| shown(left))?;
         }
     }
     Ok(())
+}
+
+/// Whether a leftover may go: it is neither a journal nor a lock, and not the folder of a run that is still at work.
+fn is_to_remove(left: &Path) -> bool {
+    // The folder of a run is not locked in its first moment.
+    let is_at_work = |process| is_locked(left) || may_run(process);
+    !is_journal(left) && !is_lock(left) && !maker(left).is_some_and(is_at_work)
 }
 
 /// The process that makes a new folder in this one; `None` if it is a file.
@@ -198,8 +206,9 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(is_left).map(|entry| entry.path()).collect()
 }
 
-/// How often to try a lock. Another process may hold it for a moment, only to check it, or to clear away what a killed run left.
-const TRIES: usize = 200;
+/// How often to try a lock, with two milliseconds in between. Another process may hold it for a moment, only to check it, or to clear away what
+/// a killed run left. On a busy disk, such a moment may take a second.
+const TRIES: usize = 1000;
 
 /// The lock of a run on a folder. It is a file, because another program may lock a folder for reasons of its own.
 struct Lock {

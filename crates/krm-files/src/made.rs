@@ -64,9 +64,17 @@ pub fn held(file: &Path) -> Result<File> {
 
 /// Does what [`held`] does, in an open folder.
 pub(crate) fn held_in(folder: &Folder, name: &OsStr) -> Result<File> {
-    let file = match folder.create(name) {
-        Err(e) if e.kind() == ErrorKind::AlreadyExists => folder.write(name).or_else(|_| folder.read(name))?,
-        made => made?,
+    let file = loop {
+        match folder.create(name) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                match folder.write(name).or_else(|_| folder.read(name)) {
+                    // Another run took it away meanwhile.
+                    Err(e) if e.kind() == ErrorKind::NotFound => {}
+                    opened => break opened?,
+                }
+            }
+            made => break made?,
+        }
     };
     if file.metadata()?.is_file() { Ok(file) } else { Err(Error::other("it must be a file")) }
 }
@@ -131,6 +139,25 @@ mod tests {
         assert_eq!((mode("a"), fs::read(at("a")).expect("there")), (0o754, b"2".to_vec()));
         assert_eq!(fs::read_dir(at(way)).expect("a folder").count(), 0);
         assert!(random() != random());
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn a_file_that_others_take_away_meanwhile_is_made_again() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        let folder = new_folder("turns");
+        let (file, done) = (folder.join("lock"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let _ = fs::write(&file, b"").and_then(|()| fs::remove_file(&file));
+                }
+            });
+            let opened = (0..30_000).map(|_| held(&file)).filter_map(Result::err).next();
+            done.store(true, Ordering::Relaxed);
+            assert!(opened.is_none(), "{opened:?}");
+        });
         fs::remove_dir_all(folder).expect("removed");
     }
 }

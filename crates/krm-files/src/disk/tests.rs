@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 
 fn folder(name: &str) -> PathBuf {
@@ -520,5 +522,30 @@ fn one_run_writes_in_the_deepest_folder_of_all() {
     assert_eq!(of(&["a/new/x", "a/new/y"]), root.join("a"));
     assert_eq!(of(&["a/b/x", "c/y"]), root);
     assert_eq!(folder_of(&[]), PathBuf::new());
+    fs::remove_dir_all(root).expect("removed");
+}
+
+#[test]
+fn who_cleans_where_a_run_is_at_work_makes_it_not_wait() {
+    let root = folder("busy");
+    let new = root.join(file_path::temporary_folder(std::process::id(), "new"));
+    fs::create_dir(&new).expect("made");
+    let (done, left) = (AtomicBool::new(false), leftovers_in(&root));
+    assert_eq!(left, std::slice::from_ref(&new));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    clean(&root, &left).expect("cleaned");
+                }
+            });
+        }
+        for at in 0..20 {
+            let one = [replacement(new.join(format!("{at}")), None, Some("x"))];
+            let no_lock = || if root.join(LOCK).exists() { bail!("it is locked") } else { Ok(()) };
+            write(&new, &one, no_lock).expect("written");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
     fs::remove_dir_all(root).expect("removed");
 }
