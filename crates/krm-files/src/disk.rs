@@ -154,7 +154,8 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
         // It goes with the files of its run.
         let Some(inside) = root.enter(folder)? else { continue };
         let Ok(_lock) = lock(folder, inside) else { continue };
-        for left in left {
+        // A lock that a killed run left goes with this one.
+        for left in left.into_iter().filter(|left| !is_lock(left)) {
             match maker(left) {
                 None => remove(&root, left),
                 Some(_) => fs::remove_dir_all(left).map_err(Error::from),
@@ -165,11 +166,11 @@ pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Whether a leftover may go: it is neither a journal nor a lock, and not the folder of a run that is still at work.
+/// Whether a leftover may go: it is no journal, and not the folder of a run that is still at work.
 fn is_to_remove(left: &Path) -> bool {
     // The folder of a run is not locked in its first moment.
     let is_at_work = |process| is_locked(left) || may_run(process);
-    !is_journal(left) && !is_lock(left) && !maker(left).is_some_and(is_at_work)
+    !is_journal(left) && !maker(left).is_some_and(is_at_work)
 }
 
 /// The process that makes a new folder in this one; `None` if it is a file.
