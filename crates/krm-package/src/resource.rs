@@ -251,12 +251,11 @@ impl<'a> Resource<'a> {
         self.known_in_file(Some(Identity { api_version, kind, namespace: "", name: "" }))
     }
 
-    /// The same with this identity. It is known what of a kustomization is secret. Another file without a name may have a Secret anywhere, as the
-    /// values of a chart do.
+    /// The same with this identity. A file without a name may have a Secret anywhere: the values of a chart among further resources, a
+    /// kustomization in a patch.
     #[must_use]
     pub fn known_in_file(self, identity: Option<Identity<'a>>) -> Self {
-        let is_known = identity.is_some_and(|identity| ["Kustomization", "Component"].contains(&identity.kind));
-        let has_secret = !is_known && Secret::is_in(self.node().document().source());
+        let has_secret = Secret::is_in(self.node().document().source());
         let secret = if has_secret { Secret::All } else { self.secret };
         Self { identity, secret, ..self }
     }

@@ -55,7 +55,10 @@ pub fn others<'a>(document: &'a Document<'_>, path: &'a str, name: &'a str) -> i
 /// A document without an identity: only its file and its order say which one it is.
 pub fn unnamed<'a>(root: NodeRef<'a>, path: &'a str, name: &str) -> Resource<'a> {
     let origin = Origin::File { name: name.to_owned(), item: None };
-    Resource { path: Some(path), relative_path: Some(path), located: Located::ByFile, ..Resource::read(root, origin) }
+    let resource = Resource::read(root, origin);
+    let identity = resource.identity;
+    let resource = resource.known_in_file(identity);
+    Resource { path: Some(path), relative_path: Some(path), located: Located::ByFile, ..resource }
 }
 
 #[cfg(test)]
