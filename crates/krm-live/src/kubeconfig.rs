@@ -7,13 +7,13 @@ use http::{HeaderName, HeaderValue};
 use krm_files::credentials;
 use krm_files::errors;
 use krm_files::walk::shown;
+use krm_release::proxy::proxy;
 use krm_yaml::shown as names;
 use kube::Config;
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, Kubeconfig, KubeconfigError};
 
 use crate::args::Connection;
 use crate::credential::{self, Lasts};
-use crate::proxy::proxy;
 
 /// A cluster, and how to reach it.
 pub struct Reached {

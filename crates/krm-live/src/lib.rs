@@ -37,7 +37,6 @@ mod cluster;
 mod credential;
 mod http;
 mod kubeconfig;
-mod proxy;
 
 mod openapi;
 

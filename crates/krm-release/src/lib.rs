@@ -10,7 +10,26 @@
 
 mod client;
 
+mod chart;
+mod index;
+mod oci;
+mod page;
+
 mod upstream;
 
-pub use client::{Client, Registries};
+mod challenge;
+mod image;
+mod login;
+mod unpack;
+mod web;
+
+mod digest;
+pub mod proxy;
+mod url;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::Client;
+pub use oci::Registries;
 pub use upstream::{Fetched, Listed, ReleaseFile, Upstream};

@@ -1,7 +1,7 @@
-//! Which proxy leads to a cluster, by the rules of Go's `net/http`, which kubectl follows.
+//! Which proxy leads to a server, by the rules of Go's `net/http`, which kubectl follows.
 //!
 //! `proxy-url` of the kubeconfig always counts. `HTTPS_PROXY` does not count for loopback, and for what `NO_PROXY` names: the address of the
-//! cluster decides, not that of the proxy. kube compares the latter, and refuses a list with an empty entry. Source:
+//! server decides, not that of the proxy. kube compares the latter, and refuses a list with an empty entry. Source:
 //! golang.org/x/net/http/httpproxy.
 
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ const SCHEMES: [(&str, &str); 4] = [("http", "http"), ("https", "https"), ("sock
 /// The field of the kubeconfig.
 const OWN: &str = "proxy-url";
 
-/// The proxy to a cluster. `own` is the `proxy-url` of the kubeconfig, and `variable` reads a variable of the environment.
+/// The proxy to a server. `own` is the `proxy-url` of the kubeconfig, and `variable` reads a variable of the environment.
 ///
 /// # Errors
 /// The proxy has no address that can be used.
@@ -61,7 +61,7 @@ fn address(text: &str, name: &str) -> Result<Uri> {
     })
 }
 
-/// Whether a cluster is reached without the proxy of the environment.
+/// Whether a server is reached without the proxy of the environment.
 fn goes_direct(cluster: &Uri, no_proxy: &str) -> bool {
     let host = cluster.host().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
     let port = cluster.port_u16().unwrap_or(if cluster.scheme_str() == Some("http") { 80 } else { 443 });
@@ -72,7 +72,7 @@ fn goes_direct(cluster: &Uri, no_proxy: &str) -> bool {
         || no_proxy.split(',').any(|entry| target.is_named(&entry.trim().to_lowercase()))
 }
 
-/// The place of a cluster.
+/// The place of a server.
 struct Target<'t> {
     host: &'t str,
     port: u16,

@@ -1,0 +1,164 @@
+//! The charts of an HTTP repository.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result, bail};
+use krm_names::shown;
+
+use crate::digest;
+use crate::image::Image;
+use crate::index::{Index, Version};
+use crate::login::{Login, Logins};
+use crate::oci::Registry;
+use crate::unpack::LIMITS;
+use crate::upstream::Listed;
+use crate::url::Url;
+use crate::web::{Ask, Authorization, Web};
+
+/// How many charts a message names.
+const OFFERED: usize = 10;
+
+/// A chart that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Chart<'a> {
+    /// The address of the repository.
+    pub repo: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
+/// The repositories that are asked.
+#[derive(Debug)]
+pub struct Repositories {
+    /// The folder for their lists.
+    cache: PathBuf,
+    /// The lists of this run: each is asked for once.
+    lists: Mutex<BTreeMap<String, Arc<Index>>>,
+}
+
+/// The archive of a chart.
+pub struct Archive {
+    /// Its digest.
+    pub digest: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Repositories {
+    /// Those whose lists are kept in a folder.
+    pub fn new(cache: PathBuf) -> Self {
+        Self { cache, lists: Mutex::default() }
+    }
+
+    /// The list of a repository; `None` if the address has none.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses, or sends something else.
+    pub fn list(&self, web: &Web, logins: &Logins, repo: &str) -> Result<Option<Arc<Index>>> {
+        // Whoever waits here gets the list that another one asked for.
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(list) = lists.get(repo) {
+            return Ok(Some(Arc::clone(list)));
+        }
+        let url = Url::read(repo)?;
+        let authorization = authorization(logins, &url)?;
+        let Some(list) = Index::of(web, &self.cache, &url, authorization.as_ref())? else { return Ok(None) };
+        let list = Arc::new(list);
+        lists.insert(repo.to_owned(), Arc::clone(&list));
+        Ok(Some(list))
+    }
+
+    /// The versions of a chart.
+    ///
+    /// # Errors
+    /// Those of [`Repositories::list`], or there is no such chart.
+    pub fn versions(&self, web: &Web, logins: &Logins, chart: Chart<'_>) -> Result<Vec<Listed>> {
+        let list = self.known(web, logins, chart)?;
+        let listed = |one: &Version| Listed {
+            name: one.version.clone(),
+            digest: one.digest(),
+            app_version: Some(one.app_version.clone()).filter(|version| !version.is_empty()),
+        };
+        Ok(list.chart(chart.name).unwrap_or_default().iter().map(listed).collect())
+    }
+
+    /// The digest that the list gives to a version, if it gives one.
+    ///
+    /// # Errors
+    /// Those of [`Repositories::versions`], or there is no such version.
+    pub fn listed_digest(&self, web: &Web, logins: &Logins, chart: Chart<'_>, version: &str) -> Result<Option<String>> {
+        let list = self.known(web, logins, chart)?;
+        Ok(found(&list, chart, version)?.digest())
+    }
+
+    /// The archive of a version. It has the digest that the list gives to it.
+    ///
+    /// # Errors
+    /// Those of [`Repositories::listed_digest`], or the archive is another one.
+    pub fn archive(
+        &self,
+        web: &Web,
+        logins: &Logins,
+        registry: &Registry,
+        chart: Chart<'_>,
+        version: &str,
+    ) -> Result<Archive> {
+        let list = self.known(web, logins, chart)?;
+        let version = found(&list, chart, version)?;
+        let repo = Url::read(chart.repo)?;
+        let told = || format!("{repo} must have an address for the chart \"{}\"", shown::line(chart.name));
+        let address = version.urls.first().with_context(told)?;
+        let (place, archive) = match address.strip_prefix("oci://") {
+            Some(image) => {
+                // The list may hold no tag, and then the version is it.
+                let name = image.rfind('/').map_or(0, |at| at + 1);
+                let (image, tag) = match image[name..].split_once(':') {
+                    Some((end, tag)) => (&image[..name + end.len()], tag),
+                    None => (image, version.version.as_str()),
+                };
+                let image = Image::read(image)?;
+                let layer = registry.layer(web, logins, &image, tag)?;
+                (image.to_string(), Archive { digest: layer.digest, bytes: layer.bytes })
+            }
+            None => {
+                let url = repo.below("index.yaml")?.join(address).with_context(told)?;
+                let own = if url.is_of_server_of(&repo) { authorization(logins, &repo)? } else { None };
+                let bytes = web.ask(&Ask { authorization: own.as_ref(), ..Ask::at(&url) })?.bytes(LIMITS.all)?;
+                (url.to_string(), Archive { digest: digest::of(&bytes), bytes })
+            }
+        };
+        if let Some(wanted) = version.digest() {
+            digest::check(&archive.digest, &wanted, &place, &format!("the list of {repo} says"))?;
+        }
+        Ok(archive)
+    }
+
+    fn known(&self, web: &Web, logins: &Logins, chart: Chart<'_>) -> Result<Arc<Index>> {
+        let url = || Url::read(chart.repo).map(|url| url.to_string());
+        let Some(list) = self.list(web, logins, chart.repo)? else {
+            bail!("{} must be a chart repository, but it has no `index.yaml`", url()?);
+        };
+        if list.chart(chart.name).is_none() {
+            let names: Vec<_> = list.charts().take(OFFERED).map(shown::name).collect();
+            let more = if list.charts().nth(OFFERED).is_some() { ", …" } else { "" };
+            let (url, name) = (url()?, shown::line(chart.name));
+            bail!("{url} has no chart \"{name}\"; it has {}{more}", names.join(", "));
+        }
+        Ok(list)
+    }
+}
+
+fn found<'l>(list: &'l Index, chart: Chart<'_>, version: &str) -> Result<&'l Version> {
+    let told = || {
+        let url = Url::read(chart.repo).map_or_else(|_| String::new(), |url| url.to_string());
+        format!("{url} has no version \"{}\" of the chart \"{}\"", shown::line(version), shown::line(chart.name))
+    };
+    list.version(chart.name, version).with_context(told)
+}
+
+/// What says to a repository who asks.
+fn authorization(logins: &Logins, repo: &Url) -> Result<Option<Authorization>> {
+    Ok(logins.of_repository(repo)?.as_ref().and_then(Login::as_basic))
+}

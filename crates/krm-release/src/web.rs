@@ -1,0 +1,274 @@
+//! Requests: with a bound in time and bytes for each, and credentials for one server alone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{ErrorKind, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use krm_files::credentials::hidden;
+use rustls::crypto::ring;
+use ureq::http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH, LOCATION};
+use ureq::http::{HeaderMap, Request, Response, Uri};
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Body, Proxy};
+
+use crate::proxy::proxy;
+use crate::url::Url;
+
+/// How many redirects are followed.
+const MOST_REDIRECTS: usize = 10;
+
+/// How long a server may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// Until the connection is there.
+    pub connect: Duration,
+    /// Until it begins to answer.
+    pub answer: Duration,
+    /// Until it has answered.
+    pub whole: Duration,
+}
+
+/// For a slow line and a large release.
+pub const TIMES: Times =
+    Times { connect: Duration::from_secs(20), answer: Duration::from_secs(60), whole: Duration::from_secs(600) };
+
+/// What says who asks. It is never shown.
+#[derive(Clone)]
+pub struct Authorization(pub String);
+
+impl fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authorization")
+    }
+}
+
+/// A request.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// The address.
+    pub url: &'a Url,
+    /// The types of content that are understood.
+    pub accept: &'a str,
+    /// For the server of `url` alone.
+    pub authorization: Option<&'a Authorization>,
+    /// The ETag of what is known.
+    pub etag: Option<&'a str>,
+    /// The encodings of content that are understood.
+    pub encoding: Option<&'a str>,
+    /// What is sent, as a form.
+    pub form: Option<&'a str>,
+}
+
+impl<'a> Ask<'a> {
+    /// Asks for whatever is at an address.
+    pub fn at(url: &'a Url) -> Self {
+        Self { url, accept: "*/*", authorization: None, etag: None, encoding: None, form: None }
+    }
+}
+
+/// An answer, whose body was not read yet.
+pub struct Answer {
+    /// The address that answered, after redirects.
+    pub url: Url,
+    /// The status.
+    pub status: u16,
+    headers: HeaderMap,
+    body: Body,
+    until: Instant,
+    whole: Duration,
+}
+
+/// Sends requests.
+#[derive(Debug)]
+pub struct Web {
+    times: Times,
+    direct: Agent,
+    /// One for each proxy, by its address.
+    proxied: Mutex<BTreeMap<String, Agent>>,
+}
+
+impl Web {
+    /// Without any state but its connections.
+    pub fn new(times: Times) -> Self {
+        Self { times, direct: agent(times, None), proxied: Mutex::default() }
+    }
+
+    /// Sends a request, and follows redirects.
+    ///
+    /// # Errors
+    /// No answer came in time, or what came is none.
+    pub fn ask(&self, ask: &Ask<'_>) -> Result<Answer> {
+        let until = Instant::now() + self.times.whole;
+        let (mut url, mut authorization) = (ask.url.clone(), ask.authorization);
+        for _ in 0..=MOST_REDIRECTS {
+            let sent = send(&self.agent(&url)?, &url, ask, authorization);
+            let response = sent.map_err(|e| failed(&url, e, self.times))?;
+            let status = response.status().as_u16();
+            let location = response.headers().get(LOCATION).filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308));
+            let Some(location) = location else {
+                let (parts, body) = response.into_parts();
+                return Ok(Answer { url, status, headers: parts.headers, body, until, whole: self.times.whole });
+            };
+            if ask.form.is_some() {
+                bail!("{url}: the server must answer itself, for what was sent there may be secret");
+            }
+            let location = String::from_utf8_lossy(location.as_bytes());
+            let next = url.join(&location).with_context(|| format!("{url} led to another address"))?;
+            if next.is_plain() && !url.is_plain() {
+                bail!("{url} led to {next}: what begins with `https://` must not lead to `http://`");
+            }
+            if Instant::now() > until {
+                return Err(late(&url, self.times.whole));
+            }
+            // What went to another server once gets none when it comes back.
+            authorization = authorization.filter(|_| next.is_of_server_of(&url));
+            url = next;
+        }
+        bail!("{}: it must not lead to more than {MOST_REDIRECTS} other addresses", ask.url)
+    }
+
+    /// The agent for an address.
+    fn agent(&self, url: &Url) -> Result<Agent> {
+        let uri: Uri = url.text().parse().with_context(|| format!("{url} must be an address"))?;
+        let Some(way) = proxy(&uri, None, |name| std::env::var(name).ok())? else { return Ok(self.direct.clone()) };
+        let way = way.to_string();
+        let mut proxied = self.proxied.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = proxied.get(&way) {
+            return Ok(agent.clone());
+        }
+        // Its text may have a password.
+        let proxy = Proxy::new(&way).ok().context("the variable for a proxy must have an address")?;
+        let agent = agent(self.times, Some(proxy));
+        proxied.insert(way, agent.clone());
+        Ok(agent)
+    }
+}
+
+fn agent(times: Times, proxy: Option<Proxy>) -> Agent {
+    let provider = Arc::new(ring::default_provider());
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
+    let config = Agent::config_builder()
+        .tls_config(tls.unversioned_rustls_crypto_provider(provider).build())
+        .proxy(proxy)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("krm-merge/", env!("CARGO_PKG_VERSION")))
+        .timeout_connect(Some(times.connect))
+        .timeout_recv_response(Some(times.answer))
+        .timeout_global(Some(times.whole));
+    config.build().new_agent()
+}
+
+/// Sends one request. A request without a form has no body.
+fn send(agent: &Agent, url: &Url, ask: &Ask<'_>, authorization: Option<&Authorization>) -> Result<Response<Body>> {
+    let method = if ask.form.is_some() { "POST" } else { "GET" };
+    // The body of a file is never encoded: its digest is that of its bytes.
+    let encoding = ask.encoding.unwrap_or("identity");
+    let mut request = Request::builder().method(method).uri(url.text());
+    request = request.header(ACCEPT, ask.accept).header(ACCEPT_ENCODING, encoding);
+    if let Some(authorization) = authorization {
+        request = request.header(AUTHORIZATION, &authorization.0);
+    }
+    if let Some(etag) = ask.etag {
+        request = request.header(IF_NONE_MATCH, etag);
+    }
+    // An error of the builder may quote a header, so it is not shown.
+    let told = || format!("{url}: the login and the address must be texts that a request can hold");
+    let sent = match ask.form {
+        Some(form) => {
+            let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+            agent.run(request.body(form.to_owned()).ok().with_context(told)?)
+        }
+        None => agent.run(request.body(()).ok().with_context(told)?),
+    };
+    Ok(sent?)
+}
+
+/// Says in plain words why no answer came.
+fn failed(url: &Url, error: Error, times: Times) -> Error {
+    let error = match error.downcast::<ureq::Error>() {
+        Ok(error) => error,
+        Err(other) => return other,
+    };
+    match error {
+        ureq::Error::Timeout(_) => late(url, times.whole.min(times.answer)),
+        ureq::Error::HostNotFound => anyhow!("{url}: no host has this name"),
+        ureq::Error::Io(e) if matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
+            late(url, times.answer)
+        }
+        e => anyhow!("{url} did not answer: {}", hidden(&e.to_string())),
+    }
+}
+
+fn late(url: &Url, time: Duration) -> Error {
+    anyhow!("{url} must answer within {} seconds", time.as_secs().max(1))
+}
+
+impl Answer {
+    /// A header of the answer.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Reads the body of an answer that says yes.
+    ///
+    /// # Errors
+    /// The answer is no, it has more than `most` bytes, or it does not end in time.
+    pub fn bytes(self, most: usize) -> Result<Vec<u8>> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.refusal());
+        }
+        let url = self.url;
+        let large = || anyhow!("{url}: the answer must have at most {most} bytes");
+        // Servers that send a part of it say so, too.
+        let length = self.body.content_length().unwrap_or_default();
+        if length > most as u64 {
+            return Err(large());
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().min(1 << 20));
+        let mut reader = self.body.into_reader().take(most as u64 + 1);
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => break,
+                Ok(n) => bytes.extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) if Instant::now() >= self.until => return Err(late(&url, self.whole)),
+                Err(e) => bail!("{url} stopped in the middle of its answer: {}", hidden(&e.to_string())),
+            }
+            if Instant::now() >= self.until {
+                return Err(late(&url, self.whole));
+            }
+        }
+        if bytes.len() > most {
+            return Err(large());
+        }
+        Ok(bytes)
+    }
+
+    /// Why an answer that does not say yes does not.
+    pub fn refusal(&self) -> Error {
+        let (url, status) = (&self.url, self.status);
+        match status {
+            401 | 403 => anyhow!("{url} must be one that you may read, but the server refused (HTTP {status})"),
+            404 | 410 => anyhow!("{url}: the server has nothing there (HTTP {status})"),
+            429 => anyhow!("{url}: the server was asked too often (HTTP 429): log in there, or ask again later"),
+            _ => anyhow!("{url}: the server must answer with HTTP 200, not {status}"),
+        }
+    }
+
+    /// Whether the server says that there is nothing.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self.status, 404 | 410)
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.status, self.url)
+    }
+}
