@@ -34,9 +34,12 @@ pub struct Chart<'a> {
 pub struct Repositories {
     /// The folder for their lists.
     cache: PathBuf,
-    /// The lists of this run: each is asked for once.
-    lists: Mutex<BTreeMap<String, Arc<Index>>>,
+    /// The lists of this run: each is asked for once, and no question waits for another repository.
+    lists: Mutex<BTreeMap<String, Known>>,
 }
+
+/// The list of a repository, once it is known.
+type Known = Arc<Mutex<Option<Arc<Index>>>>;
 
 /// The archive of a chart.
 pub struct Archive {
@@ -57,17 +60,20 @@ impl Repositories {
     /// # Errors
     /// The server does not answer, refuses, or sends something else.
     pub fn list(&self, web: &Web, logins: &Logins, repo: &str) -> Result<Option<Arc<Index>>> {
+        let place = {
+            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(lists.entry(repo.to_owned()).or_default())
+        };
         // Whoever waits here gets the list that another one asked for.
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(list) = lists.get(repo) {
-            return Ok(Some(Arc::clone(list)));
+        let mut known = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_some() {
+            return Ok(known.clone());
         }
         let url = Url::read(repo)?;
         let authorization = authorization(logins, &url)?;
         let Some(list) = Index::of(web, &self.cache, &url, authorization.as_ref())? else { return Ok(None) };
-        let list = Arc::new(list);
-        lists.insert(repo.to_owned(), Arc::clone(&list));
-        Ok(Some(list))
+        *known = Some(Arc::new(list));
+        Ok(known.clone())
     }
 
     /// The versions of a chart.

@@ -1,6 +1,7 @@
 //! The three questions.
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use krm_names::shown;
@@ -22,6 +23,8 @@ pub struct Client {
     logins: Logins,
     repositories: Repositories,
     registry: Registry,
+    /// What the last question for a digest fetched, by its address and name: mostly its files are asked for next.
+    last: Mutex<Option<(String, String, Vec<u8>)>>,
 }
 
 impl Client {
@@ -32,7 +35,7 @@ impl Client {
 
     pub(crate) fn with(cache: &Path, registries: Registries, logins: Logins, times: Times) -> Self {
         let (repositories, registry) = (Repositories::new(cache.to_owned()), Registry::new(registries));
-        Self { web: Web::new(times), logins, repositories, registry }
+        Self { web: Web::new(times), logins, repositories, registry, last: Mutex::default() }
     }
 
     /// The releases of an upstream, in no order. An address has no list; [`Upstream::git`] may have its tags.
@@ -64,7 +67,12 @@ impl Client {
                 }
             }
             Upstream::Oci { image } => self.registry.digest(&self.web, &self.logins, &Image::read(image)?, name),
-            Upstream::Http { url } => Ok(digest::of(&page::bytes(&self.web, &self.logins, url, name)?)),
+            Upstream::Http { url } => {
+                let bytes = page::bytes(&self.web, &self.logins, url, name)?;
+                let digest = digest::of(&bytes);
+                *self.last() = Some((url.clone(), name.to_owned(), bytes));
+                Ok(digest)
+            }
         }
     }
 
@@ -99,7 +107,11 @@ impl Client {
                 Ok(Fetched { digest: layer.manifest, files })
             }
             Upstream::Http { url } => {
-                let bytes = page::bytes(&self.web, &self.logins, url, name)?;
+                let last = self.last().take_if(|(address, of, _)| (&*address, of.as_str()) == (url, name));
+                let bytes = match last {
+                    Some((.., bytes)) => bytes,
+                    None => page::bytes(&self.web, &self.logins, url, name)?,
+                };
                 wanted(&digest::of(&bytes))?;
                 page::files(url, bytes).with_context(told)
             }
@@ -112,6 +124,10 @@ impl Client {
     /// The server does not answer, or refuses.
     pub fn is_chart_repository(&self, repo: &str) -> Result<bool> {
         Ok(self.repositories.list(&self.web, &self.logins, repo)?.is_some())
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(String, String, Vec<u8>)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn archive(&self, chart: Chart<'_>, version: &str) -> Result<crate::chart::Archive> {

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::Read;
+use std::iter;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use flate2::read::MultiGzDecoder;
 use krm_files::made;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
@@ -20,10 +21,16 @@ use crate::unpack::LIMITS;
 use crate::url::Url;
 use crate::web::{Ask, Authorization, Web};
 
+/// How much YAML is read: the reader keeps some 60 bytes for each byte, if somebody means harm.
+const MOST_OF_YAML: usize = 1 << 24;
+
+/// The fields of a version that we need.
+const FIELDS: [&str; 4] = ["version", "appVersion", "digest", "urls"];
+
 /// The charts of a repository.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Index {
-    #[serde(default, deserialize_with = "entries")]
+    #[serde(deserialize_with = "entries")]
     entries: BTreeMap<String, Vec<Version>>,
 }
 
@@ -63,11 +70,18 @@ impl Index {
     /// Reads the text of a list. It is YAML, of which JSON is a part that is read sooner.
     fn read(text: &str) -> Result<Self> {
         let is_json = text.trim_start().starts_with('{');
-        let read = if is_json { serde_json::from_str(text).ok() } else { None };
-        match read.map_or_else(|| yaml_serde::from_str(text), Ok) {
-            Ok(index) => Ok(index),
-            Err(e) => bail!("the list of the charts must be YAML as `helm repo index` writes it: {e}"),
+        if let Some(index) = is_json.then(|| serde_json::from_str(text).ok()).flatten() {
+            return Ok(index);
         }
+        let told = "the list of the charts must be YAML as `helm repo index` writes it";
+        let read = |text: &str| {
+            if text.len() > MOST_OF_YAML {
+                bail!("{told}, and what it says of versions and addresses must have at most {MOST_OF_YAML} bytes");
+            }
+            yaml_serde::from_str(text).map_err(|e| anyhow!("{told}: {e}"))
+        };
+        // What is written in an unusual way may need its other lines.
+        read(&needed(text)).or_else(|_| read(text))
     }
 
     /// The list of a repository, from its server or from the cache; `None` if there is none.
@@ -117,6 +131,50 @@ impl Index {
     pub fn charts(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
+}
+
+/// The lines of a list that we need. Nine of ten lines are descriptions and notes, and the reader of YAML keeps all in memory.
+///
+/// A field of a version goes with the lines below it, and so does what is not `entries`. Each other line stays as it is.
+fn needed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() / 4);
+    let is_field = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '"') && text.contains(':');
+    let is_needed =
+        |field: &str| FIELDS.contains(&field.split(':').next().unwrap_or_default().trim().trim_matches('"'));
+    // Where the fields of a version begin, where its `-` is, and the field that is left out.
+    let (mut fields, mut dash, mut left_out) = (None, None, None);
+    for line in text.lines() {
+        let mut rest = line.trim_start_matches(' ');
+        let mut indent = line.len() - rest.len();
+        let is_item = rest == "-" || rest.starts_with("- ");
+        let is_below = |at: usize| indent > at || (indent == at && is_item) || rest.is_empty();
+        if left_out.is_some_and(is_below) {
+            continue;
+        }
+        left_out = None;
+        if indent == 0 {
+            (fields, dash) = (None, None);
+            left_out = Some(0).filter(|_| is_field(rest) && !rest.starts_with("entries:"));
+        } else if is_item && dash.is_none_or(|at| at == indent) {
+            dash = Some(indent);
+            out.extend(iter::repeat_n(' ', indent).chain("-\n".chars()));
+            rest = rest[1..].trim_start_matches(' ');
+            indent = line.len() - rest.len();
+            fields = Some(indent);
+        } else if fields.is_some_and(|at| indent < at) && !is_item {
+            // The next chart.
+            (fields, dash) = (None, None);
+        }
+        if fields == Some(indent) && is_field(rest) && !is_needed(rest) {
+            left_out = fields;
+        }
+        if left_out.is_none() {
+            out.extend(iter::repeat_n(' ', indent));
+            out.push_str(rest);
+            out.push('\n');
+        }
+    }
+    out
 }
 
 fn unpacked(bytes: &[u8]) -> Result<Vec<u8>> {
@@ -201,13 +259,38 @@ mod tests {
         // What is kept is read as what was sent.
         let kept = serde_json::to_string(&index).expect("JSON");
         assert_eq!(Index::read(&kept).expect("a list"), index);
-        for empty in ["", "apiVersion: v1\n", "entries:\n", "{}"] {
+        for empty in ["entries:\n", "entries: {}\n", "{\"entries\": null}"] {
             assert_eq!(Index::read(empty).map_or(1, |index| index.charts().count()), 0, "{empty:?}");
         }
-        for other in ["<html>", "a: [", "entries: []", "entries: {a: b}", "{\"entries\": 1}"] {
+        for other in
+            ["", "apiVersion: v1\n", "{}", "<html>", "a: [", "entries: []", "entries: {a: b}", "{\"entries\": 1}"]
+        {
             let told = format!("{:#}", Index::read(other).expect_err(other));
             assert!(told.contains("`helm repo index`"), "{told}");
         }
+    }
+
+    /// A list is the same without what we do not need, however it is laid out.
+    #[test]
+    fn the_lines_that_are_needed_say_the_same() {
+        let helm = "apiVersion: v1\nentries:\n  api:\n  - annotations:\n      a: |\n        - version: 9\n\n        digest: x\n    appVersion: \"1\"\n    dependencies:\n    - name: db\n      version: 3.0.0\n    - name: db2\n    digest: abc\n    urls:\n    - https://h/a-1.0.0.tgz\n    - b\n    version: 1.0.0\n  - version: 0.9.0\n    sources:\n    - x\n  # a note\n  web: []\n  old:\n  - name: old\n    version: 1\ngenerated: \"2024\"\nserverInfo: {}\n";
+        let wide = "---\nserverInfo:\n    contextPath: /x\nentries:\n    api:\n        -   \"version\": '1.0.0'\n            keywords:\n                - a\n            urls: [a,\n                b]\n            created: x\n        -\n            version: 2.0.0\n    web:\n        - {version: 1.0.0, urls: [x], name: web}\n        - &a\n          version: 3.0.0\n          name: x\n";
+        let plain = |text: &str| yaml_serde::from_str::<Index>(text).expect("YAML");
+        for text in [helm, wide, "entries:\n- a\n", "a: 1\n  b\n", "\tx", "entries: {web: [{version: 1}]}\n"] {
+            let few = needed(text);
+            assert!(few.len() <= text.len() + 20, "{few}");
+            match yaml_serde::from_str::<Index>(text) {
+                Ok(index) => assert_eq!(plain(&few), index, "{few}"),
+                Err(_) => _ = Index::read(text).expect_err(text),
+            }
+        }
+        let few = needed(helm);
+        assert!(!["annotations", "db", "sources", "generated", "|"].iter().any(|word| few.contains(word)), "{few}");
+        assert_eq!(plain(helm).chart("api").map(<[_]>::len), Some(2));
+        let dense = format!("entries:\n  web:\n  - version: 1.0.0\n    urls: [{}a]\n", "a,".repeat(MOST_OF_YAML / 2));
+        let told = format!("{:#}", Index::read(&dense).expect_err("too much"));
+        assert!(told.contains("at most 16777216 bytes"), "{told}");
+        assert!(Index::read(&format!("x: [{}a]\n{helm}", "a,".repeat(MOST_OF_YAML / 2))).is_ok());
     }
 
     /// As many versions as a list can have: a step for each, and no more.

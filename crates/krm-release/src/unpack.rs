@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, Cursor, ErrorKind, Read};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use krm_names::file_path::{is_git, is_within};
 use krm_names::shown;
 use tar::EntryType;
@@ -31,6 +31,12 @@ pub const LIMITS: Limits = Limits { file: 1 << 26, all: 1 << 28, count: 100_000 
 
 /// How deep the folders of a release may be.
 const DEEPEST: usize = 100;
+
+/// How many bytes the names and other facts of a file may have.
+const MOST_OF_HEADER: u64 = 1 << 20;
+
+/// How many parts a gzip may have: `bgzip` makes one for each 64 KiB.
+const MOST_PARTS: usize = 10_000;
 
 /// How long a path may be.
 const LONGEST: usize = 4096;
@@ -78,8 +84,8 @@ impl Packing {
 pub fn unpack(bytes: &[u8], root: Root, limits: Limits) -> Result<Vec<ReleaseFile>> {
     let mut files = Files { limits, all: 0, names: HashMap::new(), files: Vec::new() };
     match Packing::of(bytes) {
-        Packing::TarGz => files.add_tar(MultiGzDecoder::new(bytes))?,
-        Packing::Tar => files.add_tar(bytes)?,
+        Packing::TarGz => files.add_tar(|| Parts { part: GzDecoder::new(bytes), left: MOST_PARTS })?,
+        Packing::Tar => files.add_tar(|| bytes)?,
         Packing::Zip => files.add_zip(bytes)?,
         Packing::Bare => bail!("the archive must be a `.tar.gz`, a `.tar` or a `.zip`"),
     }
@@ -119,9 +125,18 @@ struct Named {
 }
 
 impl Files {
-    fn add_tar(&mut self, reader: impl Read) -> Result<()> {
+    fn add_tar<R: Read>(&mut self, reader: impl Fn() -> R) -> Result<()> {
         // Headers and what fills a block up count, too, but not as files.
-        let mut reader = Bounded { reader, left: self.limits.all.saturating_mul(2) };
+        let bounded = || Bounded { reader: reader(), left: self.limits.all.saturating_mul(2) };
+        // The reader keeps a long name in memory, before anybody sees it.
+        for entry in tar::Archive::new(bounded()).entries()?.raw(true) {
+            let entry = entry.map_err(broken)?;
+            let has_bytes = !matches!(entry.header().entry_type(), EntryType::Regular | EntryType::Continuous);
+            if has_bytes && entry.size() > MOST_OF_HEADER {
+                bail!("the names and other facts of a file in an archive must have at most {MOST_OF_HEADER} bytes");
+            }
+        }
+        let mut reader = bounded();
         for entry in tar::Archive::new(&mut reader).entries()? {
             self.add_entry(&mut entry.map_err(broken)?)?;
         }
@@ -151,6 +166,11 @@ impl Files {
     }
 
     fn add_zip(&mut self, bytes: &[u8]) -> Result<()> {
+        // The reader would keep what the directory says of each file, before anybody counts.
+        let in_directory = bytes.windows(4).filter(|window| window == b"PK\x01\x02");
+        if in_directory.take(self.limits.count + 1).count() > self.limits.count {
+            return Err(self.many());
+        }
         let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken_zip)?;
         for number in 0..archive.len() {
             let mut entry = archive.by_index(number).map_err(broken_zip)?;
@@ -198,6 +218,10 @@ impl Files {
         Ok(())
     }
 
+    fn many(&self) -> Error {
+        anyhow!("a release must have at most {} files and folders", self.limits.count)
+    }
+
     fn add_folder(&mut self, path: &str) -> Result<()> {
         // `./` is the archive itself.
         if path.is_empty() { Ok(()) } else { self.take_name(path, false) }
@@ -214,7 +238,7 @@ impl Files {
             let is_last = end > path.len();
             let next = self.names.len() + 1;
             if next > self.limits.count {
-                bail!("a release must have at most {} files and folders", self.limits.count);
+                return Err(self.many());
             }
             let here = || shown::name(&path[..end - 1]).into_owned();
             let known = self.names.entry((folder, name.to_lowercase()));
@@ -274,7 +298,7 @@ fn said(kind: EntryType) -> &'static str {
 
 fn broken(error: io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<TooMuch>()) {
-        Some(_) => anyhow!("the archive must not have more than twice what its files may have, unpacked"),
+        Some(_) => anyhow!("the archive must have at most twice as many bytes as its files may have, and few parts"),
         None if error.kind() == ErrorKind::UnexpectedEof => {
             anyhow!("the archive must be whole, but it ends in the middle")
         }
@@ -289,6 +313,26 @@ fn broken_zip(error: ZipError) -> Error {
             anyhow!("the archive must need no password")
         }
         e => anyhow!("the archive must be a zip that can be read: {e}"),
+    }
+}
+
+/// Unpacks gzip, which may have parts. Empty ones cost time and yield nothing, so there is a bound.
+struct Parts<'b> {
+    part: GzDecoder<&'b [u8]>,
+    left: usize,
+}
+
+impl Read for Parts<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.part.read(buffer)?;
+            let rest = *self.part.get_ref();
+            if n > 0 || rest.is_empty() || buffer.is_empty() {
+                return Ok(n);
+            }
+            self.left = self.left.checked_sub(1).ok_or_else(|| io::Error::other(TooMuch))?;
+            self.part = GzDecoder::new(rest);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -104,8 +104,11 @@ impl Web {
         let until = Instant::now() + self.times.whole;
         let (mut url, mut authorization) = (ask.url.clone(), ask.authorization);
         for _ in 0..=MOST_REDIRECTS {
-            let sent = send(&self.agent(&url)?, &url, ask, authorization);
-            let response = sent.map_err(|e| failed(&url, e, self.times))?;
+            let (uri, way) = way(&url)?;
+            let agent = way.as_ref().map_or(Ok(self.direct.clone()), |way| self.through(way))?;
+            let by =
+                way.as_ref().and_then(Uri::host).map_or_else(String::new, |host| format!(" (by the proxy {host})"));
+            let response = send(&agent, uri, ask, authorization).map_err(|e| self.failed(&url, &by, e))?;
             let status = response.status().as_u16();
             let location = response.headers().get(LOCATION).filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308));
             let Some(location) = location else {
@@ -130,10 +133,8 @@ impl Web {
         bail!("{}: it must not lead to more than {MOST_REDIRECTS} other addresses", ask.url)
     }
 
-    /// The agent for an address.
-    fn agent(&self, url: &Url) -> Result<Agent> {
-        let uri: Uri = url.text().parse().with_context(|| format!("{url} must be an address"))?;
-        let Some(way) = proxy(&uri, None, |name| std::env::var(name).ok())? else { return Ok(self.direct.clone()) };
+    /// The agent that asks by a proxy.
+    fn through(&self, way: &Uri) -> Result<Agent> {
         let way = way.to_string();
         let mut proxied = self.proxied.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(agent) = proxied.get(&way) {
@@ -145,6 +146,35 @@ impl Web {
         proxied.insert(way, agent.clone());
         Ok(agent)
     }
+
+    /// Says in plain words why no answer came.
+    fn failed(&self, url: &Url, by: &str, error: ureq::Error) -> Error {
+        let Times { answer, whole, .. } = self.times;
+        let certificate = |error: &rustls::Error| match error {
+            rustls::Error::InvalidCertificate(_) => Some(anyhow!(
+                "{url}: the certificate of the server must be one that this system trusts; `SSL_CERT_FILE` may name a file with others: {error}"
+            )),
+            _ => None,
+        };
+        let of_io = |e: &io::Error| certificate(e.get_ref()?.downcast_ref()?);
+        match error {
+            ureq::Error::Timeout(_) => late(url, whole.min(answer)),
+            ureq::Error::Io(e) if matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => late(url, answer),
+            ureq::Error::HostNotFound => anyhow!("{url}: no host has this name"),
+            ureq::Error::Io(e) => of_io(&e).unwrap_or_else(|| anyhow!("{url} did not answer{by}: {e}")),
+            ureq::Error::Rustls(e) => certificate(&e).unwrap_or_else(|| anyhow!("{url} did not answer{by}: {e}")),
+            // An error of the request may quote a header.
+            ureq::Error::Http(_) => anyhow!("{url}: the login must be a text that a request can hold"),
+            e => anyhow!("{url} did not answer{by}: {}", hidden(&e.to_string())),
+        }
+    }
+}
+
+/// An address as requests name it, and the proxy on the way to it.
+fn way(url: &Url) -> Result<(Uri, Option<Uri>)> {
+    let uri: Uri = url.text().parse().with_context(|| format!("{url} must be an address"))?;
+    let way = proxy(&uri, None, |name| std::env::var(name).ok())?;
+    Ok((uri, way))
 }
 
 fn agent(times: Times, proxy: Option<Proxy>) -> Agent {
@@ -164,11 +194,16 @@ fn agent(times: Times, proxy: Option<Proxy>) -> Agent {
 }
 
 /// Sends one request. A request without a form has no body.
-fn send(agent: &Agent, url: &Url, ask: &Ask<'_>, authorization: Option<&Authorization>) -> Result<Response<Body>> {
+fn send(
+    agent: &Agent,
+    uri: Uri,
+    ask: &Ask<'_>,
+    authorization: Option<&Authorization>,
+) -> Result<Response<Body>, ureq::Error> {
     let method = if ask.form.is_some() { "POST" } else { "GET" };
     // The body of a file is never encoded: its digest is that of its bytes.
     let encoding = ask.encoding.unwrap_or("identity");
-    let mut request = Request::builder().method(method).uri(url.text());
+    let mut request = Request::builder().method(method).uri(uri);
     request = request.header(ACCEPT, ask.accept).header(ACCEPT_ENCODING, encoding);
     if let Some(authorization) = authorization {
         request = request.header(AUTHORIZATION, &authorization.0);
@@ -176,31 +211,12 @@ fn send(agent: &Agent, url: &Url, ask: &Ask<'_>, authorization: Option<&Authoriz
     if let Some(etag) = ask.etag {
         request = request.header(IF_NONE_MATCH, etag);
     }
-    // An error of the builder may quote a header, so it is not shown.
-    let told = || format!("{url}: the login and the address must be texts that a request can hold");
-    let sent = match ask.form {
+    match ask.form {
         Some(form) => {
             let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-            agent.run(request.body(form.to_owned()).ok().with_context(told)?)
+            agent.run(request.body(form.to_owned())?)
         }
-        None => agent.run(request.body(()).ok().with_context(told)?),
-    };
-    Ok(sent?)
-}
-
-/// Says in plain words why no answer came.
-fn failed(url: &Url, error: Error, times: Times) -> Error {
-    let error = match error.downcast::<ureq::Error>() {
-        Ok(error) => error,
-        Err(other) => return other,
-    };
-    match error {
-        ureq::Error::Timeout(_) => late(url, times.whole.min(times.answer)),
-        ureq::Error::HostNotFound => anyhow!("{url}: no host has this name"),
-        ureq::Error::Io(e) if matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
-            late(url, times.answer)
-        }
-        e => anyhow!("{url} did not answer: {}", hidden(&e.to_string())),
+        None => agent.run(request.body(())?),
     }
 }
 

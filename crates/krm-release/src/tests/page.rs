@@ -15,7 +15,10 @@ fn an_address_gives_a_file_or_an_archive() {
     let file = http(&server.url("/{ref}/install.yaml"));
     let fetched = user.files(&file, "v1.0.0");
     assert_eq!((paths(&fetched), &fetched.digest), (vec!["install.yaml"], &digest::of(b"a: 1\n")));
+    server.asked();
     assert_eq!(user.client.digest(&file, "v1.0.0").expect("a digest"), fetched.digest);
+    assert_eq!(user.files(&file, "v1.0.0"), fetched);
+    assert_eq!(server.asked(), ["/v1.0.0/install.yaml"]);
     assert_eq!(user.client.releases(&file).expect("none"), []);
     user.client.files(&file, "v1.0.0", Some(&fetched.digest)).expect("the same");
     // A name is one part of a path.

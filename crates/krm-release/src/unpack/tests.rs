@@ -105,7 +105,7 @@ fn a_hostile_archive_is_an_error_that_says_why() {
         ("a long path", gz(&long_name(&"a".repeat(5000))), "at most 4096 bytes"),
         ("many files", tar(&(0..60).map(|n| file(&n.to_string())).collect::<Vec<_>>()), "at most 50 files"),
         ("a large file", gz(&entry(b"x", EntryType::Regular, &zeros(70_000))), "at most 65536 bytes"),
-        ("a lie of a size", lie(1 << 40), "at most 65536 bytes"),
+        ("a lie of a size", lie(1 << 40), "must be whole"),
         ("a lie of a small size", lie(1000), "has 0 bytes of this file, not 1000"),
         (
             "much together",
@@ -116,6 +116,12 @@ fn a_hostile_archive_is_an_error_that_says_why() {
         ),
         ("a bomb of nothing", gz(&[file("x"), zeros(1 << 24)].concat()), "twice"),
         ("a bomb of a name", gz(&long_name(&"a".repeat(1 << 22))), "twice"),
+        (
+            "a huge name",
+            cut(entry(b"././@LongLink", EntryType::GNULongName, &zeros(2 << 20)), 2 << 20),
+            "must have at most 1048576 bytes",
+        ),
+        ("parts of nothing", gz(b"").repeat(10_002), "few parts"),
         ("a bomb of folders", gz(&entry(b"x/", EntryType::Directory, b"").repeat(5000)), "twice"),
         ("half a gzip", cut(tar(&[file("x")]), 10), "ends in the middle"),
         (
@@ -130,6 +136,15 @@ fn a_hostile_archive_is_an_error_that_says_why() {
         ("zip: a path out", zip(&["../x"], 0o644, b""), "must lie within"),
         ("zip: a link", link_in_zip(), "not links"),
         ("zip: a device", with(zip(&["x"], 0o644, b""), &[0xa4, 0x81], &[0xa4, 0x21]), "not links or devices"),
+        (
+            "zip: many files",
+            zip(
+                &(0..60).map(|n| n.to_string()).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>(),
+                0o644,
+                b"",
+            ),
+            "at most 50 files",
+        ),
         ("zip: by case", zip(&["x", "X"], 0o644, b""), "differ in more than case"),
         ("zip: a bomb", zip(&["x"], 0o644, &zeros(1 << 24)), "at most 65536 bytes"),
         (
