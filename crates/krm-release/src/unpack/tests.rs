@@ -106,7 +106,7 @@ fn a_hostile_archive_is_an_error_that_says_why() {
         ("many files", tar(&(0..60).map(|n| file(&n.to_string())).collect::<Vec<_>>()), "at most 50 files"),
         ("a large file", gz(&entry(b"x", EntryType::Regular, &zeros(70_000))), "at most 65536 bytes"),
         ("a lie of a size", lie(1 << 40), "must be whole"),
-        ("a lie of a small size", lie(1000), "has 0 bytes of this file, not 1000"),
+        ("a lie of a small size", lie(1000), "must be whole"),
         (
             "much together",
             tar(&(0..5)
