@@ -115,12 +115,7 @@ fn a_hostile_archive_is_an_error_that_says_why() {
             "together",
         ),
         ("a bomb of nothing", gz(&[file("x"), zeros(1 << 24)].concat()), "twice"),
-        ("a bomb of a name", gz(&long_name(&"a".repeat(1 << 22))), "twice"),
-        (
-            "a huge name",
-            cut(entry(b"././@LongLink", EntryType::GNULongName, &zeros(2 << 20)), 2 << 20),
-            "must have at most 1048576 bytes",
-        ),
+        ("a bomb of a name", gz(&long_name(&"a".repeat(1 << 22))), "must have at most 1048576 bytes"),
         ("parts of nothing", gz(b"").repeat(10_002), "few parts"),
         ("a bomb of folders", gz(&entry(b"x/", EntryType::Directory, b"").repeat(5000)), "twice"),
         ("half a gzip", cut(tar(&[file("x")]), 10), "ends in the middle"),
