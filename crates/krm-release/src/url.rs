@@ -79,6 +79,11 @@ impl Url {
         Self { path: format!("{own}/"), ..self.clone() }.join(name)
     }
 
+    /// The address of this server with the path of another address.
+    pub fn at_path_of(&self, other: Self) -> Self {
+        Self { path: other.path, ..self.clone() }
+    }
+
     /// Whether the same server answers for both.
     pub fn is_of_server_of(&self, other: &Self) -> bool {
         (self.scheme, &self.authority) == (other.scheme, &other.authority)

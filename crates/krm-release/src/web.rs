@@ -150,19 +150,22 @@ impl Web {
     /// Says in plain words why no answer came.
     fn failed(&self, url: &Url, by: &str, error: ureq::Error) -> Error {
         let Times { answer, whole, .. } = self.times;
-        let certificate = |error: &rustls::Error| match error {
+        let of_tls = |error: &rustls::Error| match error {
             rustls::Error::InvalidCertificate(_) => Some(anyhow!(
                 "{url}: the certificate of the server must be one that this system trusts; `SSL_CERT_FILE` may name a file with others: {error}"
             )),
+            rustls::Error::InvalidMessage(_) => {
+                Some(anyhow!("{url}: the server must speak TLS, for the address does not begin with `http://`"))
+            }
             _ => None,
         };
-        let of_io = |e: &io::Error| certificate(e.get_ref()?.downcast_ref()?);
+        let of_io = |e: &io::Error| of_tls(e.get_ref()?.downcast_ref()?);
         match error {
             ureq::Error::Timeout(_) => late(url, whole.min(answer)),
             ureq::Error::Io(e) if matches!(e.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => late(url, answer),
             ureq::Error::HostNotFound => anyhow!("{url}: no host has this name"),
             ureq::Error::Io(e) => of_io(&e).unwrap_or_else(|| anyhow!("{url} did not answer{by}: {e}")),
-            ureq::Error::Rustls(e) => certificate(&e).unwrap_or_else(|| anyhow!("{url} did not answer{by}: {e}")),
+            ureq::Error::Rustls(e) => of_tls(&e).unwrap_or_else(|| anyhow!("{url} did not answer{by}: {e}")),
             // An error of the request may quote a header.
             ureq::Error::Http(_) => anyhow!("{url}: the login must be a text that a request can hold"),
             e => anyhow!("{url} did not answer{by}: {}", hidden(&e.to_string())),
