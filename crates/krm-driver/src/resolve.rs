@@ -156,14 +156,17 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
     let given = args.answers.as_deref().map(read_answers).transpose()?;
     let is_any_left =
         !found.unmarked.is_empty() || !open_twins.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
+    // Another run, or an editor, may have resolved them.
+    let staged = if args.git_add { &found.resolved[..] } else { &[] };
+    staged.iter().try_for_each(git_add)?;
     if spots.is_empty() && taken.is_empty() && held.iter().all(|held| held.merged.is_none()) {
-        if is_any_left {
-            return Ok(Some(End::Differs));
-        }
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
-        page.line("no conflict to resolve");
+        staged.iter().for_each(|file| page.line(&format!("staged {}", shown(&file.name))));
+        if staged.is_empty() && !is_any_left {
+            page.line("no conflict to resolve");
+        }
         page.print()?;
-        return Ok(Some(End::Done));
+        return Ok(Some(if is_any_left { End::Differs } else { End::Done }));
     }
     let run = OpenConflicts { held, marked: &marked, spots: &spots, twins: &taken };
     let signals = Signals::hold()?;
@@ -180,7 +183,7 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
         list(&run).print()?;
     }
     if args.git_add {
-        run.git_add()?;
+        held.iter().try_for_each(|held| git_add(&held.file))?;
     }
     let more: Vec<String> = broken.into_iter().chain(run.nested(&answers)).collect();
     more.iter().for_each(|told| screen::tell(Word::Error, told));
@@ -231,22 +234,20 @@ fn held(found: &NamedFiles) -> Result<Vec<MarkedFile>> {
 
 fn told(held: &MarkedFile, fault: MarkerFault) -> String {
     let what = match fault.what {
-        Wrong::Open => "the first marker of a conflict must have a last one, with `>` and of the same length",
-        Wrong::Ambiguous => {
-            "exactly one line between the markers must separate the sides, but several lines may be that one"
-        }
+        Wrong::Open => "this conflict marker has no end marker, with `>` and of the same length",
+        Wrong::Ambiguous => "several lines between the markers may be the line that separates the sides",
     };
-    format!("{}:{}: {what}: resolve it in an editor", held.name(), fault.line)
+    format!("{}:{}: {what}. Resolve it in an editor", held.name(), fault.line)
 }
 
 /// The message about a conflict that markers cannot show.
 fn told_of(unmarked: &Unmarked) -> String {
     let what = match unmarked.what {
-        Unshown::Ours => "only ours has the file: run `git add` to keep it, or `git rm` to delete it",
-        Unshown::Theirs => "only theirs has the file: run `git add` to keep it, or `git rm` to delete it",
-        Unshown::Neither => "neither side has the file: run `git rm` to delete it",
-        Unshown::NoText => {
-            "it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`"
+        Unshown::Ours => "only ours has the file. Run `git add` to keep it, or `git rm` to delete it",
+        Unshown::Theirs => "only theirs has the file. Run `git add` to keep it, or `git rm` to delete it",
+        Unshown::Neither => "neither side has the file. Run `git rm` to delete it",
+        Unshown::NoLines => {
+            "git does not merge it by line, so it has no conflict markers. Run `git checkout --ours` or `git checkout --theirs`, and `git add`"
         }
     };
     format!("{}: {what}", shown(&unmarked.name))
@@ -255,7 +256,9 @@ fn told_of(unmarked: &Unmarked) -> String {
 /// The message about a file that is no text, and that both sides changed.
 fn told_of_twin(twin: &Twin) -> String {
     let (own, other) = (shown(&twin.own.name), shown(&twin.other.name));
-    format!("{own}: it is not text, and theirs is {other}: `--take theirs` takes it, and `--take ours` deletes it")
+    format!(
+        "{own}: it is not text, so it has no conflict markers, and theirs is {other}. Pass `--take theirs` or `--take ours`"
+    )
 }
 
 /// The decisions that a run records.
@@ -325,7 +328,7 @@ impl OpenConflicts<'_> {
         if !is_someone_there() {
             list(self).print()?;
             bail!(
-                "stdin and stdout must be a terminal, or `--take` or `--answers` must be given; stdout has the list of conflicts"
+                "cannot ask about conflicts, because stdin and stdout are not a terminal. Pass `--take ours`, `--take theirs` or `--answers FILE`. The conflicts are listed on stdout"
             );
         }
         let cases: Vec<Case> =
@@ -522,25 +525,22 @@ impl OpenConflicts<'_> {
         }
         page.print()
     }
+}
 
-    /// Tells git that the files are resolved in which no conflict is left.
-    fn git_add(&self) -> Result<()> {
-        for held in self.held {
-            let is_open = |text: Vec<u8>| {
-                let marked = Marked::read(&text);
-                !marked.conflicts.is_empty() || !marked.faults.is_empty()
-            };
-            if fs::read(&held.file.disk).is_ok_and(is_open) {
-                continue;
-            }
-            let (folder, name) =
-                held.file.disk.parent().zip(held.file.disk.file_name()).context("it must be a file")?;
-            let mut git = git(In::Environment);
-            run(git.current_dir(folder).args(["--literal-pathspecs", "add", "--all", "--"]).arg(name), &[])
-                .with_context(|| held.name())?;
-        }
-        Ok(())
+/// Tells git that a file is resolved, if no conflict is left in it.
+fn git_add(file: &File) -> Result<()> {
+    let is_open = |text: Vec<u8>| {
+        let marked = Marked::read(&text);
+        !marked.conflicts.is_empty() || !marked.faults.is_empty()
+    };
+    if fs::read(&file.disk).is_ok_and(is_open) {
+        return Ok(());
     }
+    let (folder, name) = file.disk.parent().zip(file.disk.file_name()).context("it must be a file")?;
+    let mut git = git(In::Environment);
+    run(git.current_dir(folder).args(["--literal-pathspecs", "add", "--all", "--"]).arg(name), &[])
+        .with_context(|| shown(&file.name))?;
+    Ok(())
 }
 
 /// Tells git which of the files that an upgrade left in conflict are so no more, also those that someone decided in an editor.

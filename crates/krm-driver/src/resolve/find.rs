@@ -30,6 +30,8 @@ pub struct NamedFiles {
     pub why: WhySearched,
     /// The unmerged files among the named ones whose conflict markers cannot show.
     pub unmarked: Vec<Unmarked>,
+    /// The unmerged files among the named ones that have no markers any more: only git's index does not know that they are resolved.
+    pub resolved: Vec<File>,
 }
 
 /// An unmerged file whose conflict markers cannot show.
@@ -50,8 +52,8 @@ pub enum Unshown {
     Theirs,
     /// Neither side has the file.
     Neither,
-    /// Both sides have the file, and it is not text.
-    NoText,
+    /// Both sides have the file, and git does not merge it by line: it is not text, or has the attribute `-merge`.
+    NoLines,
 }
 
 /// A file that is no text, and the other side's version of it, which a merge left beside it.
@@ -72,13 +74,15 @@ struct Unmerged {
 }
 
 impl Unmerged {
+    /// Whether it has markers.
+    fn is_marked(&self) -> bool {
+        fs::read(&self.name).is_ok_and(|text| has_markers(&text))
+    }
+
     /// Its conflict, if markers cannot show it.
     fn unmarked(&self) -> Option<Unshown> {
-        if fs::read(&self.name).is_ok_and(|text| has_markers(&text)) {
-            return None;
-        }
         match (self.is_there.dest, self.is_there.updated) {
-            (true, true) => is_no_text(&self.name).then_some(Unshown::NoText),
+            (true, true) => (is_no_text(&self.name) || is_without_lines(&self.name)).then_some(Unshown::NoLines),
             (true, false) => Some(Unshown::Ours),
             (false, true) => Some(Unshown::Theirs),
             (false, false) => Some(Unshown::Neither),
@@ -166,8 +170,15 @@ pub fn files(named: &[PathBuf]) -> Result<NamedFiles> {
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
-    let unmarked = unmerged.into_iter().filter_map(|one| Some(Unmarked { what: one.unmarked()?, name: one.name }));
-    Ok(NamedFiles { files, why, unmarked: unmarked.collect() })
+    let (mut unmarked, mut resolved) = (Vec::new(), Vec::new());
+    for unmerged in unmerged.into_iter().filter(|unmerged| !unmerged.is_marked()) {
+        match unmerged.unmarked() {
+            Some(what) => unmarked.push(Unmarked { what, name: unmerged.name }),
+            None if is_file(&unmerged.name) => resolved.push(file(&unmerged.name)?),
+            None => {}
+        }
+    }
+    Ok(NamedFiles { files, why, unmarked, resolved })
 }
 
 /// The files beside which a merge left the other side's version: among the named ones; without names, below the current folder. `found` are the
@@ -224,6 +235,15 @@ fn is_no_text(name: &Path) -> bool {
         fs::File::open(name)?.take(NEAR).read_to_end(&mut head).map(|_| head)
     };
     !found.is_file() || head().is_ok_and(|head: Vec<u8>| head.contains(&0))
+}
+
+/// Whether git's attributes say that it merges no lines of a file.
+fn is_without_lines(name: &Path) -> bool {
+    let output = git(In::Environment).args(["check-attr", "-z", "merge", "--"]).arg(name).output();
+    // Path, attribute and value, each with a zero byte behind it.
+    let value = |stdout: &[u8]| stdout.split(|byte| *byte == 0).nth(2).map(<[u8]>::to_vec);
+    let value = output.ok().and_then(|output| value(&output.stdout));
+    value.is_some_and(|value| value == b"unset" || value == b"binary")
 }
 
 /// The files below a folder that git does not ignore, including hidden ones.

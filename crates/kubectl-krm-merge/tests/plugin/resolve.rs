@@ -73,7 +73,7 @@ fn where_nobody_can_be_asked_the_conflicts_are_listed() {
     let folder = Folder::with(&[("c.yaml", &text), ("x", CONFLICTS)]);
     let ran = folder.run(&["resolve"]);
     assert_eq!(ran.stdout, "1 c.yaml:6 ConfigMap c data.a\n2 x:2\n3 x:10\n");
-    assert!(ran.stderr.contains("`--take` or `--answers` must be given"), "{ran:?}");
+    assert!(ran.stderr.contains("Pass `--take ours`, `--take theirs` or `--answers FILE`"), "{ran:?}");
     assert_eq!((ran.code, folder.read("c.yaml")), (Some(2), text));
 }
 
@@ -83,7 +83,7 @@ fn markers_that_nobody_can_read_are_left_and_told() {
     let folder = Folder::with(&[("a.rst", &text)]);
     let error = folder.run(&["resolve", "--take", "ours"]).failed(1);
     assert!(
-        error.starts_with("error: a.rst:1: exactly one line between the markers must separate the sides"),
+        error.starts_with("error: a.rst:1: several lines between the markers may be the line that separates the sides"),
         "{error}"
     );
     assert!(folder.read("a.rst").ends_with(&format!("\ny\n>>>>>>> topic\n{OURS}")));
@@ -131,6 +131,8 @@ fn unmerged_files_without_markers_are_named() {
     }
     let (text, bytes) = ("a: 0\n", "a\0b: 0\n");
     let folder = Folder::with(&[("gone.yaml", text), ("here.yaml", text), ("u.yaml", bytes), ("w.yaml", text)]);
+    folder.write("m.yaml", text);
+    folder.write(".gitattributes", "m.yaml -merge\n");
     let git = |args: &[&str]| {
         let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.hooksPath=/dev/null"];
         Command::new("git").args(who).args(args).current_dir(&folder.0).output().expect("git runs").status.success()
@@ -144,25 +146,37 @@ fn unmerged_files_without_markers_are_named() {
     assert!(git(&["init", "-q", "-b", "main"]));
     commit();
     assert!(git(&["checkout", "-q", "-b", "topic"]));
-    change("2", "here.yaml", &["gone.yaml", "u.yaml", "w.yaml"]);
+    change("2", "here.yaml", &["gone.yaml", "m.yaml", "u.yaml", "w.yaml"]);
     assert!(git(&["checkout", "-q", "main"]));
-    change("1", "gone.yaml", &["here.yaml", "u.yaml", "w.yaml"]);
+    change("1", "gone.yaml", &["here.yaml", "m.yaml", "u.yaml", "w.yaml"]);
     assert!(!git(&["merge", "-q", "topic"]));
-    let [gone, here, no_text] = [
-        "error: gone.yaml: only theirs has the file: run `git add` to keep it, or `git rm` to delete it\n",
-        "error: here.yaml: only ours has the file: run `git add` to keep it, or `git rm` to delete it\n",
-        "error: u.yaml: it is not text, so it has no conflict markers: run `git checkout --ours` or `git checkout --theirs`, and `git add`\n",
+    let no_lines = |name: &str| {
+        format!(
+            "error: {name}: git does not merge it by line, so it has no conflict markers. Run `git checkout --ours` or `git checkout --theirs`, and `git add`\n"
+        )
+    };
+    let [gone, here, attribute, no_text] = [
+        "error: gone.yaml: only theirs has the file. Run `git add` to keep it, or `git rm` to delete it\n",
+        "error: here.yaml: only ours has the file. Run `git add` to keep it, or `git rm` to delete it\n",
+        &no_lines("m.yaml"),
+        &no_lines("u.yaml"),
     ];
     let ran = folder.run(&["resolve", "--take", "theirs"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "resolved w.yaml: 1 of 1 conflict\n"), "{ran:?}");
-    assert_eq!(ran.stderr, [gone, here, no_text].concat());
+    assert_eq!(ran.stderr, [gone, here, attribute, no_text].concat());
     // Nothing else is left, so the file with markers is resolved.
     let ran = folder.run(&["resolve", "--take", "theirs"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (Some(1), "", [gone, here, no_text].concat()));
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (Some(1), "", [gone, here, attribute, no_text].concat()));
     let ran = folder.run(&["resolve", "u.yaml", "w.yaml"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(1), "", no_text));
     assert_eq!(folder.run(&["resolve", "w.yaml"]).passed(), "no conflict to resolve\n");
-    assert!(git(&["rm", "-q", "gone.yaml"]) && git(&["add", "here.yaml", "u.yaml"]));
+    // git's index knows of no resolved file until it is staged.
+    assert!(!git(&["diff", "--quiet", "--diff-filter=U", "--", "w.yaml"]));
+    assert_eq!(folder.run(&["resolve", "--git-add", "w.yaml"]).passed(), "staged w.yaml\n");
+    assert!(git(&["diff", "--quiet", "--diff-filter=U", "--", "w.yaml"]));
+    let ran = folder.run(&["resolve", "--git-add", "w.yaml", "u.yaml"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(1), "", no_text));
+    assert!(git(&["rm", "-q", "gone.yaml"]) && git(&["add", "here.yaml", "m.yaml", "u.yaml"]));
     assert_eq!(folder.run(&["resolve"]).passed(), "no conflict to resolve\n");
 }
 
