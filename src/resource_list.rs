@@ -34,16 +34,20 @@ impl<'a> ResourceList<'a> {
     pub fn read(doc: &'a Document<'_>) -> Result<Self, Error> {
         let mut roots = doc.roots();
         let Some(root) = roots.next() else {
-            return Err(doc.error(0, "stdin must hold a ResourceList, but it is empty"));
+            return Err(doc.error(0, "stdin is empty, but must hold a ResourceList"));
         };
         if let Some(second) = roots.next() {
             return Err(second.error("stdin must hold one document, a ResourceList"));
         }
         let text = |key| root.get(key).and_then(NodeRef::as_str).unwrap_or_default();
         if !root.is_map() || text("kind") != "ResourceList" {
-            let found =
-                if text("kind").is_empty() { "something else".to_owned() } else { format!("\"{}\"", text("kind")) };
-            return Err(root.get("kind").unwrap_or(root).error(format!("stdin must hold a ResourceList, not {found}")));
+            let found = match text("kind") {
+                "" => "it has no `kind: ResourceList`".to_owned(),
+                kind => format!("its kind is \"{kind}\""),
+            };
+            return Err(root.get("kind").unwrap_or(root).error(format!(
+                "stdin must hold a ResourceList, but {found}. To merge plain YAML, name the file of the functionConfig: `krm-merge merge.yaml < file.yaml`"
+            )));
         }
         if !VERSIONS.contains(&text("apiVersion")) {
             let at = root.get("apiVersion").unwrap_or(root);

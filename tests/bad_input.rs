@@ -21,17 +21,23 @@ fn says(stdin: &str, parts: &[&str]) {
 
 #[test]
 fn stdin_that_is_no_resource_list() {
-    says("", &["stdin 1:1: stdin must hold a ResourceList, but it is empty"]);
-    says("# only a comment\n", &["but it is empty"]);
+    says("", &["stdin 1:1: stdin is empty, but must hold a ResourceList"]);
+    says("# only a comment\n", &["is empty, but must hold a ResourceList"]);
     says("a: \"x\nb: 1\n", &["stdin 2:1: the text must be YAML", "the closing quote is missing", "  | b: 1\n  | ^"]);
     says("a:\n\tb: 1\n", &["not with tabs"]);
     says(
         "items:\n<<<<<<< ours\n- a: 1\n=======\n- a: 2\n>>>>>>> theirs\n",
         &["stdin 2:1: conflicts must be resolved before the next merge, by `resolve` of krm-merge or in an editor"],
     );
-    says("hello", &["stdin must hold a ResourceList, not something else"]);
-    says("[]", &["not something else"]);
-    says("kind: Deployment\napiVersion: apps/v1\n", &["stdin 1:7: stdin must hold a ResourceList, not \"Deployment\""]);
+    says(
+        "hello",
+        &["stdin must hold a ResourceList, but it has no `kind: ResourceList`. To merge plain YAML, name the file"],
+    );
+    says("[]", &["it has no `kind: ResourceList`"]);
+    says(
+        "kind: Deployment\napiVersion: apps/v1\n",
+        &["stdin 1:7: stdin must hold a ResourceList, but its kind is \"Deployment\""],
+    );
     says(
         "kind: ResourceList\napiVersion: v1\n",
         &["stdin 2:13: `apiVersion` of a ResourceList must be `config.kubernetes.io/v1`,", "not \"v1\""],
@@ -42,7 +48,7 @@ fn stdin_that_is_no_resource_list() {
     says(&format!("{v1}items: []\n---\n{v1}"), &["stdin 5:1: stdin must hold one document"]);
     says(&format!("{v1}items: []\nitems: []\n"), &["stdin 4:1: the key `items` must be in a ResourceList only once"]);
     says(&"[".repeat(10_000), &["nested deeper than 200 levels"]);
-    says(&format!("{v1}items: [&a {{x: *a}}]\n"), &["must not stand inside the value that it stands for"]);
+    says(&format!("{v1}items: [&a {{x: *a}}]\n"), &["must not be inside of its own value"]);
     let bomb: String =
         (1..9).map(|i| format!("  b{i}: &b{i} [{}]\n", vec![format!("*b{}", i - 1); 10].join(", "))).collect();
     says(&format!("{v1}items:\n- b0: &b0 [x]\n{bomb}"), &["must not stand for more than"]);
@@ -76,7 +82,7 @@ fn errors_of_the_spec() {
     says(&two_way("source: {path: x}\n"), &["`spec.source` must be a list, not a map"]);
     says(
         &two_way("source: [{path: nowhere}]\n"),
-        &["`spec.source[0].path` must select at least one item", "\"nowhere\": no item names its file"],
+        &["`spec.source[0].path` must select at least one item", "\"nowhere\", because no item names its file"],
     );
     says(&two_way("source: [{path: ../x}]\n"), &["must be a path in the package", "not \"../x\""]);
     says(&two_way("source: [{path: ./}]\n"), &["it names a file or a folder in the package"]);
@@ -179,7 +185,7 @@ fn sources_that_cannot_be_merged() {
     says(&with("- a\n"), &["must hold resources, which are maps"]);
     says(
         &with("- {op: add, path: /spec/b, value: 1}\n"),
-        &["`spec.source[0]` must have a `target` or `targets`, the items in which its edits are made"],
+        &["`spec.source[0]` must have a `target` or `targets`, which select the resources to edit"],
     );
     says(&with("# nothing\n"), &["must hold at least one resource"]);
     says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
@@ -201,7 +207,7 @@ fn sources_that_cannot_be_merged() {
     says(&resource_list(&marked("updated"), "mode: TwoWay\n"), &["not \"updated\""]);
     says(
         &resource_list(&marked("source"), &format!("mode: TwoWay\n{}", side("source", THING))),
-        &["`items[1]` (x/y.yaml)", "must not carry the annotation"],
+        &["`items[1]` (x/y.yaml)", "must not have the annotation"],
     );
     says(
         &resource_list(&marked("source"), "mode: TwoWay\nsource: [{path: x}]\n"),
@@ -230,12 +236,12 @@ fn a_new_item_for_a_file_that_must_not_be_written() {
         ("/etc/x.yaml", "must lie within the package"),
         ("C:/x.yaml", "must lie within the package"),
         ("a\\x.yaml", "must be names with one `/` between them and no `\\`, as `web/deployment.yaml`"),
-        (".git/hooks/pre-commit", "must not lead into `.git`, however that is spelled, for git runs what stands there"),
+        (".git/hooks/pre-commit", "must not lead into `.git`, however that is spelled, because git runs files there"),
         ("a/.GIT/config", "must not lead into `.git`"),
         ("git~1/config", "must not lead into `.git`"),
         (
             ".krmignore",
-            "must not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
+            "must not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, because these files hold the rules of the package",
         ),
         ("a/.krm-merge-1-0.tmp", "must not be the name of a temporary file of krm-merge, which removes it"),
     ] {
@@ -299,9 +305,9 @@ fn anchors_and_aliases_that_a_merge_cannot_keep() {
         resource_list(&items, &format!("mode: TwoWay\n{}", side("source", &source)))
     };
     let other = "- {apiVersion: v1, kind: O, metadata: {name: o}, d: *x}\n";
-    says(&with("a: &x {b: 1}\n", other, "a: null\n"), &["the alias `*x` must stand in the same item as its anchor"]);
-    says(&with("a: &x {b: 1}\n", other, "a: {b: 2}\n"), &["the alias `*x` must stand in the same item as its anchor"]);
-    says(&with("a: {c: &x {b: 1}}\n", other, "a: 2\n"), &["the alias `*x` must stand in the same item as its anchor"]);
+    says(&with("a: &x {b: 1}\n", other, "a: null\n"), &["the alias `*x` must be in the same item as its anchor"]);
+    says(&with("a: &x {b: 1}\n", other, "a: {b: 2}\n"), &["the alias `*x` must be in the same item as its anchor"]);
+    says(&with("a: {c: &x {b: 1}}\n", other, "a: 2\n"), &["the alias `*x` must be in the same item as its anchor"]);
     // Nothing inside of the anchored node changes.
     for source in ["a: {b: 1}\n", "c: 1\n", "a: {b: 1}\nc: 3\n"] {
         assert_eq!(passes(&with("a: &x {b: 1}\nc: 2\n", other, source)).stderr, [""; 0]);
@@ -464,7 +470,7 @@ fn errors_of_directives_name_the_place() {
         ),
         (
             "$setElementOrder/hostname: [a]\nhostname: x\n",
-            "`spec.hostname` must be a list, for a directive speaks of it as one",
+            "`spec.hostname` must be a list, because a directive names it as a list",
         ),
         ("$deleteFromPrimitiveList/containers: [app]\n", "must speak of a list of scalars, not of `spec.containers`"),
         ("$deleteFromPrimitiveList/args: x\n", "`$deleteFromPrimitiveList/args` must be a list, not \"x\""),
@@ -474,7 +480,10 @@ fn errors_of_directives_name_the_place() {
             "`spec.containers[name=app].args[=a]` must stand in the `$setElementOrder`",
         ),
         ("a: 1\na: 2\n", "7:3: the key `a` must be in a map only once"),
-        ("containers: null\n$setElementOrder/containers: []\n", "`spec.containers` must be a list, for a directive"),
+        (
+            "containers: null\n$setElementOrder/containers: []\n",
+            "`spec.containers` must be a list, because a directive",
+        ),
         (
             "$setElementorder/containers: []\n",
             "6:3: a directive must be `$patch`, `$retainKeys`, `$setElementOrder/…` or `$deleteFromPrimitiveList/…`, not \"$setElementorder/containers\"",
@@ -501,17 +510,21 @@ fn a_patch_that_hits_nothing_is_an_error() {
     says(
         &patch(&other),
         &[
-            "Pod prod/web: a patch must hit an item, and no item is `v1 Pod prod/web`; `v1 Pod web` has another namespace",
+            "Pod prod/web: no resource matches the patch for `v1 Pod prod/web`. Did you mean `v1 Pod web`, which has another namespace?",
         ],
     );
-    says(&patch(&POD.replace("name: web", "name: x")), &["no item is `v1 Pod x`; the only Pod is `v1 Pod web`"]);
+    says(
+        &patch(&POD.replace("name: web", "name: x")),
+        &["no resource matches the patch for `v1 Pod x`. Did you mean `v1 Pod web`, the only Pod?"],
+    );
     let two = format!("{}---\n{}", POD.replace("name: web", "name: x"), POD.replace("name: web", "name: y"));
-    says(&patch(&two), &["no item is `v1 Pod x`", "no item is `v1 Pod y`"]);
+    says(
+        &patch(&two),
+        &["no resource matches the patch for `v1 Pod x`", "no resource matches the patch for `v1 Pod y`"],
+    );
     says(
         &resource_list(&items(POD), "mode: Strategic\n"),
-        &[
-            "`spec.source` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: source`",
-        ],
+        &["`spec.source` must be given, or items must have the annotation `config.kubernetes.io/merge-source: source`"],
     );
 }
 
@@ -523,7 +536,7 @@ fn an_element_that_fits_several_is_an_error() {
     says(
         &resource_list(&items(&dest), &format!("mode: Strategic\n{}", side("source", patch))),
         &[
-            "6:5: an element of `spec.topologySpreadConstraints` must say its merge key `whenUnsatisfiable`, for several of dest have the others",
+            "6:5: an element of `spec.topologySpreadConstraints` must have its merge key `whenUnsatisfiable`, because several of dest have the others",
         ],
     );
 }
@@ -536,7 +549,7 @@ fn errors_of_a_target() {
     says(
         &target("{kind: Deployment, name: web-.*}"),
         &[
-            "`spec.source[0].target` must select at least one item, and none fits `kind: Deployment`, `name: web-.*` (regular expressions",
+            "`spec.source[0].target`: no resource matches `kind: Deployment`, `name: web-.*`. A pattern must match the whole value",
         ],
     );
     says(&target("[]"), &["`spec.source[0].target` must be a map, not a list"]);
@@ -563,12 +576,15 @@ fn errors_of_a_target() {
         |aim: &str| resource_list(&items(POD), &format!("mode: TwoWay\nsource: [{{yaml: 'spec: {{a: 1}}', {aim}}}]\n"));
     says(&of("targets: []"), &["`spec.source[0].targets` must hold at least one target, or be left out"]);
     says(&of("targets: [{kind: Pod}, {}]"), &["`spec.source[0].targets[1]` must have at least one field"]);
-    says(&of("targets: [{kind: A}, {kind: B}]"), &["none fits `kind: A`, or `kind: B` (regular"]);
+    says(&of("targets: [{kind: A}, {kind: B}]"), &["no resource matches `kind: A`, or `kind: B`. A pattern"]);
     says(
         &of("target: {kind: Pod}, targets: [{kind: Pod}]"),
         &["`spec.source[0].targets` must not be given with `target`"],
     );
-    says(&of("target: {kind: Pod}, exclude: [{name: web}]"), &["none fits `kind: Pod` and is not excluded"]);
+    says(
+        &of("target: {kind: Pod}, exclude: [{name: web}]"),
+        &["no resource matches `kind: Pod` without being excluded"],
+    );
     says(&of("exclude: [{kind: Pod}]"), &["`spec.source[0].exclude` must not be given without `target` or `targets`"]);
     says(&of("target: {kind: Pod}, into: a"), &["`spec.source[0].into` must not be given with a target"]);
     says(&of("into: ../a"), &["`spec.source[0].into` must be a path in the package"]);
@@ -606,12 +622,13 @@ fn an_item_that_one_source_deletes_takes_no_other() {
     let by_name = |patch: &str| side("source", &format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n{patch}"));
     let by_name = |patch: &str| by_name(patch).replace("source:\n", "");
     let by_target = |patch: &str| format!("- target: {{kind: Pod}}\n  yaml: '{patch}'\n");
-    let refused = "error: Pod web: a source must have an item to be merged into, and one before it deleted this one";
+    let refused =
+        "error: Pod web: there is nothing to merge this source into, because an earlier source deleted its resource";
     says(&run("", &by_name("$patch: delete\n"), &by_name("spec: {hostname: x}\n")), &[refused]);
     says(&run("  ", &by_target("$patch: delete"), &by_name("spec: {hostname: x}\n")), &[refused]);
     for indent in ["", "  "] {
         // What a target selects is what is there.
-        let none_left = "error: `spec.source[1].target` must select at least one item, and no resource is there";
+        let none_left = "error: `spec.source[1].target` must select at least one resource, but there are no resources";
         says(&run(indent, &by_target("$patch: delete"), &by_target("aé: 1")), &[none_left]);
         let output = passes(&run(indent, &by_target("$patch: delete"), &by_target("$patch: delete")));
         assert_eq!(support::items_of(&output.stdout), "[]\n");
@@ -629,7 +646,7 @@ fn metadata_must_stay_for_it_says_where_an_item_lies() {
         let dest = POD.replace("name: web", "name: web\n  annotations: {config.kubernetes.io/path: pod.yaml}");
         let patch = format!("apiVersion: v1\nkind: Pod\nmetadata: {metadata}\n");
         let stdin = resource_list(&items(&dest), &format!("mode: {mode}\n{}", side("source", &patch)));
-        says(&stdin, &[&format!("`{field}` must stay a map, for it says what the resource is and where it lies")]);
+        says(&stdin, &[&format!("`{field}` must stay a map, because it tells what the resource is and in which file")]);
     }
 }
 
@@ -638,7 +655,7 @@ fn an_order_of_what_is_no_list_in_dest_is_an_error() {
     let stdin = strategic("$setElementOrder/containers: [{name: app}]\n");
     let list = "containers:\n    - name: app\n      image: app:1\n      args: [run]\n";
     assert!(stdin.contains(list));
-    says(&stdin.replace(list, "containers: {a: b}\n"), &["`spec.containers` must be a list, for a directive"]);
+    says(&stdin.replace(list, "containers: {a: b}\n"), &["`spec.containers` must be a list, because a directive"]);
 }
 
 #[test]
@@ -722,9 +739,9 @@ fn items_of_one_identity_in_different_folders_need_a_source() {
         POD.replace("name: web", &format!("name: web\n  annotations: {{config.kubernetes.io/path: {path}}}"))
     };
     for (one, other, so) in [
-        ("base/pod.yaml", "overlays/prod/pod.yaml", "write `source: [{path: overlays/prod, into: base}]`"),
-        ("pod.yaml", "overlay/pod.yaml", "write `source: [{path: overlay}]`, or `source=overlay` in a ConfigMap"),
-        ("overlay/pod.yaml", "pod.yaml", "write `source: [{path: overlay}]`"),
+        ("base/pod.yaml", "overlays/prod/pod.yaml", "Write `source: [{path: overlays/prod, into: base}]`"),
+        ("pod.yaml", "overlay/pod.yaml", "Write `source: [{path: overlay}]`, or `source=overlay` in a ConfigMap"),
+        ("overlay/pod.yaml", "pod.yaml", "Write `source: [{path: overlay}]`"),
     ] {
         let list = format!("{}{}", items(&at(one)), items(&at(other)));
         says(&resource_list(&list, "mode: TwoWay\n"), &["`source` must say", one, other, so]);
@@ -734,7 +751,7 @@ fn items_of_one_identity_in_different_folders_need_a_source() {
     assert_eq!(
         told,
         [
-            "warning: Pod web (a/two.yaml): removed, for it was merged into `items[0]` (a/one.yaml), which has the same identity"
+            "warning: Pod web (a/two.yaml): removed, because it was merged into `items[0]` (a/one.yaml), which has the same identity"
         ]
     );
 }
@@ -748,7 +765,7 @@ fn a_run_that_fails_tells_nothing_as_done() {
     assert_eq!(
         told,
         [
-            "`spec.source[2].target` must select at least one item, and none fits `kind: B` (regular expressions for the whole value)"
+            "`spec.source[2].target`: no resource matches `kind: B`. A pattern must match the whole value: for a part of it, write `.*web.*`"
         ]
     );
 }
@@ -789,7 +806,7 @@ fn errors_of_an_edit() {
         ("{delete: metadata}", "`metadata` must stay a map"),
         (
             "{set: 'spec.containers[name=app].args[--x]', value: [a]}",
-            "must be set to a scalar, or deleted, for it is a flag",
+            "must be set to a scalar, or deleted, because it is a flag",
         ),
     ] {
         says(&of(edit), &[want]);
@@ -797,5 +814,5 @@ fn errors_of_an_edit() {
     let no_target = resource_list(&items(POD), "mode: TwoWay\nsource: [{edits: [{set: a, value: 1}]}]\n");
     says(&no_target, &["`spec.source[0]` must have a `target` or `targets`"]);
     let patch = resource_list(&items(POD), "mode: TwoWay\nsource: [{yaml: '[{op: remove, path: /spec/x}]'}]\n");
-    says(&patch, &["must have a `target` or `targets`, the items in which its edits are made"]);
+    says(&patch, &["must have a `target` or `targets`, which select the resources to edit"]);
 }

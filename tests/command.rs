@@ -52,7 +52,7 @@ fn the_examples_in_the_help_are_understood() {
             format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n{example}\n");
         let output = krm_merge(&[], stdin.as_bytes());
         // Understood as a whole: all that is wrong is that there are no items.
-        let missing = ["must select at least one item, but no item", "a patch must hit an item, and no item"];
+        let missing = ["must select at least one item, but no item", "no resource matches the patch"];
         assert!(missing.iter().any(|m| stderr(&output).contains(m)), "{}{example}", stderr(&output));
         modes.push(example.lines().find_map(|l| l.strip_prefix("    mode: ")).expect("a mode"));
     }

@@ -181,7 +181,9 @@ fn a_comment_that_has_no_place_is_told() {
     assert!(output.contains("- # old\n  apiVersion"), "{output}");
     let told = results(&output);
     assert!(
-        told.iter().any(|(_, message)| message.ends_with("because dest has no place for it: \"# new\"")),
+        told.iter().any(
+            |(_, message)| message.ends_with("because dest does not have the field or changed its line: \"# new\"")
+        ),
         "{told:?}"
     );
 }
@@ -192,7 +194,7 @@ fn results_that_are_there_stay_and_new_ones_follow() {
     let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");
     let stdin = format!("{old}{}", list(ITEM, &clash));
     let output = passes(&stdin).stdout;
-    let warning = "`data.k` is a scalar in dest and a map in source; took source's";
+    let warning = "`data.k` is a scalar in dest, but a map in source; took source's";
     assert_eq!(results(&output), [("info".into(), "earlier".into()), ("warning".into(), warning.into())]);
     assert!(output.starts_with("results:\n- message: earlier\n  severity: info\n- message:"), "{output}");
     let empty = format!("results: []\n{}", list(ITEM, &clash));
@@ -206,7 +208,7 @@ fn results_have_the_layout_of_the_list() {
     let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");
     let want = |indent: &str| {
         format!(
-            "results:\n{indent}- message: '`data.k` is a scalar in dest and a map in source; took source''s'\n{indent}  severity: warning\n{indent}  resourceRef:\n{indent}    apiVersion: v1\n"
+            "results:\n{indent}- message: '`data.k` is a scalar in dest, but a map in source; took source''s'\n{indent}  severity: warning\n{indent}  resourceRef:\n{indent}    apiVersion: v1\n"
         )
     };
     let compact = passes(&list(ITEM, &clash)).stdout;
@@ -224,7 +226,7 @@ fn a_result_says_where_and_what() {
     let config = CONFIG.replace("{name: a}", "{name: a, namespace: prod}").replace("{k: new}", "{k: {x: y}}");
     let output = passes(&list(&item, &config));
     let want = "results:
-- message: '`data.k` is a scalar in dest and a map in source; took source''s'
+- message: '`data.k` is a scalar in dest, but a map in source; took source''s'
   severity: warning
   resourceRef:
     apiVersion: v1
@@ -243,7 +245,7 @@ fn a_result_says_where_and_what() {
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
     assert_eq!(
         output.stderr,
-        ["warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source; took source's"]
+        ["warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest, but a map in source; took source's"]
     );
 }
 
@@ -337,7 +339,7 @@ fn a_comment_that_goes_with_the_role_is_told() {
         for dest in [item("both", &of_dest, "1"), item("only", &of_dest, "1")] {
             let others = if dest.contains("only") { item("both", &role("dest"), "1") } else { String::new() };
             let told = results(&passes(&list(&format!("{sides}{others}{dest}"), config)).stdout);
-            let lost = told.iter().filter(|(_, message)| message.contains("removes a comment that only dest has"));
+            let lost = told.iter().filter(|(_, message)| message.contains("a comment that only dest has"));
             assert_eq!(lost.count(), want, "{told:?}");
         }
     }
@@ -384,7 +386,7 @@ fn what_kpt_sends_by_default_is_a_clear_error() {
 fn a_source_that_misses_its_item_by_a_namespace_is_told() {
     let item = ITEM.replace("    name: a\n", "    name: a\n    namespace: shop\n");
     let output = passes(&list(&item, CONFIG)).stdout;
-    let message = "added, for no item is `v1 ConfigMap a`; `v1 ConfigMap shop/a` has another namespace";
+    let message = "added as a new resource, because the package has no `v1 ConfigMap a`. Did you mean `v1 ConfigMap shop/a`, which has another namespace?";
     assert_eq!(results(&output), [("warning".into(), message.into())]);
 }
 
@@ -473,7 +475,7 @@ fn what_a_source_brings_is_looked_at_whether_it_is_an_item_or_a_text() {
         "  {apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {mode: Strategic}}\n",
     );
     let as_text = resource_list(dest, &format!("mode: Strategic\nsource:\n- resources:\n  - {}\n", pod("")));
-    let told = "`spec.volumes[name=new]` has `emptyDir` and `hostPath` after the merge, of which the API server allows one: remove the others with null";
+    let told = "after the merge, `spec.volumes[name=new]` has `emptyDir` and `hostPath`, but the API server accepts only one of them. Remove the others";
     for stdin in [as_item, as_text] {
         let messages: Vec<String> = results(&passes(&stdin).stdout).into_iter().map(|result| result.1).collect();
         assert!(messages.iter().any(|message| message == told), "{messages:?}");

@@ -387,7 +387,8 @@ fn a_kustomization_in_a_side_stops_no_upgrade() {
         unpack(&package, &folder.join(name));
         let shown = kpt(&folder, args).passes().shown();
         assert_eq!(files(&folder.join(name)), want, "{name}");
-        let word = "(up/v2/kustomization.yaml) has no `apiVersion` and takes no part in the merge: upstream changed `nameSuffix` in it";
+        let word =
+            "(up/v2/kustomization.yaml): skipped, because it has no `apiVersion`. Upstream changed `nameSuffix` in it";
         assert!(shown.contains(word), "{name}: {shown}");
     }
 }
@@ -451,7 +452,8 @@ spec:
   - yaml: '{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {level: error}}'
 ";
 
-const CONFLICT_SHOWN: &str = "both sides changed `data.level`: dest has \"info\", updated has \"error\", original had \"warn\"; someone must decide";
+const CONFLICT_SHOWN: &str =
+    "both sides changed `data.level`: dest has \"info\", updated has \"error\", original had \"warn\"; unresolved";
 
 /// The first line of what kpt shows of a function that failed.
 fn first_result(run: &Run) -> String {
@@ -478,7 +480,7 @@ fn whatever_fails_leaves_the_package_as_it_was_and_says_why_first() {
             &OVERLAY.replace("TwoWay", "twoWay"),
             "`spec.mode` must be `TwoWay`, `ThreeWay` or `Strategic`, not \"twoWay\"",
         ),
-        ("path", BINARY, &OVERLAY.replace("overlay/", "overlays"), "no item of the package lies in \"overlays\""),
+        ("path", BINARY, &OVERLAY.replace("overlay/", "overlays"), "no item of the package is in \"overlays\""),
         ("no-program", &no_program, OVERLAY, "exec format error"),
         ("crash", &crashes, OVERLAY, "lost the thread"),
         ("break-off", &breaks_off, OVERLAY, "output resource list must contain only KRM resources"),

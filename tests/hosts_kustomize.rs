@@ -116,7 +116,7 @@ updated:
 ";
 
 /// What every host must show of [`CONFLICT`].
-const CONFLICT_SHOWN: &str = "error: Deployment shop-web: both sides changed `spec.replicas`: dest has 2, updated has 4, original had 3; someone must decide";
+const CONFLICT_SHOWN: &str = "error: Deployment shop-web: both sides changed `spec.replicas`: dest has 2, updated has 4, original had 3; unresolved";
 
 fn config(function: &str, spec: &str) -> String {
     let indented = |text: &str| text.lines().map(|l| format!("  {l}\n")).collect::<String>();

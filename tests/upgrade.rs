@@ -167,7 +167,7 @@ fn a_file_that_both_sides_moved_is_a_conflict() {
     assert_eq!(messages(&output), [apart, "1 merged, 0 added, 0 deleted, 0 unchanged; 1 conflict"]);
     assert_eq!(items_of(&passes(&resource_list(&want, BY_PATH)).stdout), want);
     let failed = fails(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
-    assert!(failed.contains("original had it in \"a.yaml\"; someone must decide"), "{failed}");
+    assert!(failed.contains("original had it in \"a.yaml\"; unresolved"), "{failed}");
 }
 
 /// An item of a sub-package says where it lies by its path in there, and cannot say that it lies elsewhere.
@@ -186,8 +186,7 @@ fn what_upstream_moves_to_another_package_stays_and_is_told() {
     assert!(items_of(&run("db/new/a.yaml")).contains(&item("shop/db", "new/a.yaml")));
     let output = run("front/a.yaml");
     assert!(items_of(&output).contains(&item("shop/db", "a.yaml")));
-    let told =
-        "upstream moved it to \"front/a.yaml\", in another package: move it by hand, because it stays where it is";
+    let told = "not moved, because upstream moved it to \"front/a.yaml\", which is in another package. Move it by hand";
     assert_eq!(messages(&output)[0], told);
 }
 
@@ -263,16 +262,16 @@ fn a_run_that_a_conflict_stops_says_on_stderr_which_rules_missed_it_and_what_to_
         - {path: spec.m, take: Dest}\n";
     let spec = format!("{BY_PATH}onConflict: Fail\n");
     let output = krm_merge_function::run(&resource_list(&stdin, &format!("{spec}{rules}")));
-    let conflict = "both sides changed `spec.n`: dest has 3, updated has 2, original had 1; someone must decide";
-    let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let conflict = "both sides changed `spec.n`: dest has 3, updated has 2, original had 1; unresolved";
+    let how = "Copy `path` from the message of the conflict, or leave it out for a conflict of a whole resource";
     let rule = "{target: {kind: Thing, name: a}, path: 'spec.n', take: Dest}";
     let want = [
         format!("error: Thing a (a.yaml): {conflict}"),
-        "info: `spec.rules[0]` decided nothing: original's `spec.n` and `when.original` differ in type: `1` is a number, `\"1\"` a text".into(),
-        "info: `spec.rules[1]` decided nothing: updated has another value of `spec.n` than `when.updated`, so someone must decide again".into(),
-        format!("info: `spec.rules[2]` decided nothing: the conflict of `spec.n` has the values of its `when`, but its `target` or `path` is for others: {how}"),
-        format!("info: `spec.rules[4]` decided nothing: its conflict may be over, or its `path` is wrong: {how}"),
-        format!("next: write a rule for each conflict into `rules` of the functionConfig, such as `{rule}` (or `take: Updated`), or decide all with `onConflict`: TakeUpdated or KeepDest"),
+        "info: `spec.rules[0]` decided nothing: original's value of `spec.n` and `when.original` differ in type. Write a number without quotes (`1`) and a string with quotes (`\"1\"`)".into(),
+        "info: `spec.rules[1]` decided nothing: updated's value of `spec.n` is not the value in `when.updated`. Resolve the conflict again".into(),
+        format!("info: `spec.rules[2]` decided nothing: the conflict of `spec.n` has the values of its `when`, but its `target` or `path` names another place. {how}"),
+        format!("info: `spec.rules[4]` decided nothing: either its conflict is resolved, or its `path` is wrong. {how}"),
+        format!("next: write a rule for each conflict into `rules` of the functionConfig, such as `{rule}` (or `take: Updated`), or resolve all with `onConflict: TakeUpdated` or `onConflict: KeepDest`"),
     ];
     assert_eq!(output.stderr, want);
     // The rule that it shows decides.
@@ -292,8 +291,8 @@ fn a_null_of_dest_wins_over_a_change_of_upstream_which_is_told_and_which_a_rule_
     assert_eq!(output.verdict, krm_merge_function::Verdict::Failed);
     let stdout = output.stdout;
     assert_eq!(items_of(&stdout), stdin("{m: null}"));
-    let cleared = "dest cleared `spec.m` with null and updated changed it: updated has {\"k\":\"v\",\"new\":\"w\"}, original had {\"k\":\"v\"}";
-    assert_eq!(messages(&stdout)[0], format!("{cleared}; someone must decide"));
+    let cleared = "dest set `spec.m` to null, and updated changed it: updated has {\"k\":\"v\",\"new\":\"w\"}, original had {\"k\":\"v\"}";
+    assert_eq!(messages(&stdout)[0], format!("{cleared}; unresolved"));
     for policy in ["TakeUpdated", "KeepDest"] {
         let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}onConflict: {policy}\n"))).stdout;
         assert_eq!(items_of(&stdout), stdin("{m: null}"));
@@ -318,7 +317,7 @@ fn annotations_that_a_null_of_updated_clears_are_in_conflict_and_those_of_the_ho
     let output = passes(&resource_list(&own, &spec("TakeUpdated"))).stdout;
     assert_eq!(items_of(&output), item(""));
     let place = "`metadata.annotations.own`";
-    let lost = format!("updated cleared {place} with null and dest added it: dest has \"x\"; deleted it");
+    let lost = format!("updated set {place} to null, and dest added it: dest has \"x\"; deleted it");
     assert_eq!(messages(&output)[0], lost);
     let output = passes(&resource_list(&own, &spec("KeepDest"))).stdout;
     assert_eq!(items_of(&output), own);
@@ -438,7 +437,7 @@ fn bad_input_is_one_clear_error() {
         &v1,
         "mode: ThreeWay\noriginal: [{path: up/v1}]\n",
         &[
-            "`spec.updated` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: updated`",
+            "`spec.updated` must be given, or items must have the annotation `config.kubernetes.io/merge-source: updated`",
         ],
     );
     says(&v1, "mode: ThreeWay\n", &["`spec.original` must be given"]);
@@ -507,7 +506,7 @@ fn several_dest_items_of_one_identity_and_none_at_the_path_stay() {
     let items = format!("{dest}{}{}", at("up/v1/c.yaml", &thing("a", "1")), at("up/v2/c.yaml", &thing("a", "2")));
     let output = passes(&resource_list(&items, BY_PATH)).stdout;
     assert_eq!(items_of(&output), items);
-    let deleted = "dest deleted the resource and updated changed it (`spec`); it stays deleted";
+    let deleted = "dest does not have the resource, and updated changed it (`spec`); did not add it";
     assert_eq!(messages(&output), [deleted, "0 merged, 0 added, 0 deleted, 2 unchanged; 1 conflict"]);
 }
 
@@ -562,7 +561,7 @@ fn one_of_several_that_may_have_moved_is_named_with_its_files() {
     let sides = format!("{}{new}", files("up/v1/", "o/web.yaml", "{r: 1}"));
     let output = passes(&resource_list(&format!("{}{sides}", files("", "o/web.yaml", "{r: 1}")), BY_PATH)).stdout;
     assert_eq!(items_of(&output).replace(&sides, ""), files("", "n/web.yaml", "{r: 2}"));
-    let told = "`example.com/v1 Thing web` (\"n/web.yaml\") is new and `example.com/v1 Thing web` (\"o/web.yaml\") is deleted: it may be a move, and local edits of the old one are not carried over";
+    let told = "upstream added `example.com/v1 Thing web` (\"n/web.yaml\") and deleted `example.com/v1 Thing web` (\"o/web.yaml\"), which the merge deletes. If the new resource replaces the old, copy the edits of dest to it";
     assert!(messages(&output).iter().any(|m| m == told), "{output}");
 }
 
@@ -700,15 +699,15 @@ fn a_file_of_a_side_that_is_no_resource_stays_and_is_told() {
         let mut of_file = results(&output.stdout).into_iter().filter(|r| r.1.contains("kustomization"));
         let (severity, message) = of_file.next().expect("a result");
         assert_eq!(of_file.next(), None, "one result");
-        let word = "`items[5]` (up/v2/kustomization.yaml) has no `apiVersion` and takes no part in the merge";
+        let word = "`items[5]` (up/v2/kustomization.yaml): skipped, because it has no `apiVersion`";
         (severity, message.strip_prefix(word).unwrap_or_else(|| panic!("{message}")).to_owned(), output.stderr)
     };
     let quiet = |what: &str| ("info".to_owned(), what.to_owned(), Vec::new());
-    assert_eq!(told("namePrefix: own\n", "", ""), quiet(", and upstream did not change it"));
-    assert_eq!(told("namePrefix: new\n", "", "namePrefix: new\n"), quiet(", and dest's says the same"));
+    assert_eq!(told("namePrefix: own\n", "", ""), quiet(". Upstream did not change it"));
+    assert_eq!(told("namePrefix: new\n", "", "namePrefix: new\n"), quiet(". Updated and dest are equal there"));
     let (severity, what, stderr) = told("", "", "namePrefix: new\n");
     assert_eq!(severity, "warning");
-    assert_eq!(what, ": upstream changed `namePrefix` in it, and dest does not get that");
+    assert_eq!(what, ". Upstream changed `namePrefix` in it. Make this change by hand");
     assert_eq!(stderr.len(), 1);
     assert_eq!(stderr[0].matches("up/v2/kustomization.yaml").count(), 1, "{stderr:?}");
 }
@@ -718,19 +717,11 @@ fn a_file_that_is_no_resource_is_told_where_a_side_lacks_it() {
     let all = with_kustomizations("", "", "");
     let without = |folder: &str| all.replacen(&kustomization(folder, ""), "", 1);
     for (stdin, severity, what) in [
-        (without("up/v1/"), "info", "takes no part in the merge, and dest's says the same"),
-        (
-            without("up/v1/").replacen(&kustomization("", ""), "", 1),
-            "warning",
-            "takes no part in the merge: it is new upstream, and dest does not get it",
-        ),
-        (without("up/v2/"), "warning", "takes no part in the merge: upstream deleted it, and dest's stays"),
-        (
-            without("up/v2/").replacen(&kustomization("", ""), "", 1),
-            "info",
-            "takes no part in the merge, and neither updated nor dest has it",
-        ),
-        (without(""), "info", "takes no part in the merge, and upstream did not change it"),
+        (without("up/v1/"), "info", ". Updated and dest are equal there"),
+        (without("up/v1/").replacen(&kustomization("", ""), "", 1), "warning", ". It is new upstream. Add it by hand"),
+        (without("up/v2/"), "warning", ". Upstream deleted it, and dest keeps it. Delete it by hand"),
+        (without("up/v2/").replacen(&kustomization("", ""), "", 1), "info", ". Neither updated nor dest has it"),
+        (without(""), "info", ". Upstream did not change it"),
     ] {
         let output = passes(&resource_list(&stdin, BY_PATH));
         assert_eq!(items_of(&output.stdout), stdin.replacen("{x: 1}", "{x: 2}", 1));
@@ -745,7 +736,10 @@ fn a_file_that_is_no_resource_is_consumed_with_its_side() {
     let spec = "mode: ThreeWay\noriginal: [{path: up/v1, keep: false}]\nupdated: [{path: up/v2, keep: false}]\n";
     let output = passes(&resource_list(&stdin, spec)).stdout;
     assert_eq!(items_of(&output), format!("{}{}", at("a.yaml", &thing("a", "{x: 2}")), kustomization("", "")));
-    assert!(messages(&output).iter().any(|m| m.ends_with("; it is consumed with its side")), "{output}");
+    assert!(
+        messages(&output).iter().any(|m| m.ends_with(". It is removed with the other inputs of the merge")),
+        "{output}"
+    );
     // So it is with those that an annotation marks, and in the other modes.
     for mode in ["TwoWay", "Strategic"] {
         let mark = |item: &str| item.replace("internal", "config.kubernetes.io/merge-source: source\n      internal");
@@ -754,8 +748,7 @@ fn a_file_that_is_no_resource_is_consumed_with_its_side() {
         let output = passes(&resource_list(&stdin, &format!("mode: {mode}\n")));
         let want = format!("{}{}", at("a.yaml", &thing("a", "{x: 2}")), kustomization("", ""));
         assert_eq!(items_of(&output.stdout), want);
-        let word =
-            "(o/kustomization.yaml) has no `apiVersion` and takes no part in the merge; it is consumed with its side";
+        let word = "(o/kustomization.yaml): skipped, because it has no `apiVersion`. It is removed with the other inputs of the merge";
         assert!(output.stderr.iter().any(|line| line.contains(word)), "{:?}", output.stderr);
     }
 }
@@ -769,7 +762,7 @@ fn a_target_selects_resources_only() {
         let spec = format!("mode: {mode}\nsource: [{{target: {target}, resources: [{{spec: {{x: 2}}}}]}}]\n");
         let stdin = resource_list(&stdin, &spec);
         if target.contains("kind") {
-            assert!(fails(&stdin).contains("`spec.source[0].target` must select at least one item"));
+            assert!(fails(&stdin).contains("`spec.source[0].target`: no resource matches "));
         } else {
             assert_eq!(items_of(&passes(&stdin).stdout), items_of(&stdin).replace("x: 1", "x: 2"), "{target}");
         }
@@ -801,7 +794,7 @@ fn a_file_that_becomes_a_resource_upstream_is_an_error() {
         [("up/v2/", "`items[3]` (up/v1/kustomization.yaml)"), ("up/v1/", "`items[5]` (up/v2/kustomization.yaml)")]
     {
         let stderr = fails(&resource_list(&name(folder), BY_PATH));
-        assert!(stderr.starts_with(&format!("error: {unnamed} must have `apiVersion`, for ")), "{stderr}");
+        assert!(stderr.starts_with(&format!("error: {unnamed} must have `apiVersion`, because ")), "{stderr}");
     }
     passes(&resource_list(&name(""), BY_PATH));
 }
@@ -829,10 +822,10 @@ fn a_release_one_folder_deeper_than_dest_is_told() {
     };
     let deeper = |side: &str| {
         format!(
-            "warning: {side} is one folder deeper than dest: its Kptfile is in its folder \"web\", and dest's Kptfile is not, so that new files go to \"web/\": let the path of {side} end with \"/web\""
+            "warning: the path of {side} is one directory too high: its Kptfile is in \"web\", and dest's Kptfile is not. Let the path end with \"/web\", or new files are written to \"web/\""
         )
     };
-    let of = |v1, v2, more| told(&package(v1, v2, more), &["one folder deeper"]);
+    let of = |v1, v2, more| told(&package(v1, v2, more), &["one directory too high"]);
     assert_eq!(
         of("up/v1/web/Kptfile", "up/v2/web/Kptfile", &["up/v2/web/a.yaml"]),
         [deeper("original"), deeper("updated")]
@@ -845,7 +838,7 @@ fn a_release_one_folder_deeper_than_dest_is_told() {
 
 #[test]
 fn an_original_that_dest_did_not_come_from_is_told() {
-    const WORDS: [&str; 2] = ["original must be", "dest has the commit"];
+    const WORDS: [&str; 2] = ["original is the release", "dest already records"];
     let of = |dest: &str, v1: &str, v2: &str| {
         let files = [("Kptfile", kptfile(dest)), ("up/v1/Kptfile", kptfile(v1)), ("up/v2/Kptfile", kptfile(v2))];
         told(&files, &WORDS)
@@ -854,13 +847,13 @@ fn an_original_that_dest_did_not_come_from_is_told() {
     assert_eq!(
         of("k2", "k1", "k2"),
         [
-            "info: dest has the commit of updated already, \"k2\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
+            "info: dest already records the commit of updated, \"k2\" (`upstreamLock.git.commit`). Either this upgrade is done, or original and updated are swapped"
         ]
     );
     assert_eq!(
         of("k0", "k1", "k2"),
         [
-            "warning: original must be the release of commit \"k0\", which dest came from (`upstreamLock.git.commit`), not that of commit \"k1\""
+            "warning: original is the release of commit \"k1\", but dest records the commit \"k0\" (`upstreamLock.git.commit`). Use the release of that commit as original"
         ]
     );
     // Another package has other commits.

@@ -1,5 +1,5 @@
 //! Small packages in three versions, and the merged ones: `tests/upgrades/<name>/` holds original, updated, dest and merged, and in
-//! `conflicts` the places at which someone must decide. There dest wins. The plugin's tests read the same packages.
+//! `conflicts` the places that are unresolved. There dest wins. The plugin's tests read the same packages.
 
 mod support;
 

@@ -181,7 +181,7 @@ async function merge() {
       const { conflicts, open } = counts;
       const files = changes.length === 0 ? "Nothing changes." : changes.length === 1 ? "" : `${counted(changes.length, "file")} change.`;
       const conflict = conflicts === 0 ? "No conflicts." : `${open.toLocaleString("en")} of ${counted(conflicts, "conflict")} ${open === 1 ? "is" : "are"} open.`;
-      const failed = made.messages[0]?.severity === "error" ? "Nothing is merged: see the messages." : `Nothing is merged: a conflict must be decided first. ${conflict}`;
+      const failed = made.messages[0]?.severity === "error" ? "Nothing is merged: see the messages." : `Nothing is merged: a conflict is unresolved. ${conflict}`;
       summary(passed ? `${conflict} ${files}`.trim() : failed, passed ? (open > 0 ? "conflict" : "passed") : "failed");
       byId("time").textContent = `merged in ${took < 10 ? took.toFixed(1) : Math.round(took).toLocaleString("en")} ms`;
       display(made);
@@ -252,7 +252,7 @@ function decide(conflict, take) {
       }
       later(0);
     } catch (error) {
-      tell(`This cannot be decided by a rule: ${shownLine(String(/** @type {Error} */ (error).message))}`);
+      tell(`A rule cannot resolve this conflict: ${shownLine(String(/** @type {Error} */ (error).message))}`);
     }
   });
 }

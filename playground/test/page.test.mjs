@@ -145,7 +145,7 @@ test("what a wider rule decides is undecided in the functionConfig, and `Fail` s
   await page.getByText("Change it there.").waitFor();
   assert.equal(await page.locator("#cards > article.decided").count(), 1);
   await paste(page, "functionConfig", "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {onConflict: Fail}\n");
-  await merged(page, /^Nothing is merged: a conflict must be decided first. 2 of 2/);
+  await merged(page, /^Nothing is merged: a conflict is unresolved. 2 of 2/);
   for (let n = 0; n < 2; n += 1) {
     await page.getByRole("button", { name: "Keep dest (ours)" }).nth(n).click();
     await page.waitForFunction((count) => document.querySelectorAll("#cards > article.decided").length === count, n + 1);
@@ -173,14 +173,14 @@ test("cards show what a side deleted, long values as changes, and no value of a 
     // As YAML: the head of the block and four lines come before it.
     "… 5 lines\n", "    four\n", "    five\n", "-   six\n", "+   seven\n",
   ]);
-  assert.match((await card("ConfigMap gone").textContent()) ?? "", /dest deleted the resource and updated changed it \(data\.a\)/);
+  assert.match((await card("ConfigMap gone").textContent()) ?? "", /dest does not have the resource, and updated changed it \(data\.a\)/);
   assert.equal(await card("ConfigMap gone").locator(".side", { hasText: "dest" }).locator(".none").textContent(), "(none)");
   assert.doesNotMatch((await card("Secret s").textContent()) ?? "", /pass-/);
   // It stays deleted, and a rule says so.
   assert.deepEqual(await card("ConfigMap gone").getByRole("button").allTextContents(), ["Keep dest (ours)"]);
   await card("ConfigMap gone").getByRole("button", { name: "Keep dest (ours)" }).click();
   await merged(page, /^2 of 3/);
-  assert.match((await card("ConfigMap gone").textContent()) ?? "", /it stays deleted/);
+  assert.match((await card("ConfigMap gone").textContent()) ?? "", /did not add it/);
   await card("ConfigMap script").getByRole("button", { name: "Take updated (theirs)" }).click();
   await merged(page, /^1 of 3/);
   assert.match(await textOf(page, "Result"), /seven/);

@@ -326,7 +326,7 @@ fn by_field<'a>(
     let Some(told) = merge.told(name) else {
         let end = by_line(versions)?;
         let Some(fault) = merge.fault().filter(|_| end == End::Differs) else { return Ok(end) };
-        tell_open(versions, Word::Conflict, &format!("{name}: {fault}; someone must decide"));
+        tell_open(versions, Word::Conflict, &format!("{name}: {fault}; unresolved"));
         return Ok(End::Differs);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
@@ -354,7 +354,9 @@ fn by_field<'a>(
         tell_open(
             versions,
             Word::Error,
-            &format!("{name}: the merged text must have each resource once: someone must decide"),
+            &format!(
+                "{name}: not merged by field, because the result would not have each resource exactly once; unresolved. Check the file"
+            ),
         );
         return Ok(End::Differs);
     }
@@ -383,7 +385,7 @@ fn tell(versions: &Versions, word: Word, text: &str) {
     }
 }
 
-/// Tells the user what someone must decide.
+/// Tells the user what is unresolved.
 fn tell_open(versions: &Versions, word: Word, text: &str) {
     if versions.purpose == Purpose::Merge {
         screen::tell(word, text);
@@ -514,21 +516,24 @@ fn by_line(versions: &Versions) -> Result<End> {
     let (word, what) = match merged.status.code() {
         Some(0) if breaks(versions, &merged.stdout)? => (
             Word::Conflict,
-            "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers",
+            "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file",
         ),
         Some(0) => return write(versions, &merged.stdout).map(|()| End::Done),
         // The number of conflicts. git counts no further than this.
         Some(1..=127) => {
             write(versions, &merged.stdout)?;
-            (Word::Conflict, "git has merged its lines, and left conflicts between markers")
+            (Word::Conflict, "git merged its lines and left conflict markers; unresolved")
         }
         // git writes no markers into a file that is not text. As original, it takes what the ancestors come from.
         _ if versions.purpose == Purpose::Ancestors => {
             return write(versions, &read(&versions.original)?).map(|()| End::Done);
         }
-        _ => (Word::Error, "git cannot merge its lines, and leaves our version without markers"),
+        _ => (
+            Word::Error,
+            "git cannot merge its lines and keeps our version without conflict markers; unresolved. Choose a version with `git checkout --ours FILE` or `git checkout --theirs FILE`",
+        ),
     };
-    tell_open(versions, word, &format!("{}: {what}: someone must decide", name(versions)));
+    tell_open(versions, word, &format!("{}: {what}", name(versions)));
     Ok(End::Differs)
 }
 

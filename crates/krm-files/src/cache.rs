@@ -47,7 +47,7 @@ pub fn folder(folder: PathBuf) -> Result<PathBuf> {
             _ => continue,
         };
         bail!(
-            "{}: the cache must be your own, for git obeys what stands there, but {why}: remove it, or set `XDG_CACHE_HOME` to another folder",
+            "{}: the cache directory must be your own, because git obeys the files in it, but {why}. Remove it, or set `XDG_CACHE_HOME` to another directory",
             shown(&folder)
         );
     }

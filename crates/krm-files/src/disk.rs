@@ -390,7 +390,7 @@ fn check_name(root: &FolderRoot, file: &Path) -> Result<()> {
     let is_own = |part: Component<'_>| part.as_os_str().to_str().is_some_and(file_path::is_of_a_run);
     if inside.components().any(is_own) {
         bail!(
-            "its path must {}; give it another name where it comes from, or leave it out there by `.krmignore`",
+            "its path must {}. Give the file another name on its side, or exclude it there with `.krmignore`",
             file_path::PathFault::Temporary
         );
     }

@@ -91,7 +91,7 @@ fn versions(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
     if dest.is_folder() {
         let Some(side) = sides().find(|side| is_plain(side)) else { return Ok(()) };
         let must = "`--dest` must be the file that it is a version of";
-        bail!("{}: {must}, and not the folder {}, for it holds no resources", side.name, dest.name);
+        bail!("{}: {must}, and not the directory {}, because it holds no resources", side.name, dest.name);
     }
     // A file with resources is no version of one without any, and the merge of resources says what it lacks.
     if !is_plain(dest) || sides().any(|side| !side.is_folder() && !is_plain(side)) {

@@ -17,7 +17,7 @@ use krm_files::regular;
 use krm_files::walk::{Tree, shown};
 
 /// The error for a user who names stdin twice.
-pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";
+pub const STDIN_ONCE: &str = "only one side must be `-`, because stdin can be read only once";
 
 /// Reads a side: `-` is stdin, anything else a file, a folder, or the address of a release in git. `of` is the flag or the argument that
 /// names it, and `before` is what was read before.

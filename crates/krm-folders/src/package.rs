@@ -256,7 +256,7 @@ fn check_kptfiles(side: &Side) -> Result<()> {
         let is_meant = resource.node().get("kind").is_some_and(|kind| kind.is_called(KPTFILE));
         if (is_meant || file_path::is_kptfile(name_at(path))) && !file_path::is_kptfile(name_at(&held.path)) {
             bail!(
-                "{}:{}: a release must not write a Kptfile from elsewhere, for it holds the record of a package: make it a file of this name, or remove it",
+                "{}:{}: a release must not write a Kptfile from elsewhere, because it holds the record of a package. Make it a file of this name, or remove it",
                 held.name,
                 resource.node().position()
             );

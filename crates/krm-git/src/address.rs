@@ -14,10 +14,10 @@ use anyhow::{Result, bail};
 use krm_files::credentials;
 
 /// The form of an address, for messages.
-pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository that you stand in";
+pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository of the current directory";
 
 /// The error for an address with a password or token.
-const NO_SECRET: &str = "the address of a repository must hold no password, token or query, for it is written into the package: let a credential helper of git give the password, and write `@` before the release";
+const NO_SECRET: &str = "the address of a repository must not hold a password, token or query, because the address is written into the package. Let a credential helper of git supply the password, and write `@` before the release";
 
 /// A folder, or a file, of a repository in one of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -261,7 +261,7 @@ impl Store {
         };
         if self.remote.is_some() && !is_below()? {
             self.fetch_history(commit, other, "--filter=tree:0").with_context(|| {
-                format!("`--to` must name the release, for nobody knows whether {commit} is newer than {other}")
+                format!("`--to` must name the release, because git cannot tell whether {commit} is newer than {other}")
             })?;
         }
         is_below()

@@ -246,7 +246,7 @@ impl Event {
     /// An alias and its anchor are in two items.
     pub fn apart(item: &Resource<'_>, alias: NodeRef<'_>) -> Box<Self> {
         let message = format!(
-            "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
+            "the alias `{}` must be in the same item as its anchor, because the merge changes one of them",
             alias.text()
         );
         Box::new(Self::unreadable(&item.origin.text(), &alias.error(message)).about(item))
@@ -302,7 +302,7 @@ impl Event {
         })
     }
 
-    /// Makes a conflict open again: it has no winner, and someone must decide.
+    /// Makes a conflict open again: it has no winner, and is unresolved.
     pub fn leave_open(&mut self) {
         self.severity = Severity::Error;
         if let Some(clash) = self.clash_mut() {

@@ -83,7 +83,7 @@ pub fn drop_idle(results: &mut Vec<Event>, decided: &[Name]) {
     results.retain(|result| result.idle().is_none_or(|rule| !decided.contains(rule)));
 }
 
-/// The results of a run as they are told: worst first, and what someone must decide, then by file, resource and place, so that kpt shows the
+/// The results of a run as they are told: worst first, and what is unresolved, then by file, resource and place, so that kpt shows the
 /// important ones. A run that fails did nothing, so nothing is told as done.
 pub fn finish(results: &mut Vec<Event>) {
     if has_failed(results) {

@@ -465,7 +465,7 @@ fn check_targeted(sources: &[Resource<'_>], aim: &Aim) -> Result<(), Box<Event>>
 fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Event> {
     let or = match mode {
         Mode::ThreeWay if resource.is_named_by_server() => {
-            ", for `metadata.generateName` does not say which resource it is on another side: give it a name"
+            ", because `metadata.generateName` does not tell which resource it is on another side. Give it a name"
         }
         Mode::ThreeWay => "",
         Mode::TwoWay | Mode::Strategic => ", or a `target` that says which items it is for",

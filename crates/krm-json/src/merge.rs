@@ -135,7 +135,7 @@ pub struct ToldConflict {
     pub what: String,
     /// Who won, or that nobody did.
     pub outcome: String,
-    /// Whether someone must decide it.
+    /// Whether it is unresolved.
     pub open: bool,
     /// Who won, if it is one side as it is: `dest` or `updated`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -43,7 +43,7 @@ use crate::retold::retold;
 use crate::secret;
 
 /// The error for `--adopt` with a kustomization.
-pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
+pub const NO_FILES: &str = "`--adopt` must be given with `-f`, because the output of a kustomization has no files. Adopt into its bases and patches by hand";
 
 /// Two states of a resource, in the form of its file: as it was applied, and as it is in the cluster.
 struct AppliedAndLive<'l> {
@@ -123,7 +123,7 @@ fn told_apart(local: &Local) -> Option<Event> {
 fn restarted(local: &Local) -> Option<Event> {
     let at = |object: &Value| object["spec"]["template"]["metadata"]["annotations"].get(RESTARTED).cloned();
     let when = local.live.as_ref().and_then(at).filter(|_| at(&local.written).is_none())?;
-    let why = format!("`kubectl rollout restart` at {when} is left out, for it is an event and no state");
+    let why = format!("`kubectl rollout restart` at {when} is not adopted, because it is an event and not a state");
     Some(Event::new(Severity::Info, format!("{}: {why}", local.address)))
 }
 

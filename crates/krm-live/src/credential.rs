@@ -91,7 +91,9 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Resu
         bail!("{what} must end within {} seconds (`--timeout`)", timeout.as_secs());
     };
     if !status.success() {
-        bail!("{what} failed with {status}; its words are not shown, for they may hold a secret: run it to see them");
+        bail!(
+            "{what} failed with {status}; its output is not shown, because it may hold a secret. Run it to see the output"
+        );
     }
     let credential: Value = yaml_serde::from_slice(&stdout).unwrap_or_default();
     let text = |field: &str| credential["status"][field].as_str();

@@ -306,11 +306,14 @@ fn is_broken(error: &Error) -> bool {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hint = match self.code {
-            401 => "the cluster does not know who is asking: ",
-            403 => "the cluster does not allow it: ",
+            401 => "not logged in to the cluster: ",
+            403 => "not allowed in the cluster: ",
             _ => "the cluster answered: ",
         };
         write!(f, "{hint}{} {}", self.code, reason(&self.message))?;
+        if self.code == 401 {
+            f.write_str(". Check your credentials: `kubectl auth whoami`")?;
+        }
         if let Some(wait) = self.wait {
             let times = if self.tries == 1 { "once".to_owned() } else { format!("{} times", self.tries) };
             write!(f, " (it was asked {times}, and asks to wait {} seconds before the next time)", wait.as_secs())?;
@@ -427,7 +430,7 @@ pub fn without_words(error: Error) -> Error {
         Ok(refused) if matches!(refused.code, 400 | 422 | 500) => {
             let fields: Vec<&str> = refused.causes.iter().map(|cause| &*cause.field).collect();
             let fields = if fields.is_empty() { String::new() } else { format!("{}: ", fields.join(", ")) };
-            let message = format!("{fields}its words are not shown, for they may hold values of the Secret");
+            let message = format!("{fields}its message is not shown, because it may hold values of the Secret");
             Refused { message, ..refused }.into()
         }
         Ok(refused) => refused.into(),
@@ -460,7 +463,7 @@ pub struct OtherAnswer;
 
 impl fmt::Display for OtherAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the cluster must answer with the object that was sent, but it answers with something else: look at the object")
+        f.write_str("the cluster must answer with the object that was sent, but it answered with something else. Check the object")
     }
 }
 

@@ -212,7 +212,11 @@ fn reaches(live: &Value, field: &str, wanted: i64) -> Result<(), Lack> {
 
 fn has_no_more(live: &Value, field: &str, wanted: i64) -> Result<(), Lack> {
     let count = counted(live, field);
-    if count > wanted { going(format!("{field}: {count}, and only {wanted} shall stay")) } else { Ok(()) }
+    if count > wanted {
+        going(format!("{field}: {count}, waiting for {} old to terminate", count - wanted))
+    } else {
+        Ok(())
+    }
 }
 
 fn always(_: &Value) -> Result<(), Lack> {

@@ -11,16 +11,16 @@ pub fn of_unknown_origin(local: &Local) -> Event {
     let note = local.live.as_ref().and_then(object::last_applied);
     let version = note.and_then(|json| Object::parse(json).ok()).map(|note| note.api_version().to_owned());
     let why = match (note, version) {
-        (None, _) => "it was not applied by `kubectl apply`, so".to_owned(),
+        (None, _) => "it has no last-applied-configuration annotation, so".to_owned(),
         (Some(_), Some(version)) if !version.is_empty() && version != local.address.api_version() => {
             format!(
-                "what was applied to it is noted as `{}`, whose fields may have other names, so",
+                "its last-applied-configuration annotation is of `{}`, whose fields may have other names, so",
                 shown::name(&version)
             )
         }
-        (Some(_), _) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
+        (Some(_), _) => format!("its annotation `{}` does not hold a resource, so", object::LAST_APPLIED),
     };
-    let message = format!("{}: {why} nobody can tell what changed in it since", local.address);
+    let message = format!("{}: {why} krm-merge cannot detect changes made in the cluster", local.address);
     Event::new(Severity::Warning, message)
 }
 

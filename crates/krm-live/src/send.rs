@@ -165,7 +165,7 @@ impl Sending<'_> {
         let info = |(local, _): &(&Local, Send)| {
             let needs = self.needs(local)?;
             let what = if self.is_created(needs) { "is new, too" } else { "changes, too" };
-            let why = format!("no dry run can check it, for {needs} {what}");
+            let why = format!("no dry run can check it, because {needs} {what}");
             Some(Event::new(Severity::Info, format!("{}: {why}", local.address)))
         };
         self.all.iter().filter_map(info).collect()

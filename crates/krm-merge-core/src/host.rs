@@ -80,5 +80,5 @@ pub fn check_kept(trail: &Trail<'_>, value: NodeRef<'_>, dest: Option<View<'_, '
 
 /// The error for a value that would remove `metadata`, or annotations of the host in it.
 pub fn must_stay(trail: &Trail<'_>, value: NodeRef<'_>) -> Error {
-    value.error(format!("`{trail}` must stay a map, for it says what the resource is and where it lies"))
+    value.error(format!("`{trail}` must stay a map, because it tells what the resource is and in which file"))
 }

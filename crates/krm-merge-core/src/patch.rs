@@ -282,7 +282,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             if self.reading == Reading::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
-                self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
+                self.ignore("this is not a directive, so it is merged as a field", there.and_then(View::like), value);
             }
             // Only maps and lists have a type that says how they merge.
             let below = match value.is_container() {
@@ -314,7 +314,7 @@ impl<'a> Lowering<'a> {
                 let wants = self.arranged(found.filter(|list| list.is_list()), on_list, cursor.field(name))?;
                 children.push(Child { id, node: None, change: Change::patch(wants, None) });
             } else if let Some(said) = said.filter(|_| self.absent == 0 && cursor.lacks_list(name)) {
-                self.ignore("a directive speaks of this list, but its type has no such field", None, said);
+                self.ignore("a directive names this list, but the type has no such field", None, said);
             }
             self.trail.pop();
         }
@@ -330,7 +330,10 @@ impl<'a> Lowering<'a> {
         }
         let reading = self.reading;
         for (key, value) in map.fields().filter(|(key, _)| reading.is_directive(key.string())) {
-            let reason = format!("{} had nothing to act on in dest, and is left out", said(key, value));
+            let reason = format!(
+                "{} has no effect and is not written, because this part of the patch is new to dest",
+                said(key, value)
+            );
             self.ignore(&reason, None, value);
         }
     }
@@ -509,7 +512,7 @@ impl<'a> Lowering<'a> {
                 Fit::Only(key) => key,
                 Fit::Several(open) if self.reading == Reading::Strategic => {
                     return Err(element.error(format!(
-                        "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
+                        "an element of `{}` must have its merge key `{open}`, because several of dest have the others",
                         self.trail
                     )));
                 }
@@ -737,7 +740,7 @@ impl<'a> Lowering<'a> {
             }
             found = said;
             if element.fields().nth(1).is_some() {
-                let reason = "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing";
+                let reason = "an element with `$patch: replace` replaces the whole list with the other elements, so its other fields have no effect";
                 self.ignore(reason, None, element);
             }
         }
@@ -749,7 +752,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn must_be_list(&self) -> String {
-        format!("`{}` must be a list, for a directive speaks of it as one", self.trail)
+        format!("`{}` must be a list, because a directive names it as a list", self.trail)
     }
 }
 

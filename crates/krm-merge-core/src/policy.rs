@@ -166,7 +166,7 @@ pub enum Settled {
     OverlapOfUpdated,
     /// Dest's value was kept where both sides changed it; changes of only one side were made.
     OverlapOfDest,
-    /// A person must decide.
+    /// It is unresolved.
     Open,
 }
 

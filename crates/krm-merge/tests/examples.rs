@@ -140,7 +140,7 @@ fn a_linter_says_what_a_patch_does_not_do() {
     );
     assert!(run("linter", &folder, &["right", "base"]).status.success());
     let ran = run("linter", &folder, &["misspelled", "base"]);
-    let want = "error: a patch must hit an item, and no item is `v1 Pod b`; the only Pod is `v1 Pod a`\n";
+    let want = "error: no resource matches the patch for `v1 Pod b`. Did you mean `v1 Pod a`, the only Pod?\n";
     assert_eq!((ran.status.success(), text(&ran.stdout)), (false, want));
     assert_eq!(text(&run("linter", &folder, &["base", "base"]).stdout), "the patch changes nothing\n");
 }

@@ -424,7 +424,7 @@ fn notes_tell_of_comments_that_go_and_of_what_both_sides_changed() {
     let merge = Merge::three_way(&original, &updated, &dest);
     let merged = merge.run().expect("merged");
     let told: Vec<String> = events(&merged).iter().map(words::line).collect();
-    let want = "warning: ConfigMap a: the merge removes a comment that only dest has at `data.x`: \"# mine\"";
+    let want = "warning: ConfigMap a: a comment that only dest has at `data.x` is lost, because the merge removes or replaces the text there: \"# mine\". Copy it if you still need it";
     assert!(told.iter().any(|line| line == want), "{told:?}");
 }
 
@@ -436,7 +436,7 @@ fn what_cannot_be_merged_is_an_error_with_its_place() {
     assert_eq!(Package::of_files(twice).err(), Some(Error::Twice("a".to_owned())));
     let (dest, other) = (package([("a.yaml", map("a", "x: 1"))]), text(map("b", "x: 1")));
     let error = Merge::strategic(&other, &dest).run().err().map(|error| error.to_string());
-    let want = "ConfigMap b: a patch must hit an item, and no item is `v1 ConfigMap b`; the only ConfigMap is `v1 ConfigMap a`";
+    let want = "ConfigMap b: no resource matches the patch for `v1 ConfigMap b`. Did you mean `v1 ConfigMap a`, the only ConfigMap?";
     assert_eq!(error.as_deref(), Some(want));
     // A resource without a path gets one of its own.
     let merged = Merge::two_way(&other, &dest).run().expect("merged").files(Pick::Updated).expect("small");

@@ -31,8 +31,8 @@ impl fmt::Display for PathFault {
         f.write_str(match self {
             Self::Outside => "lie within the package: relative to it, and without `..`",
             Self::NoName => "be names with one `/` between them and no `\\`, as `web/deployment.yaml`",
-            Self::Git => "not lead into `.git`, however that is spelled, for git runs what stands there",
-            Self::Rules => "not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, for these hold the rules of the package",
+            Self::Git => "not lead into `.git`, however that is spelled, because git runs files there",
+            Self::Rules => "not be `.krmignore` or `.krm-merge.yaml`, however that is spelled, because these files hold the rules of the package",
             Self::Temporary => "not be the name of a temporary file of krm-merge, which removes it",
         })
     }

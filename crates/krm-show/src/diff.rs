@@ -482,10 +482,10 @@ diff --git a/c.yaml b/c.yaml
         let (place, settled) = (ClashPlace::WholeFile, Settled::StaysDeleted);
         let clash = Clash { place, settled, ..Clash::open(dispute) };
         let result = Event::conflict(Severity::Warning, clash);
-        let what = "dest deleted the file (it holds no resources) and updated changed it";
-        assert_eq!(krm_words::message(&result), format!("{what}; it stays deleted"));
+        let what = "dest does not have the file (it holds no resources), and updated changed it";
+        assert_eq!(krm_words::message(&result), format!("{what}; did not add it"));
         let want = format!(
-            "conflict: : the whole file\n  {what}\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n"
+            "conflict: : the whole file\n  {what}\n  outcome:  did not add it\ntotal: 1 conflict in 0 files, 0 files changed\n"
         );
         let (changes, made, rules, secrets) = (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
         let (limit, settled) = (Limit::default(), Conflicts::Settled);

@@ -32,7 +32,7 @@ const LARGEST_LIST: usize = 1 << 20;
 
 /// The groups of cards, in their order, each with its identifier and its heading.
 const GROUPS: [(Rank, &str, &str); 5] = [
-    (Rank::Open, "open", "Someone must decide"),
+    (Rank::Open, "open", "Unresolved"),
     (Rank::Conflict, "conflicts", "Conflicts with a winner"),
     (Rank::Warning, "warnings", "Warnings"),
     (Rank::Change, "changes", "Changes without conflicts"),
@@ -116,16 +116,18 @@ fn next(page: &mut Markup, merge: &Merge) {
     let resolve = format!("{} resolve", called());
     let [before, command, after] = match () {
         () if merge.conflicts == Conflicts::Marked && conflicts().next().is_some() => {
-            ["", &resolve, " asks about each conflict, which stands between markers in its file."]
+            ["", &resolve, " asks about each conflict, which has conflict markers in its file."]
         }
         () if conflicts().any(|conflict| conflict.severity == Severity::Error) => [
-            "decide each conflict. With --on-conflict mark they are written between markers, and ",
+            "resolve each conflict. With --on-conflict mark, the merge writes conflict markers, and ",
             &resolve,
-            " asks about each.",
+            " asks about each conflict.",
         ],
-        () if conflicts().next().is_some() => {
-            ["look at each conflict, for one side won it. A rule in ", ".krm-merge.yaml", " lets the other one win."]
-        }
+        () if conflicts().next().is_some() => [
+            "check each conflict, because only one side was taken. A rule in ",
+            ".krm-merge.yaml",
+            " takes the other side.",
+        ],
         () => return,
     };
     page.raw("<p><strong>Next:</strong> ").text(before).code(command).text(after).raw("</p>\n");
@@ -164,7 +166,7 @@ fn filters(page: &mut Markup) {
         "<form id=\"filters\" role=\"search\" aria-label=\"Filters\" hidden>
 <label>Show <select id=\"has\">
 <option value=\"\">everything</option>
-<option value=\"open\">what someone must decide</option>
+<option value=\"open\">what is unresolved</option>
 <option value=\"conflict\">conflicts</option>
 <option value=\"warning\">warnings and errors</option>
 <option value=\"changed\">what changes</option>

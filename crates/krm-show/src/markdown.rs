@@ -32,16 +32,16 @@ pub fn markdown(dest: &Side, results: &[Event]) -> String {
     out
 }
 
-/// The number of conflicts, and whether someone must decide them.
+/// The number of conflicts, and whether they are unresolved.
 pub fn headline(results: &[Event]) -> String {
     let conflicts = || results.iter().filter(|r| r.is_conflict());
     let open = conflicts().filter(|r| r.is_open()).count();
     match (conflicts().count(), open) {
         (0, _) => "no conflicts".to_owned(),
         (1, 0) => "1 conflict".to_owned(),
-        (1, _) => "1 conflict, which someone must decide".to_owned(),
+        (1, _) => "1 unresolved conflict".to_owned(),
         (all, 0) => format!("{all} conflicts"),
-        (all, _) => format!("{all} conflicts, which someone must decide"),
+        (all, _) => format!("{all} conflicts, {open} unresolved"),
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let result = Event { file, ..Event::conflict(Severity::Warning, clash) };
         let dest =
             Side { root: krm_folders::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
-        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>both sides added elements to `&lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)` at one place</pre>\n\n</details>\n";
+        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>both sides added elements to `&lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)` at the same position</pre>\n\n</details>\n";
         assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s<", "'s<"));
         assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");
     }

@@ -126,8 +126,8 @@ fn a_conflict_that_waits_for_someone_is_an_error_of_code_scanning() {
 fn the_formats_agree_on_what_is_open() {
     let (_folder, dest) = package();
     let all = || vec![conflict(Settled::Open, "ConfigMap"), conflict(Settled::Dest, "ConfigMap")];
-    assert_eq!(headline(&all()), "2 conflicts, which someone must decide");
-    assert_eq!(headline(&all()[..1]), "1 conflict, which someone must decide");
+    assert_eq!(headline(&all()), "2 conflicts, 1 unresolved");
+    assert_eq!(headline(&all()[..1]), "1 unresolved conflict");
     assert_eq!(headline(&all()[1..]), "1 conflict");
     assert_eq!(headline(&[conflict(Settled::Dest, "A"), conflict(Settled::Updated, "A")]), "2 conflicts");
     assert_eq!(headline(&[Event::new(Severity::Error, "bad")]), "no conflicts");

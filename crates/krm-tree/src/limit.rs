@@ -112,20 +112,20 @@ impl fmt::Display for Exceeded {
         let (what, hint) = match self.kind {
             Kind::Text => (
                 "the new text of resources",
-                "a value that an alias stands for counts wherever it is written out, and so do the blanks that indent a line",
+                "the value of an alias counts each time that it is written out, and so do the spaces that indent a line",
             ),
             Kind::Results => (
                 "the results",
                 "each result has the path and the values of its field, so long keys and values count once for each conflict",
             ),
             Kind::FunctionConfig => {
-                ("the functionConfig", "a value that an alias stands for counts wherever the alias stands")
+                ("the functionConfig", "the value of an alias counts each time that the alias is used")
             }
         };
         let limit = shown(self.limit.bytes());
         let why = match asked {
             Some(_) => format!("the {limit} of `{field}`"),
-            None if self.limit.bytes() == FLOOR => format!("{limit}, for the input is small"),
+            None if self.limit.bytes() == FLOOR => format!("{limit}, because the input is small"),
             None => format!("{}, which is {MULTIPLE} times the input", shown(self.limit.bytes() >> 20 << 20)),
         };
         let next = shown((self.limit.bytes().saturating_mul(4) >> 20).max(1) << 20);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn the_message_says_which_limit_and_how_to_raise_it() {
         for (limit, want) in [
-            (limit(0, ""), ["than 32Mi, for the input is small: ", "set `spec.maxOutput` to more, as `128Mi`"]),
+            (limit(0, ""), ["than 32Mi, because the input is small: ", "set `spec.maxOutput` to more, as `128Mi`"]),
             (limit(2 << 20, ""), ["than 40Mi, which is 20 times the input: ", "as `160Mi`"]),
             (limit(0, "1000"), ["than the 1000 of `spec.maxOutput`: ", "as `1Mi`"]),
             (limit(0, "1Gi"), ["than the 1Gi of `spec.maxOutput`: ", "as `4Gi`"]),

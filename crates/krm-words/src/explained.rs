@@ -60,7 +60,7 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     let groups: BTreeSet<&str> = found.iter().map(|(api_version, _)| group_of(api_version)).collect();
     if groups.len() > 1 {
         let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
-        bail!("\"{asked}\" must name one type, and there are {}", all.join(", "));
+        bail!("\"{asked}\" must name one type, not several: write {}", all.join(" or "));
     }
     let newest = found.into_iter().max_by(|(a, _), (b, _)| {
         let version = |api_version: &str| api_version.rsplit('/').next().unwrap_or_default().to_owned();
@@ -71,7 +71,7 @@ pub fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
         .map(|(version, group)| (format!("{group}/{version}").trim_start_matches('/').to_owned(), name.to_owned()));
     newest.or(asked_for).with_context(|| {
         format!(
-            "\"{asked}\" must be a type that is known: built in, public, or of a definition or resource in `--filename`; with `--live`, say KIND.VERSION.GROUP"
+            "no type \"{asked}\" is known. A type is built in, public, or of a CustomResourceDefinition or resource in `--filename`. With `--live`, write KIND.VERSION.GROUP"
         )
     })
 }

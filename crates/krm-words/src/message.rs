@@ -40,7 +40,7 @@ pub fn line(event: &Event) -> String {
 fn word(event: &Event) -> Word {
     match event.severity {
         Severity::Error => Word::Error,
-        // All else is merged, and the conflict waits for someone in its file. That is no fault.
+        // All else is merged, and the conflict is unresolved in its file. That is no fault.
         Severity::Warning if event.is_open() => Word::Conflict,
         Severity::Warning => Word::Warning,
         Severity::Info => Word::Info,
@@ -81,7 +81,7 @@ fn said_with(event: &Event, place: &str, message: &str) -> String {
 pub enum Word {
     /// A part of the work is not done.
     Error,
-    /// Someone must decide.
+    /// It is unresolved.
     Conflict,
     /// Someone should look.
     Warning,

@@ -44,44 +44,51 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
         What::OtherKind { place, kinds, side } => {
             let [here, there] = kinds.map(|kind| kind.map_or("nothing", kind_of));
             let side = side.name();
-            format!("`{place}` is {here} in dest and {there} in {side}; took {side}'s")
+            format!("`{place}` is {here} in dest, but {there} in {side}; took {side}'s")
         }
         What::Shortened { place, lost, by, rule, inside } => {
-            let what = format!(
-                "`{place}` is replaced whole, for nothing says how it merges, and dest loses {}",
-                counted(*lost, "element")
-            );
-            what + &how_to_merge(by.as_ref(), rule.as_deref(), *inside)
+            let as_helm = if *inside == Inside::File { ", as with helm" } else { "" };
+            let lost = counted(*lost, "element");
+            let how = how_to_merge(by.as_ref(), rule.as_deref(), *inside);
+            format!(
+                "`{place}` is replaced as a whole{as_helm}, and dest loses {lost}, because krm-merge does not know its merge key. {how}"
+            )
         }
         What::Commented { place, did, shown, stays } => {
             let told = changed_by(names, &format!("the comment{}", at_place(place)), *did);
             format!("{told}{}; {}", with_values(names, shown), in_words(*stays))
         }
         What::CommentsLost { of, count, place, shown } => {
-            let (what, place) = (comments(*count), at_place(place));
+            let place = at_place(place);
             let shown = shown.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            let (what, are, them) = match count {
+                1 => ("a comment".to_owned(), "is", "it"),
+                _ => (format!("{count} comments"), "are", "them"),
+            };
             match of {
                 Side::Updated => format!(
-                    "the merge does not take {what} that upstream added{place}, because dest has no place for it{shown}"
+                    "{what} that upstream added{place} {are} not taken, because dest does not have the field or changed its line{shown}"
                 ),
-                Side::Dest | Side::Original => format!("the merge removes {what} that only dest has{place}{shown}"),
+                Side::Dest | Side::Original => format!(
+                    "{what} that only dest has{place} {are} lost, because the merge removes or replaces the text there{shown}. Copy {them} if you still need {them}"
+                ),
             }
         }
         What::Refused { place, values, by } => refused(place, values, *by),
         What::Broken { place, to, cause } => broken(place, to, cause),
         What::Moved { from, to } => format!("moved from \"{from}\" to \"{to}\", as upstream moved it"),
         What::NotMoved { to } => {
-            format!("upstream moved it to \"{to}\", in another package: move it by hand, because it stays where it is")
+            format!("not moved, because upstream moved it to \"{to}\", which is in another package. Move it by hand")
         }
         What::Followed { here, there } => followed(here, there, names.updated),
-        What::AddedAs(new) => format!("added as `{new}`, for dest renamed all resources of the package in this way"),
+        What::AddedAs(new) => format!("added as `{new}`, because all resources of the package have names like this in dest"),
         What::AddedUnclear(unclear) => unclear_name(unclear),
         What::DeletedAs(original) => {
-            format!("deleted, for upstream deleted {}, which has this name in dest", ticked(original))
+            format!("deleted, because upstream deleted {}, which has this name in dest", ticked(original))
         }
         What::MayHaveMoved { came, left, fate } => may_have_moved([came, left], *fate),
         What::LeftBehind { original } => format!(
-            "upstream deleted {}, and this resource has most of its text: delete it if it is the same one under another name",
+            "upstream deleted {0}, and this resource has most of its text. If it is {0} under another name, delete it",
             ticked(original)
         ),
         What::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => {
@@ -92,111 +99,116 @@ pub fn message(what: &What, names: Sides<&str>) -> String {
             "files without resources: {changed} changed, {added} added, {deleted} deleted; {}",
             counted(*conflicts, "conflict")
         ),
-        What::Added { source, alike } => format!("added, for no item is {}{}", ticked(source), hint(alike.as_ref())),
+        What::Added { source, alike } => {
+            let hint = hint(alike.as_ref()).unwrap_or_default();
+            format!("added as a new resource, because the package has no {}{hint}", ticked(source))
+        }
         What::NoPartner { source, alike } => {
-            format!("a patch must hit an item, and no item is {}{}", ticked(source), hint(alike.as_ref()))
+            let check = ". Check its apiVersion, kind, name and namespace, or select resources with a `target`";
+            let hint = hint(alike.as_ref()).unwrap_or_else(|| check.to_owned());
+            format!("no resource matches the patch for {}{hint}", ticked(source))
         }
         What::SourceIsItem { source, field } => format!(
-            "`{field}` must name the source of a merge into other items, but this item is all that is {}: name another file, or give the source as `yaml`",
+            "`{field}` names this resource as the source, but the package has no other {} to merge it into. Name another file, or write the source as `yaml`",
             ticked(source)
         ),
         What::NoneSelected { aim, items: 0, .. } => {
-            format!("{aim} must select at least one item, and no resource is there")
+            format!("{aim} must select at least one resource, but there are no resources")
         }
         What::NoneSelected { aim, targets, exclude, passed_over: 0, .. } => {
-            let but = if *exclude == 0 { "" } else { " and is not excluded" };
+            let but = if *exclude == 0 { "" } else { " without being excluded" };
             format!(
-                "{aim} must select at least one item, and none fits {}{but} (regular expressions for the whole value)",
+                "{aim}: no resource matches {}{but}. A pattern must match the whole value: for a part of it, write `.*web.*`",
                 targets.join(", or ")
             )
         }
         What::NoneSelected { aim, passed_over, .. } => {
-            format!("{aim} must select at least one item, and it fits only {}", configuring(*passed_over))
+            format!("{aim} matches only {}", configuring(*passed_over))
         }
         What::Selected { aim, count, passed_over } => {
-            let selected = format!("{aim} selected {}", counted(*count, "item"));
+            let selected = format!("{aim} selected {}", counted(*count, "resource"));
             match passed_over {
                 0 => selected,
-                _ => format!("{selected}, and not {}", configuring(*passed_over)),
+                _ => format!("{selected}, but not {}", configuring(*passed_over)),
             }
         }
         What::IdleExclude { name, target } => format!(
-            "{name} leaves out no item, for none that is selected fits {target}: look whether a name in it is wrong"
+            "{name} excludes nothing, because no selected resource matches {target}. Check the names in it"
         ),
-        What::NoPlace { aim, targets, place } => {
-            let is = if *targets == 0 { "is for" } else { "selected" };
-            format!("no item that {aim} {is} has the place `{place}`: look at the path")
+        What::NoPlace { aim, place } => {
+            format!("{aim}: no resource that it applies to has `{place}`. Check the path")
         }
-        What::GoneBefore(source) => format!("nothing is left to delete, for no item is {}", ticked(source)),
-        What::NotAdded(source) => format!("not merged, for no item is {}", ticked(source)),
+        What::GoneBefore(source) => format!("nothing to delete, because the package has no {}", ticked(source)),
+        What::NotAdded(source) => format!("not merged, because the package has no {}", ticked(source)),
         What::Deleted(by) => format!("deleted by {by}"),
-        What::United(into) => format!("removed, for it was merged into {into}, which has the same identity"),
+        What::United(into) => format!("removed, because it was merged into {into}, which has the same identity"),
         What::DeletedBefore => {
-            "a source must have an item to be merged into, and one before it deleted this one".to_owned()
+            "there is nothing to merge this source into, because an earlier source deleted its resource".to_owned()
         }
         What::UnknownType { of, inference } => unknown_type(of, *inference),
         What::Grounds { of, instead, lists } => merged_by(of, *instead, lists),
         What::IdleRule { rule, of: [api_version, kind], path, lacks } => {
             let lacks = match lacks {
-                Lacks::Type => format!("is of the type `{api_version} {kind}`"),
-                Lacks::List => format!("of the type `{api_version} {kind}` has a list `{}`", path.join(".")),
+                Lacks::Type => format!("is of the type `{api_version} {kind}`. Check its `apiVersion` and `kind`"),
+                Lacks::List => {
+                    format!("of the type `{api_version} {kind}` has a list `{}`. Check its `path`", path.join("."))
+                }
             };
-            format!("{rule} is not used, for no resource {lacks}")
+            format!("{rule} is not used, because no resource {lacks}")
         }
         What::IdleDecision { rule, miss, names } => idle_decision(rule, miss, *names),
         What::Deeper { side, folder } => {
             let side = side.name();
             format!(
-                "{side} is one folder deeper than dest: its Kptfile is in its folder \"{folder}\", and dest's Kptfile is not, so that new files go to \"{folder}/\": let the path of {side} end with \"/{folder}\""
+                "the path of {side} is one directory too high: its Kptfile is in \"{folder}\", and dest's Kptfile is not. Let the path end with \"/{folder}\", or new files are written to \"{folder}/\""
             )
         }
         What::HasUpdated(commit) => format!(
-            "dest has the commit of updated already, \"{commit}\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
+            "dest already records the commit of updated, \"{commit}\" (`upstreamLock.git.commit`). Either this upgrade is done, or original and updated are swapped"
         ),
         What::OtherOriginal { commit, original } => format!(
-            "original must be the release of commit \"{commit}\", which dest came from (`upstreamLock.git.commit`), not that of commit \"{original}\""
+            "original is the release of commit \"{original}\", but dest records the commit \"{commit}\" (`upstreamLock.git.commit`). Use the release of that commit as original"
         ),
         What::Apart { whereabouts, field, missed, stays } => apart(whereabouts, field, missed, *stays),
         What::FileMerged { form, how } => {
-            let changed = changed_by(names, file(*form), [Did::Changed; 2]);
-            format!("{changed}, and it was merged {}: look whether it is right", how_of(*how))
+            format!("merged the changes of both sides to {} {}. Check the result", file(*form), how_of(*how))
         }
         What::Unreached { form, rules } => unreached(*form, rules),
         What::NotRead { place, why } => {
-            format!("{place}: not read, so that dest stays as it is there: {}", unread(*why))
+            format!("{place}: not read, because {}. The merge changes nothing there", unread(*why))
         }
         What::NotReadHere(path) => format!(
-            "{path}: changed in updated and not merged, because dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out or is another side"
+            "{path}: changed in updated, but not merged, because dest's file was not read. It is a symbolic link, `.krmignore` excludes it, or it belongs to another side of the merge"
         ),
         What::LeftOut { path, from } => {
-            format!("{path}: new in {from} and not added, because `.krmignore` leaves it out")
+            format!("{path}: new in {from}, but not added, because `.krmignore` excludes it")
         }
         What::StaysAt { here, to, why } => {
             let why = match why {
-                InTheWay::Ignored => "`.krmignore` leaves that file out",
-                InTheWay::Unread => "that file is not read here",
+                InTheWay::Ignored => "`.krmignore` excludes that file",
+                InTheWay::Unread => "that file of dest is not read",
                 InTheWay::Other => "that file of dest holds something else",
             };
-            format!("{here}: moved to {to} in updated, and stays here, for {why}")
+            format!("{here}: moved to {to} in updated, but not in dest, because {why}")
         }
-        What::NeitherForm => "the file must hold resources in updated, as on another side, but it holds none: write into dest's what it shall be from now on, and leave it out of the other sides".to_owned(),
+        What::NeitherForm => "the file holds resources on another side, but not in updated, so it cannot be merged. Edit dest's file by hand, and remove the file from the other sides".to_owned(),
         What::DestIsAbove { folder, there, count } => format!(
-            "the folder \"{folder}\" of dest has {there} of {} of original: give that folder as `--dest`, or what is new upstream goes to the wrong one",
+            "the directory \"{folder}\" of dest has {there} of {} of original. Pass that directory as `--dest`, or the merge adds new files to the wrong directory",
             counted(*count, "resource")
         ),
         What::ReleaseInDest(folder) => format!(
-            "the folder \"{folder}\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it"
+            "the directory \"{folder}\" looks like another release of upstream, but it is merged as a part of dest. Move it out of dest, or delete it"
         ),
-        What::Obeyed => "upstream changed this file, which git, GitHub or krm-merge obeys: look at it before you use the package".to_owned(),
+        What::Obeyed => "upstream changed this file, which git, GitHub or krm-merge obeys. Check it before you use the package".to_owned(),
         What::TakesRole(role) => format!(
-            "upstream gave it the annotation `{ROLE}: {role}`, by which a function takes a resource for a side of its merge and removes it from the package: look whether dest should have it"
+            "upstream added the annotation `{ROLE}: {role}`, with which a function uses this resource as an input of a merge and removes it from the package. Check whether dest should have it"
         ),
         What::NoYaml(files) => no_yaml(files),
         What::NoMarkers { path, beside } => format!(
-            "{path} is no text, so it gets no markers: dest's stays, and updated's is {beside}: `resolve --take theirs` takes it, and `--take ours` deletes it"
+            "{path}: a file that is not text cannot have conflict markers. Dest's file is kept, and updated's is {beside}. To take updated's, use `resolve --take theirs`; to keep dest's, use `resolve --take ours`"
         ),
-        What::UnnamedDocument => "changed in updated and not merged, because a document in it has no name: `krm-merge three-way` merges such files, too".to_owned(),
-        What::NoConfig => "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`; for kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline".to_owned(),
+        What::UnnamedDocument => "changed in updated, but not merged, because a document in it has no name. Merge such a file with `kubectl krm-merge three-way`".to_owned(),
+        What::NoConfig => "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`. For kpt, add `--fn-config FILE` or `-- mode=two-way source=PATH` to `kpt fn eval`, or `configPath` to the pipeline".to_owned(),
         What::OneIdentity { items, folders } => one_identity(items, folders),
         What::Roles(fault) => of_roles(fault),
     }
@@ -207,19 +219,21 @@ fn of_roles(fault: &RoleFault) -> String {
     match fault {
         RoleFault::NotGiven(role) => {
             let name = role.name();
-            format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`")
+            format!("`spec.{name}` must be given, or items must have the annotation `{ROLE}: {name}`")
         }
         RoleFault::GivenTwice(role) => {
             let name = role.name();
-            format!("`spec.{name}` must not be given, for `{name}` is given beside the functionConfig")
+            format!("`spec.{name}` must not be given, because `{name}` is already given beside the functionConfig")
         }
         RoleFault::NoMap(field) => format!("`{field}` must hold resources, which are maps"),
         RoleFault::JsonPatch(field) => {
-            format!("`{field}` must hold resources, which are maps; a JSON patch (RFC 6902) is none")
+            format!(
+                "`{field}` must hold resources, which are maps. A JSON patch (RFC 6902) is not a resource: write it as `edits`"
+            )
         }
         RoleFault::NoResources(field) => format!("`{field}` must hold at least one resource"),
         RoleFault::NoTarget(aim) => {
-            format!("{aim} must have a `target` or `targets`, the items in which its edits are made")
+            format!("{aim} must have a `target` or `targets`, which select the resources to edit")
         }
         RoleFault::TwoFields { item, fields: [one, other] } => {
             format!("{item} must play one role, but `{one}` and `{other}` both select it")
@@ -227,26 +241,26 @@ fn of_roles(fault: &RoleFault) -> String {
         RoleFault::NoItem { field, path, items } => {
             let why = match items {
                 ItemFiles::Named => "",
-                ItemFiles::NoItems => ": the package has no items",
+                ItemFiles::NoItems => ", because the package has no items",
                 ItemFiles::Unnamed => {
-                    ": no item names its file (kustomize gives no names), so write it as `yaml`, or annotate it with `config.kubernetes.io/path`"
+                    ", because no item names its file (kustomize gives no file names). Write the resources as `yaml`, or annotate them with `config.kubernetes.io/path`"
                 }
             };
-            format!("`{field}` must select at least one item, but no item of the package lies in \"{path}\"{why}")
+            format!("`{field}` must select at least one item, but no item of the package is in \"{path}\"{why}")
         }
         RoleFault::FieldAndAnnotation { item, field, role } => format!(
             "{item} must play one role, but `{field}` selects it and its annotation `{ROLE}` says `{}`",
             role.name()
         ),
         RoleFault::Filled { item, role } => format!(
-            "{item} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
+            "{item} must not have the annotation `{ROLE}: {}`, because the functionConfig already says which items play that role",
             role.name()
         ),
         RoleFault::KindsApart { aim, sources: [one, other] } => format!(
-            "{aim} must be for sources of one kind, for it gets all of each, and these are {one} and {other}: write an input for each kind, or leave the target out and name the folder of their partners by `into`"
+            "{aim} must be for sources of one kind, because each selected resource gets all of them, but these are {one} and {other}. Write an input for each kind, or leave the target out and name the directory of the resources to change by `into`"
         ),
         RoleFault::OnlyNames { aim, source } => format!(
-            "{aim} must be for a source that changes something, but {source} holds at most apiVersion, kind, name and namespace, which a target never changes: to set the namespace, write `edits: [{{set: metadata.namespace, value: …}}]`"
+            "{aim} must be for a source that changes something, but {source} holds only apiVersion, kind, name or namespace, which a target never changes. To set the namespace, write `edits: [{{set: metadata.namespace, value: …}}]`"
         ),
         RoleFault::Annotation { mode, value } => {
             let names: Vec<&str> = Role::of(*mode).iter().map(|role| role.name()).chain(["dest"]).collect();
@@ -288,12 +302,12 @@ pub fn what_by(clash: &Clash, names: Sides<&str>) -> String {
         Dispute::Apart { at, fields } => {
             let [of_dest, of_taken] = fields.each_ref().map(|fields| fields.join(" and the "));
             let Sides { updated, dest, .. } = names;
-            format!(
-                "the sides set what does not go together in {}, {dest} the {of_dest} and {updated} the {of_taken}",
-                at_or_resource(at)
-            )
+            let place = at_or_resource(at);
+            format!("{dest} set the {of_dest} of {place} and {updated} set the {of_taken}, which exclude each other")
         }
-        Dispute::Additions { at } => format!("both sides added elements to {} at one place", at_or_resource(at)),
+        Dispute::Additions { at } => {
+            format!("both sides added elements to {} at the same position", at_or_resource(at))
+        }
         Dispute::Order { at, moved } => {
             let Sides { updated, dest, .. } = names;
             let place = at_or_resource(at);
@@ -302,7 +316,9 @@ pub fn what_by(clash: &Clash, names: Sides<&str>) -> String {
         Dispute::Comment { at, did } => changed_by(names, &format!("the comment{}", at_place(at)), *did),
         Dispute::CommentOrOwner { at } => {
             let place = if at.is_empty() { String::new() } else { format!(" of `{at}`") };
-            format!("one side changed a comment{place}, and the other side changed it or what it belongs to")
+            format!(
+                "one side changed a comment{place}, and the other side changed this comment or the text that it belongs to"
+            )
         }
         Dispute::Margin(margin) => {
             let Sides { updated, dest, .. } = names;
@@ -343,21 +359,23 @@ pub fn place(clash: &Clash) -> String {
 
 /// The outcome of a conflict.
 pub fn outcome(clash: &Clash) -> String {
-    let notes = clash.notes.iter().map(|note| match note {
-        ClashNote::StandsNow(json) => format!(", so {json} stands there now"),
+    let is_sum = |note: &&ClashNote| **note == ClashNote::Sum;
+    let (last, notes): (Vec<_>, Vec<_>) = clash.notes.iter().partition(is_sum);
+    let notes = notes.into_iter().chain(last).map(|note| match note {
+        ClashNote::StandsNow(json) => format!(", so the value is {json} now"),
         ClashNote::Lacks(field) => {
             let side = if clash.settled == Settled::Deleted { "dest" } else { "upstream" };
             format!(", all of it, because the part that {side} changed lacks `{field}`, which its type requires")
         }
-        ClashNote::Sum => ", but it is a sum of other content: make it again".to_owned(),
+        ClashNote::Sum => "; this is a checksum of other content. Recompute it".to_owned(),
         ClashNote::Rule(rule) => format!(", as {rule} says"),
         ClashNote::NewestRule(rule) => format!(", the newer version, as {rule} says"),
-        ClashNote::HasResources => ", for its resources stay in it".to_owned(),
-        ClashNote::Alien => ", for it has next to nothing in common with upstream's".to_owned(),
+        ClashNote::HasResources => ", because its resources stay in this file".to_owned(),
+        ClashNote::Alien => ", because it looks unrelated to upstream's file of the same name".to_owned(),
         ClashNote::MadeBy(command) => {
-            format!(", for a lock file is right only as a whole: make it again with `{command}`")
+            format!(", because the parts of a lock file belong together. Make it again with `{command}`")
         }
-        ClashNote::SetBy(by) => format!("; what is in the cluster was set by {}", by.join(", ")),
+        ClashNote::SetBy(by) => format!("; the value in the cluster was set by {}", by.join(", ")),
     });
     of_settled(clash.settled).to_owned() + &notes.collect::<String>()
 }
@@ -380,9 +398,7 @@ fn file(form: FileForm) -> &'static str {
         FileForm::AsText(AsText::Unnamed) => {
             "the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`)"
         }
-        FileForm::AsText(AsText::Repeated) => {
-            "the file (a resource stands in it more often on one side than on another)"
-        }
+        FileForm::AsText(AsText::Repeated) => "the file (a resource is in it more often on one side than on another)",
         FileForm::AsText(AsText::Mixed) => "the file (it holds resources on one side, and something else on another)",
     }
 }
@@ -390,7 +406,7 @@ fn file(form: FileForm) -> &'static str {
 fn unreached(form: FileForm, rules: &[Name]) -> String {
     let why = match form {
         FileForm::AsText(AsText::Mixed) => "the file holds resources on one side and something else on another",
-        FileForm::AsText(AsText::Repeated) => "a resource stands in the file more often on one side than on another",
+        FileForm::AsText(AsText::Repeated) => "a resource is in the file more often on one side than on another",
         FileForm::AsText(AsText::Unnamed) => {
             "a resource in the file has no `apiVersion`, no `kind` or no `metadata.name`, and the file did not merge by field"
         }
@@ -399,23 +415,23 @@ fn unreached(form: FileForm, rules: &[Name]) -> String {
         }
     };
     let rules: Vec<String> = rules.iter().map(Name::to_string).collect();
-    format!("{why}, so that no rule looks into it: {} decided nothing here", rules.join(", "))
+    format!("{why}, so rules do not apply inside it: {} decided nothing here", rules.join(", "))
 }
 
 fn unread(why: WhyUnread) -> &'static str {
     match why {
-        WhyUnread::Link => "a symbolic link is not followed",
-        WhyUnread::Submodule => "a submodule is not fetched",
-        WhyUnread::Ignored => "`.krmignore` leaves it out there",
-        WhyUnread::IgnoredOrSide => "`.krmignore` leaves it out there, or it is another side",
-        WhyUnread::NoFile => "it is no file",
+        WhyUnread::Link => "it is a symbolic link",
+        WhyUnread::Submodule => "it is a git submodule",
+        WhyUnread::Ignored => "`.krmignore` excludes it there",
+        WhyUnread::IgnoredOrSide => "`.krmignore` excludes it there, or it is another side of the merge",
+        WhyUnread::NoFile => "it is not a regular file",
     }
 }
 
 fn no_yaml(files: &[NoYaml]) -> String {
     let are = match files.iter().map(|of_reason| of_reason.places.len()).sum() {
-        1 => "1 file is no YAML and is treated as a plain file".to_owned(),
-        count => format!("{count} files are no YAML and are treated as plain files"),
+        1 => "1 file is not valid YAML and is treated as a plain file".to_owned(),
+        count => format!("{count} files are not valid YAML and are treated as plain files"),
     };
     let told = files.iter().map(|NoYaml { why, places }| format!("{}: {why}", places.join(", ")));
     format!("{are}, without resources: {}", told.collect::<Vec<_>>().join("; "))
@@ -431,7 +447,7 @@ fn one_identity([one, other]: &[String; 2], [base, overlay]: &[String; 2]) -> St
         (false, true) => format!("`source: [{{path: {base}}}]`, or `source={base}` in a ConfigMap"),
     };
     format!(
-        "`source` must say which folder is merged into the others, for {one} is of one identity with {other}: write {so}"
+        "`source` must say which directory is merged into the others, because {one} and {other} have the same identity. Write {so}"
     )
 }
 
@@ -439,7 +455,7 @@ fn one_identity([one, other]: &[String; 2], [base, overlay]: &[String; 2]) -> St
 pub fn next_step(conflict: &Event) -> String {
     let rule = rule_for(conflict).map(|rule| format!(", such as `{rule}` (or `take: Updated`),")).unwrap_or_default();
     format!(
-        "next: write a rule for each conflict into `rules` of the functionConfig{rule} or decide all with `onConflict`: TakeUpdated or KeepDest"
+        "next: write a rule for each conflict into `rules` of the functionConfig{rule} or resolve all with `onConflict: TakeUpdated` or `onConflict: KeepDest`"
     )
 }
 
@@ -478,13 +494,14 @@ fn predicate(did: Did, what: &str) -> String {
     match did {
         Did::Added => format!("added {what}"),
         Did::Changed => format!("changed {what}"),
-        Did::Deleted => format!("deleted {what}"),
-        Did::Cleared => format!("cleared {what} with null"),
+        // It may have another name or merge key there. That original had it and this side has not is all that was compared.
+        Did::Deleted => format!("does not have {what}"),
+        Did::Cleared => format!("set {what} to null"),
         Did::ReplacedByResources => format!("replaced {what} by resources"),
     }
 }
 
-/// A clause that says which side did what, for a conflict: `both sides changed the file`, `updated deleted the file and dest changed it`.
+/// A clause that says which side did what, for a conflict: `both sides changed the file`, `updated set the field to null, and dest changed it`.
 /// Dest comes first, or the one side that removed the value.
 fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
     let (first, second) = ((names.dest, dest), (names.updated, updated));
@@ -493,7 +510,7 @@ fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> Stri
         Did::Added | Did::Changed => (second, first),
         Did::Deleted | Did::Cleared | Did::ReplacedByResources => (first, second),
     };
-    format!("{} {} and {} {}", first.0, predicate(first.1, what), second.0, predicate(second.1, "it"))
+    format!("{} {}, and {} {}", first.0, predicate(first.1, what), second.0, predicate(second.1, "it"))
 }
 
 /// The values of the sides, after a colon. A side without a value, or with a value that must not be shown, is left out.
@@ -507,7 +524,9 @@ fn with_values(names: Sides<&str>, Sides { original, updated, dest }: &Sides<Opt
 /// Says that dest's resource has another identity in updated, which `side` names.
 fn followed(here: &str, there: &str, side: &str) -> String {
     let (here, there) = (ticked(here), ticked(there));
-    format!("{here} is {there} in {side}: it is one resource that moved, and its edits are kept")
+    format!(
+        "{here} is {there} in {side}. They are merged as one resource that was renamed, and the edits of both sides are kept"
+    )
 }
 
 /// Says that a new resource of upstream has upstream's name, and most others of dest have not.
@@ -517,7 +536,7 @@ fn unclear_name(unclear: &[Majority]) -> String {
         format!("dest changed `{field}` of {count} of {all} resources, such as \"{old}\" to \"{new}\"")
     };
     let all = unclear.iter().map(one).collect::<Vec<_>>().join(", and ");
-    format!("added with upstream's name and namespace, but {all}: check whether this resource must follow")
+    format!("added with upstream's name and namespace, but {all}. Check whether this resource needs the same change")
 }
 
 /// The message for a new resource that may be a moved one, because a deleted one has the same kind and name, but another version, group or
@@ -527,45 +546,48 @@ fn may_have_moved(resources: [&MovedResource; 2], fate: LeftUpstream) -> String 
         let path = path.as_ref().map(|path| format!(" (\"{path}\")"));
         format!("{}{}", ticked(name), path.unwrap_or_default())
     };
-    let fate = match fate {
-        LeftUpstream::Kept => "is kept",
-        LeftUpstream::Deleted => "is deleted",
-        LeftUpstream::WasNotHere => "was not here",
-    };
     let [came, left] = resources.map(called);
-    format!("{came} is new and {left} {fate}: it may be a move, and local edits of the old one are not carried over")
+    let (fate, so) = match fate {
+        LeftUpstream::Kept => ("dest keeps", "copy the edits of dest to it"),
+        LeftUpstream::Deleted => ("the merge deletes", "copy the edits of dest to it"),
+        LeftUpstream::WasNotHere => ("dest does not have", "check whether dest needs it"),
+    };
+    format!("upstream added {came} and deleted {left}, which {fate}. If the new resource replaces the old, {so}")
 }
 
 /// Says why a rule decided nothing. It names only fields that the rule has, because only these can be wrong.
 fn idle_decision(rule: &Name, miss: &Miss, names: RuleParts) -> String {
-    let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let how = "Copy `path` from the message of the conflict, or leave it out for a conflict of a whole resource";
     let place = |place: &str| if place.is_empty() { THE_RESOURCE.into() } else { format!("`{place}`") };
-    let over = "its conflict may be over, or";
+    let over = "either its conflict is resolved, or";
     let why = match (miss, names) {
         (Miss::Value(side, at), _) => {
             let side = side.name();
-            format!("{side} has another value of {} than `when.{side}`, so someone must decide again", place(at))
+            format!("{side}'s value of {} is not the value in `when.{side}`. Resolve the conflict again", place(at))
         }
         (Miss::Type(side, at), _) => {
             let side = side.name();
-            format!("{side}'s {} and `when.{side}` differ in type: `1` is a number, `\"1\"` a text", place(at))
+            format!(
+                "{side}'s value of {} and `when.{side}` differ in type. Write a number without quotes (`1`) and a string with quotes (`\"1\"`)",
+                place(at)
+            )
         }
         (Miss::Place(at), _) => {
             format!(
-                "the conflict of {} has the values of its `when`, but its `target` or `path` is for others: {how}",
+                "the conflict of {} has the values of its `when`, but its `target` or `path` names another place. {how}",
                 place(at)
             )
         }
         (Miss::Versions(at), _) => {
             format!(
-                "the values of {} are no versions of one thing that have an order, so decide it with another `take`",
+                "the values of {} cannot be compared as versions. Add a rule with `take: Dest` or `take: Updated` for this field",
                 place(at)
             )
         }
         (Miss::All, RuleParts::Nothing) => format!("{over} another rule decides it first"),
-        (Miss::All, RuleParts::Path) => format!("{over} its `path` is wrong: {how}"),
+        (Miss::All, RuleParts::Path) => format!("{over} its `path` is wrong. {how}"),
         (Miss::All, RuleParts::Target) => format!("{over} its `target` is wrong"),
-        (Miss::All, RuleParts::Both) => format!("{over} its `target` or `path` is wrong: {how}"),
+        (Miss::All, RuleParts::Both) => format!("{over} its `target` or `path` is wrong. {how}"),
     };
     format!("{rule} decided nothing: {why}")
 }
@@ -573,46 +595,46 @@ fn idle_decision(rule: &Name, miss: &Miss, names: RuleParts) -> String {
 fn of_notice(Noticed { place, notice, side }: &Noticed) -> String {
     match notice {
         Notice::Repeated => {
-            format!("dest has `{place}` more than once: the first one was merged, the others stay as they are")
+            format!("dest has `{place}` more than once, and only the first is merged. Remove the duplicates")
         }
-        Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
+        Notice::Unkeyed(reason) => format!("`{place}` is replaced as a whole, because {reason}"),
         Notice::Combined(how) => {
-            format!("both sides changed `{place}`, and it was merged {}: look whether it is right", how_of(*how))
+            format!("merged the changes of both sides to `{place}` {}. Check the result", how_of(*how))
         }
         Notice::Renamed { side, place: there } => format!(
-            "`{place}` is `{there}` in {}: it is one that was renamed, and the changes of both sides were made in it: look whether it is right",
+            "`{place}` is `{there}` in {}. They are merged as one field or element that was renamed, with the changes of both sides. Check the result",
             side.name()
         ),
         Notice::Union(members) => format!(
-            "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
+            "after the merge, `{place}` has {members}, but the API server accepts only one of them. Remove the others"
         ),
         Notice::Incomplete(fields) => format!(
-            "`{place}` is new in dest and lacks {fields}, which the API server requires: correct its merge key if dest has this element under another one, or add {fields}"
+            "`{place}` is new in dest and lacks {fields}, so the API server will reject it. If you meant an existing element, correct the merge key. Otherwise, add {fields}"
         ),
         Notice::Replaced { what, lost, instead } => {
             let instead = edit_line(instead);
             let counted_as = |one: &str| counted(*lost, one);
             match what {
                 Replaced::List => format!(
-                    "`{place}` is replaced whole, and dest loses {} that {} does not name: to keep them, use `edits` with `{instead}`; if you mean it, put `- {PATCH}: replace` into the list",
+                    "`{place}` is replaced as a whole, and dest loses {} that {} does not name. To keep them, use `edits` with `{instead}`. To replace the list without this warning, add `- {PATCH}: replace` to it",
                     counted_as("element"),
                     side.name()
                 ),
                 Replaced::Text => format!(
-                    "the text `{place}` is replaced whole, and dest loses {} in it that {} does not name: to keep them, use `edits` with `{instead}`",
+                    "the multi-line string `{place}` is replaced as a whole, and dest loses {} in it that {} does not name. To keep them, use `edits` with `{instead}`",
                     counted_as("field"),
                     side.name()
                 ),
             }
         }
         Notice::Namesake { name, other, instead } => format!(
-            "`{place}` is new in dest and has the name {} of `{other}`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{}`",
+            "`{place}` is new in dest and has the same name as `{other}`, {}, so the API server will reject it. Choose another name, or change `{other}` with `edits`: `{}`",
             shown::name(name),
             edit_line(instead)
         ),
         Notice::Ignored(reason) => format!("`{place}`: {reason}"),
         Notice::WrittenOut(alias) => format!(
-            "`{place}`: the value of the alias `{alias}` is written out, because the result has not got its anchor before it"
+            "`{place}`: the alias `{alias}` is replaced by its value, because the result does not have its anchor before it"
         ),
         // The others are events of their own.
         _ => at_or_resource(place).into_owned(),
@@ -629,10 +651,10 @@ fn refused(place: &str, values: &[Option<String>; 2], by: Refuser) -> String {
     };
     let who = match by {
         Refuser::Server => "the API server",
-        Refuser::Definition => "the API server, by the definition of this type,",
+        Refuser::Definition => "the definition of this type",
     };
     format!(
-        "{what}, which {who} refuses for an object that exists: keep the value, or delete the object and create it again"
+        "{what}, but {who} does not allow this change of an existing object. Keep the value, or delete the object and create it again"
     )
 }
 
@@ -640,16 +662,16 @@ fn refused(place: &str, values: &[Option<String>; 2], by: Refuser) -> String {
 fn broken(place: &str, to: &str, cause: &Cause) -> String {
     match cause {
         Cause::Deleted => {
-            format!("`{place}` refers to {to}, which the merge deletes: keep {to}, or remove the reference")
+            format!("`{place}` refers to {to}, which the merge deletes. Keep {to}, or remove the reference")
         }
         Cause::Renamed(new) => {
-            format!("`{place}` refers to {to}, which is {new} after the merge: change the reference")
+            format!("`{place}` refers to {to}, which is {new} after the merge. Change the reference")
         }
         Cause::NotHere => {
-            format!("`{place}` refers to {to}, which upstream has and dest deleted: add {to}, or remove the reference")
+            format!("`{place}` refers to {to}, which updated has, but not dest. Add {to}, or remove the reference")
         }
         Cause::KeyRemoved(key) => format!(
-            "`{place}` refers to the key \"{key}\" of {to}, which the merge removes: keep the key, or change the reference"
+            "`{place}` refers to the key \"{key}\" of {to}, which the merge removes. Keep the key, or change the reference"
         ),
     }
 }
@@ -658,13 +680,8 @@ fn broken(place: &str, to: &str, cause: &Cause) -> String {
 fn in_words(stays: CommentOf) -> &'static str {
     match stays {
         CommentOf::Dest => of_settled(Settled::Dest),
-        CommentOf::Winner => "it goes with the value, which is in conflict",
+        CommentOf::Winner => "the side that wins the conflict of the value keeps its comment",
     }
-}
-
-/// How many comments there are, in words.
-fn comments(count: usize) -> String {
-    if count == 1 { "a comment".to_owned() } else { format!("{count} comments") }
 }
 
 /// A place in a message; nothing for the whole resource.
@@ -675,18 +692,16 @@ fn at_place(place: &str) -> String {
 /// How to merge a list that was replaced because no source says how it merges, with the line of `mergeKeys` that would merge it.
 fn how_to_merge(by: Option<&ListKind<String>>, rule: Option<&str>, inside: Inside) -> String {
     let Some(rule) = rule else {
-        return ": `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
+        return "`inferMergeKeys` finds no merge key in it, and `mergeKeys` needs a field that tells its elements apart"
             .to_owned();
     };
     let is_inferred =
         matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
     match by {
-        _ if inside == Inside::File => format!(", as helm does it: to merge it, add to `mergeKeys` `{rule}`"),
-        _ if is_inferred => format!(": to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`"),
-        Some(ListKind::Set) => {
-            format!(": `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`")
+        _ if inside == Inside::Resource && is_inferred => {
+            format!("To merge it instead, set `inferMergeKeys: true`, or add to `mergeKeys`: `{rule}`")
         }
-        _ => format!(": `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`"),
+        _ => format!("To merge it instead, add to `mergeKeys`: `{rule}`"),
     }
 }
 
@@ -698,16 +713,16 @@ fn edit_line(EditLine { does, place, value }: &EditLine) -> String {
 fn unknown_type([api_version, kind]: &[String; 2], inference: Inference) -> String {
     let (so, what_helps) = match inference {
         Inference::Off | Inference::Never => (
-            "its lists, but for those that look like a built-in type's, are replaced whole",
+            "its lists are replaced as a whole, unless they look like lists of a built-in type. To merge them",
             "`openapi`, `mergeKeys` or `inferMergeKeys: true`",
         ),
         Inference::On => (
-            "its lists merge by an inferred key, or are replaced whole where their elements have none",
+            "the merge keys of its lists are guessed from their elements, and a list without a key is replaced as a whole. To be sure",
             "`openapi` or `mergeKeys`",
         ),
     };
     format!(
-        "nothing is known of `{api_version} {kind}`: {so}, unless its CustomResourceDefinition is in the package or the functionConfig has {what_helps}"
+        "no schema for `{api_version} {kind}`, so {so}, add its CustomResourceDefinition to the package, or set {what_helps} in the functionConfig"
     )
 }
 
@@ -717,7 +732,7 @@ fn merged_by([api_version, kind]: &[String; 2], instead: Option<&str>, lists: &B
         let lists = lists.iter().filter(|ground| ground.basis == basis).map(|ground| {
             let path = ground.path.join(".");
             match ground.keys.as_slice() {
-                [] => format!("`{path}` by value"),
+                [] => format!("`{path}` as a set"),
                 keys => format!(
                     "`{path}` by {}",
                     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")
@@ -744,49 +759,51 @@ fn merged_by([api_version, kind]: &[String; 2], instead: Option<&str>, lists: &B
 fn apart(whereabouts: &str, field: &str, missed: &Missed, stays: Stays) -> String {
     let what = match missed {
         Missed::Source => String::new(),
-        Missed::SameInDest => ", and dest's says the same".to_owned(),
-        Missed::Unchanged => ", and upstream did not change it".to_owned(),
-        Missed::Changed(places) => format!(": upstream changed {} in it, and dest does not get that", listed(places)),
-        Missed::New => ": it is new upstream, and dest does not get it".to_owned(),
-        Missed::Deleted => ": upstream deleted it, and dest's stays".to_owned(),
-        Missed::Gone => ", and neither updated nor dest has it".to_owned(),
+        Missed::SameInDest => ". Updated and dest are equal there".to_owned(),
+        Missed::Unchanged => ". Upstream did not change it".to_owned(),
+        Missed::Changed(places) => format!(". Upstream changed {} in it. Make this change by hand", listed(places)),
+        Missed::New => ". It is new upstream. Add it by hand".to_owned(),
+        Missed::Deleted => ". Upstream deleted it, and dest keeps it. Delete it by hand".to_owned(),
+        Missed::Gone => ". Neither updated nor dest has it".to_owned(),
     };
-    let becomes = if stays == Stays::Consumed { "; it is consumed with its side" } else { "" };
-    format!("{whereabouts} has no `{field}` and takes no part in the merge{what}{becomes}")
+    let becomes = if stays == Stays::Consumed { ". It is removed with the other inputs of the merge" } else { "" };
+    format!("{whereabouts}: skipped, because it has no `{field}`{what}{becomes}")
 }
 
 /// Items that only configure, in words.
 fn configuring(count: usize) -> String {
-    let are = if count == 1 { "only configures" } else { "only configure" };
+    let (configure, them, their) =
+        if count == 1 { ("configures", "it", "its") } else { ("configure", "them", "their") };
     format!(
-        "{} that {are} (Kptfile, Kustomization, functionConfig, or `config.kubernetes.io/local-config`): name the kind to select one",
-        counted(count, "item")
+        "{} that only {configure} a tool (Kptfile, Kustomization, functionConfig, or `config.kubernetes.io/local-config`). To select {them}, name {their} kind",
+        counted(count, "resource")
     )
 }
 
-fn hint(alike: Option<&Alike>) -> String {
-    match alike {
-        Some(Alike::OtherNamespace(identity)) => format!("; `{identity}` has another namespace"),
-        Some(Alike::OtherVersion(identity)) => format!("; `{identity}` has another apiVersion"),
-        Some(Alike::OnlyOfKind(kind, identity)) => format!("; the only {kind} is `{identity}`"),
-        None => String::new(),
-    }
+/// Asks whether the user means another resource.
+fn hint(alike: Option<&Alike>) -> Option<String> {
+    let (identity, which) = match alike? {
+        Alike::OtherNamespace(identity) => (identity, "which has another namespace".to_owned()),
+        Alike::OtherVersion(identity) => (identity, "which has another apiVersion".to_owned()),
+        Alike::OnlyOfKind(kind, identity) => (identity, format!("the only {kind}")),
+    };
+    Some(format!(". Did you mean `{identity}`, {which}?"))
 }
 
 /// The outcome of a conflict, in words.
 fn of_settled(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "took updated's",
-        Settled::Delta => "added only what updated changed",
+        Settled::Delta => "added only the changes of updated",
         Settled::Both => "kept both, dest's first",
         Settled::Dest => "kept dest's",
         Settled::Deleted => "deleted it",
-        Settled::StaysDeleted => "it stays deleted",
+        Settled::StaysDeleted => "did not add it",
         Settled::StaysInPlace => "left it where dest has it",
-        Settled::CutDown => "deleted what upstream had in it, and kept what dest added",
+        Settled::CutDown => "deleted upstream's part of it, and kept the part that dest added",
         Settled::OverlapOfUpdated => "took updated's where the changes overlap, and made all other changes",
         Settled::OverlapOfDest => "kept dest's where the changes overlap, and made all other changes",
-        Settled::Open => "someone must decide",
+        Settled::Open => "unresolved",
     }
 }
 
@@ -799,7 +816,7 @@ fn how_of(how: Combined) -> Cow<'static, str> {
         Combined::Document => "as the document that it holds".into(),
         Combined::Parts(kind, side) => {
             let other = if side == Side::Dest { Side::Updated } else { Side::Dest };
-            format!("from {}'s {} and {}'s {}", side.name(), kind.place(), other.name(), kind.version()).into()
+            format!("with {}'s {} and {}'s {}", side.name(), kind.place(), other.name(), kind.version()).into()
         }
     }
 }

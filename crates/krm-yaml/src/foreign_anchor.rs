@@ -19,7 +19,7 @@ pub(super) fn check(doc: &Document<'_>) -> Result<(), Error> {
         let is_ending = |c: &char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
         if let Some(c) = name.chars().find(is_ending) {
             let message = format!(
-                "the anchor `{name}` must have letters, digits, `-` and `_` only, not {c:?}, for kubectl and kustomize end it there"
+                "the anchor `{name}` must have letters, digits, `-` and `_` only, not {c:?}, because kubectl and kustomize end it there"
             );
             return Err(Error::at(text, start as usize, message));
         }

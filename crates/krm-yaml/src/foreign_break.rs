@@ -39,7 +39,7 @@ pub(super) fn check(doc: &Document<'_>, text: &str) -> Result<(), Error> {
         Some((at, c)) => {
             let code = u32::from(c);
             let message = format!(
-                "U+{code:04X} must stand inside of quotes, for kubectl and kustomize end the line at it: write it as `\\u{code:04x}` in double quotes"
+                "U+{code:04X} must be inside of quotes, because kubectl and kustomize end the line at it. Write it as `\\u{code:04x}` in double quotes"
             );
             Err(Error::at(text, at, message))
         }

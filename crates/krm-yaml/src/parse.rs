@@ -286,7 +286,7 @@ impl Builder<'_> {
             return Err(Error::at(
                 text,
                 range.start,
-                format!("the alias `{name}` must not stand inside the value that it stands for"),
+                format!("the alias `{name}` must not be inside of its own value"),
             ));
         }
         if self.open.len() + height > MAX_DEPTH {
@@ -294,7 +294,7 @@ impl Builder<'_> {
                 text,
                 range.start,
                 format!(
-                    "maps and lists, with those that `{name}` stands for, must not be nested deeper than {MAX_DEPTH} levels"
+                    "maps and lists, with those in the value of `{name}`, must not be nested deeper than {MAX_DEPTH} levels"
                 ),
             ));
         }
@@ -401,8 +401,9 @@ impl Builder<'_> {
             return Ok(());
         }
         let written = &text[range.start..range.end + usize::from(is_colon_unsure)];
-        let message =
-            format!("between brackets, `{written}` must be in quotes, for kubectl and kustomize read it otherwise");
+        let message = format!(
+            "between brackets, `{written}` must be in quotes, because kubectl and kustomize read it differently"
+        );
         Err(Error::at(text, range.start, message))
     }
 

@@ -48,7 +48,7 @@ pub fn explain(args: &Explain) -> Result<End> {
     let (api_version, kind) = match files::type_of(&args.kind) {
         Some([api_version, kind]) => (api_version.to_owned(), kind.to_owned()),
         None => found.map_err(|e| match nearest() {
-            Some(like) => anyhow!("{e}; like it is `{like}`"),
+            Some(like) => anyhow!("{e}. Did you mean `{like}`?"),
             None => e,
         })?,
     };

@@ -90,7 +90,7 @@ fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<Message>
     let Some(counts) = merge.results.iter().find_map(Event::counts) else { return Ok(None) };
     if dest.is_empty() && !original.is_empty() {
         return Ok(Some(Word::Warning.says(format!(
-            "{}: dest holds no resource, so all that original has counts as deleted here: look whether `--dest` is the folder of the package",
+            "{}: dest has no resources, so all resources of original count as deleted in dest. Check that `--dest` is the directory of the package",
             dest.name
         ))));
     }
@@ -99,8 +99,7 @@ fn hint(dest: &Side, setting: &Setting, merge: &Merge) -> Result<Option<Message>
     if !is_still || !likeness(updated, dest)?.is_nearer(likeness(original, dest)?) {
         return Ok(None);
     }
-    let told =
-        "dest is nearer to updated than to original: this upgrade is done, or `--original` and `--updated` are swapped";
+    let told = "dest is more like updated than original. Either this upgrade is already done, or `--original` and `--updated` are swapped";
     Ok(Some(Word::Info.says(told)))
 }
 

@@ -112,7 +112,7 @@ impl Setting {
                 Role::Source => sides.iter().try_for_each(Side::check_not_empty)?,
                 Role::Updated if !is_empty(Role::Original) => {
                     if let Some(side) = sides.iter().find(|side| side.is_empty()) {
-                        let why = "updated must hold at least one resource, or all that original holds is deleted";
+                        let why = "updated has no resources, so the merge would delete all resources of original. Check the path";
                         bail!("{}: {why}", side.name);
                     }
                 }
@@ -336,11 +336,11 @@ pub fn of_upgrade(deciding: &Deciding, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
     let is_marked = deciding.on_conflict == Some(InConflict::Mark);
     if common.config.is_some() && deciding.on_conflict.is_some() && !is_marked {
-        bail!("`--on-conflict` must be `mark` or left out with `--config`, which says who wins by `onConflict`");
+        bail!("`--on-conflict` must be `mark` or left out with `--config`. Set `onConflict` in that file instead");
     }
     if is_marked && (common.without_local_config || matches!(common.output, Some(Output::Json | Output::Name))) {
         let these = "`-o json`, `-o name` and `--without-local-config`";
-        bail!("{these} must not be given with `--on-conflict mark`, for a file with markers is no YAML");
+        bail!("{these} must not be given with `--on-conflict mark`, because a file with conflict markers is not YAML");
     }
     flags.on_conflict = deciding.on_conflict.and_then(InConflict::policy);
     flags.conflict_level = deciding.conflict_level.map(|level| match level {

@@ -360,7 +360,7 @@ fn is_understood(block: &str) -> bool {
         };
         let list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n";
         let output = krm_merge_function::run(&format!("{list}{}", indent(&config, 2)));
-        let of_items = ["must select at least one item", "a patch must hit an item", "items must carry"];
+        let of_items = ["must select at least one", "no resource matches", "items must have the annotation"];
         let mut errors = output.stderr.iter().filter(|line| line.starts_with("error: "));
         errors.all(|error| of_items.iter().any(|known| error.contains(known)))
     };

@@ -163,7 +163,9 @@ impl Counts {
         let all = if before.is_empty() { last.clone() } else { format!("{} and {last}", before.join(", ")) };
         let [git, driver] = self.both();
         match (git.in_conflict, driver.in_conflict) {
-            (0, 0) => format!("In {all}, neither git nor the driver stops in a YAML file: there is nothing to gain."),
+            (0, 0) => {
+                format!("In {all}, neither git nor the driver stops in a YAML file, so there is nothing to gain.")
+            }
             (git, driver) if git == driver => {
                 format!("In {all}, git stops in {}, and the driver in as many.", counted(git, "YAML file"))
             }
@@ -181,7 +183,8 @@ impl Counts {
         let likewise = newest.as_committed - driver.as_committed;
         (decided > 0).then(|| {
             format!(
-                "If the newer version wins (`git-install --newest`), the driver stops in {decided} less. People committed {likewise} of them like that."
+                "With `git-install --newest`, the driver merges {} more, of which {likewise} as people committed them.",
+                counted(decided, "file")
             )
         })
     }

@@ -50,7 +50,7 @@ pub fn read(
         };
         let Some(answer) = answer.or_else(|| newest(number)) else {
             bail!(
-                "{name}:{at}: `newest` must be for sides that differ in nothing but two versions that can be compared, but {} has others",
+                "{name}:{at}: `newest` is not possible for {}, because its sides differ in more than a version that can be compared. Answer `ours` or `theirs`",
                 shown::quoted(place)
             );
         };
@@ -123,7 +123,7 @@ mod tests {
             ("ours", "answers:1: a line must be a place"),
             (
                 "1 newest",
-                "answers:1: `newest` must be for sides that differ in nothing but two versions that can be compared, but \"1\" has others",
+                "answers:1: `newest` is not possible for \"1\", because its sides differ in more than a version that can be compared. Answer `ours` or `theirs`",
             ),
             (
                 "0 ours",

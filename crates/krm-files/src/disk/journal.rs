@@ -173,7 +173,7 @@ impl Journal {
             file => file?.take(MOST).read_to_end(&mut bytes)?,
         };
         let journal = cache::key().ok().and_then(|key| Self::parsed(&bytes, key));
-        journal.map(Some).context("it must be the journal of a run of yours that was killed, but no such run wrote it: delete it, and look at the files beside it, which may be old or new")
+        journal.map(Some).context("it must be the journal of a run of yours that was killed, but no such run wrote it. Delete it, and check the files beside it, which may be old or new")
     }
 
     /// The hashes, the temporary name and the path of each file; at the end the seal of all that.

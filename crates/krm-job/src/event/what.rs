@@ -212,8 +212,6 @@ pub enum What {
     NoPlace {
         /// The input.
         aim: Name,
-        /// How many targets it has.
-        targets: usize,
         /// The place.
         place: String,
     },

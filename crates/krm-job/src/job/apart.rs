@@ -72,7 +72,7 @@ fn is_at(one: &Resource<'_>, other: &Resource<'_>) -> bool {
 fn on_one_side(item: &Resource<'_>, named: &Resource<'_>) -> Box<Event> {
     let field = item.missing().unwrap_or("metadata.name");
     let rest = format!(
-        "`{field}`, for {} is the same file and has it: a file must be a resource in both of original and updated, or in neither",
+        "`{field}`, because {} is the same file and has it. A file must be a resource in both original and updated, or in neither",
         named.whereabouts()
     );
     Box::new(Event::lacking(item, &rest))

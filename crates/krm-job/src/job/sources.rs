@@ -144,7 +144,7 @@ fn tell_left(aim: Option<&Aim>, left: &[FieldPath<'_>], results: &mut Results<'_
 }
 
 fn no_place(aim: &Aim, place: String) -> Event {
-    Event::of(What::NoPlace { aim: aim.name.clone(), targets: aim.targets.len(), place })
+    Event::of(What::NoPlace { aim: aim.name.clone(), place })
 }
 
 /// Adds a source that has no partner, if it is to be added. Returns the source if someone must hear of it.

@@ -373,7 +373,7 @@ impl<'a> Editing<'_, 'a> {
                 return Err(self
                     .edit
                     .at
-                    .error(format!("`{}` must be set to a scalar, or deleted, for it is a flag", self.edit.path)));
+                    .error(format!("`{}` must be set to a scalar, or deleted, because it is a flag", self.edit.path)));
             }
         };
         Ok(Some(Change::patch(Inside::of(like, By::Index, children).into(), None)))

@@ -24,7 +24,7 @@ test("a merge says what changes and what is in conflict", () => {
   assert.equal(conflicts.length, 1);
   const { what, outcome, open, path, file, line, original, updated, dest } = conflicts[0];
   assert.match(what, /both sides changed `data.color`: dest has "green"/);
-  assert.deepEqual([outcome, open, path, file, line], ["someone must decide", true, "data.color", "dest", 7]);
+  assert.deepEqual([outcome, open, path, file, line], ["unresolved", true, "data.color", "dest", 7]);
   assert.deepEqual([original, updated, dest], ["red\n", "blue\n", "green\n"]);
 });
 

@@ -60,7 +60,7 @@ impl fmt::Display for Error {
             }
             Self::Misplaced { path, fault } => write!(f, "the path {path:?} of a new resource must {fault}"),
             Self::InTheWay { path } => {
-                write!(f, "the file {path:?} of dest must hold resources, or nothing, for it gets a new resource")
+                write!(f, "the file {path:?} of dest must hold resources, or nothing, because it gets a new resource")
             }
             Self::Unwritable(error) => error.fmt(f),
             Self::Json(name) => FileFault::Json(name.clone()).fmt(f),

@@ -23,7 +23,7 @@ pub const MOST: usize = 100;
 /// How urgently someone should look at a card; the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
-    /// Someone must decide, or there is an error.
+    /// It is unresolved, or there is an error.
     Open,
     /// There is a conflict with a winner.
     Conflict,

@@ -41,11 +41,11 @@ fn each_event_has_its_sentence() {
         (lacking(None), "item 1 must have `kind`"),
         (
             What::Roles(RoleFault::NotGiven(Role::Original)),
-            "`spec.original` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: original`",
+            "`spec.original` must be given, or items must have the annotation `config.kubernetes.io/merge-source: original`",
         ),
         (
             What::Roles(RoleFault::GivenTwice(Role::Source)),
-            "`spec.source` must not be given, for `source` is given beside the functionConfig",
+            "`spec.source` must not be given, because `source` is already given beside the functionConfig",
         ),
         (
             What::Roles(RoleFault::NoMap(text("spec.source[0].yaml"))),
@@ -53,7 +53,7 @@ fn each_event_has_its_sentence() {
         ),
         (
             What::Roles(RoleFault::JsonPatch(text("spec.source[0].yaml"))),
-            "`spec.source[0].yaml` must hold resources, which are maps; a JSON patch (RFC 6902) is none",
+            "`spec.source[0].yaml` must hold resources, which are maps. A JSON patch (RFC 6902) is not a resource: write it as `edits`",
         ),
         (
             What::Roles(RoleFault::NoItem {
@@ -61,11 +61,11 @@ fn each_event_has_its_sentence() {
                 path: text("a"),
                 items: ItemFiles::NoItems,
             }),
-            "`spec.source[0].path` must select at least one item, but no item of the package lies in \"a\": the package has no items",
+            "`spec.source[0].path` must select at least one item, but no item of the package is in \"a\", because the package has no items",
         ),
         (
             What::Roles(RoleFault::Filled { item: text("item 1"), role: Role::Updated }),
-            "item 1 must not carry the annotation `config.kubernetes.io/merge-source: updated`, for the functionConfig says who plays that role",
+            "item 1 must not have the annotation `config.kubernetes.io/merge-source: updated`, because the functionConfig already says which items play that role",
         ),
         (
             What::Roles(RoleFault::Annotation { mode: Mode::Strategic, value: text("x") }),
@@ -75,29 +75,32 @@ fn each_event_has_its_sentence() {
         (What::Moved { from: text("a"), to: text("b") }, "moved from \"a\" to \"b\", as upstream moved it"),
         (
             What::NotMoved { to: text("b/c") },
-            "upstream moved it to \"b/c\", in another package: move it by hand, because it stays where it is",
+            "not moved, because upstream moved it to \"b/c\", which is in another package. Move it by hand",
         ),
         (
             What::Followed { here: text("A a"), there: text("A b") },
-            "`A a` is `A b` in updated: it is one resource that moved, and its edits are kept",
+            "`A a` is `A b` in updated. They are merged as one resource that was renamed, and the edits of both sides are kept",
         ),
-        (What::AddedAs(text("A x-a")), "added as `A x-a`, for dest renamed all resources of the package in this way"),
+        (
+            What::AddedAs(text("A x-a")),
+            "added as `A x-a`, because all resources of the package have names like this in dest",
+        ),
         (
             What::AddedUnclear(vec![majority]),
-            "added with upstream's name and namespace, but dest changed `metadata.name` of 3 of 4 resources, such as \"a\" to \"x-a\": check whether this resource must follow",
+            "added with upstream's name and namespace, but dest changed `metadata.name` of 3 of 4 resources, such as \"a\" to \"x-a\". Check whether this resource needs the same change",
         ),
-        (What::DeletedAs(text("A a")), "deleted, for upstream deleted `A a`, which has this name in dest"),
+        (What::DeletedAs(text("A a")), "deleted, because upstream deleted `A a`, which has this name in dest"),
         (
             What::MayHaveMoved {
                 came: MovedResource { name: text("A a"), path: Some(text("b.yaml")) },
                 left: MovedResource { name: text("A a"), path: Some(text("a.yaml")) },
                 fate: LeftUpstream::Kept,
             },
-            "`A a` (\"b.yaml\") is new and `A a` (\"a.yaml\") is kept: it may be a move, and local edits of the old one are not carried over",
+            "upstream added `A a` (\"b.yaml\") and deleted `A a` (\"a.yaml\"), which dest keeps. If the new resource replaces the old, copy the edits of dest to it",
         ),
         (
             What::LeftBehind { original: text("A a") },
-            "upstream deleted `A a`, and this resource has most of its text: delete it if it is the same one under another name",
+            "upstream deleted `A a`, and this resource has most of its text. If it is `A a` under another name, delete it",
         ),
         (What::Counts(counts), "1 merged, 2 added, 3 deleted, 4 unchanged; 1 conflict"),
         (
@@ -106,19 +109,19 @@ fn each_event_has_its_sentence() {
         ),
         (
             What::Added { source: text("A a"), alike: Some(Alike::OtherVersion(text("B a"))) },
-            "added, for no item is `A a`; `B a` has another apiVersion",
+            "added as a new resource, because the package has no `A a`. Did you mean `B a`, which has another apiVersion?",
         ),
         (
             What::NoPartner { source: text("A a"), alike: Some(Alike::OnlyOfKind(text("A"), text("A b"))) },
-            "a patch must hit an item, and no item is `A a`; the only A is `A b`",
+            "no resource matches the patch for `A a`. Did you mean `A b`, the only A?",
         ),
         (
             What::NoPartner { source: text("A a"), alike: Some(Alike::OtherNamespace(text("A n/a"))) },
-            "a patch must hit an item, and no item is `A a`; `A n/a` has another namespace",
+            "no resource matches the patch for `A a`. Did you mean `A n/a`, which has another namespace?",
         ),
         (
             What::SourceIsItem { source: text("A a"), field: text("spec.source") },
-            "`spec.source` must name the source of a merge into other items, but this item is all that is `A a`: name another file, or give the source as `yaml`",
+            "`spec.source` names this resource as the source, but the package has no other `A a` to merge it into. Name another file, or write the source as `yaml`",
         ),
         (
             What::NoneSelected {
@@ -128,36 +131,35 @@ fn each_event_has_its_sentence() {
                 items: 2,
                 passed_over: 0,
             },
-            "`spec.rules[0]` must select at least one item, and none fits {kind: A}, or {kind: B} and is not excluded (regular expressions for the whole value)",
+            "`spec.rules[0]`: no resource matches {kind: A}, or {kind: B} without being excluded. A pattern must match the whole value: for a part of it, write `.*web.*`",
         ),
         (
             What::NoneSelected { aim: rule(), targets: Vec::new(), exclude: 0, items: 0, passed_over: 0 },
-            "`spec.rules[0]` must select at least one item, and no resource is there",
+            "`spec.rules[0]` must select at least one resource, but there are no resources",
         ),
         (
             What::Selected { aim: rule(), count: 2, passed_over: 1 },
-            "`spec.rules[0]` selected 2 items, and not 1 item that only configures (Kptfile, Kustomization, functionConfig, or `config.kubernetes.io/local-config`): name the kind to select one",
+            "`spec.rules[0]` selected 2 resources, but not 1 resource that only configures a tool (Kptfile, Kustomization, functionConfig, or `config.kubernetes.io/local-config`). To select it, name its kind",
         ),
         (
             What::IdleExclude { name: rule(), target: text("{kind: A}") },
-            "`spec.rules[0]` leaves out no item, for none that is selected fits {kind: A}: look whether a name in it is wrong",
+            "`spec.rules[0]` excludes nothing, because no selected resource matches {kind: A}. Check the names in it",
         ),
         (
-            What::NoPlace { aim: rule(), targets: 1, place: text("spec.x") },
-            "no item that `spec.rules[0]` selected has the place `spec.x`: look at the path",
+            What::NoPlace { aim: rule(), place: text("spec.x") },
+            "`spec.rules[0]`: no resource that it applies to has `spec.x`. Check the path",
         ),
-        (
-            What::NoPlace { aim: rule(), targets: 0, place: text("spec.x") },
-            "no item that `spec.rules[0]` is for has the place `spec.x`: look at the path",
-        ),
-        (What::GoneBefore(text("A a")), "nothing is left to delete, for no item is `A a`"),
-        (What::NotAdded(text("A a")), "not merged, for no item is `A a`"),
+        (What::GoneBefore(text("A a")), "nothing to delete, because the package has no `A a`"),
+        (What::NotAdded(text("A a")), "not merged, because the package has no `A a`"),
         (What::Deleted(text("item 1")), "deleted by item 1"),
-        (What::United(text("item 1")), "removed, for it was merged into item 1, which has the same identity"),
-        (What::DeletedBefore, "a source must have an item to be merged into, and one before it deleted this one"),
+        (What::United(text("item 1")), "removed, because it was merged into item 1, which has the same identity"),
+        (
+            What::DeletedBefore,
+            "there is nothing to merge this source into, because an earlier source deleted its resource",
+        ),
         (
             What::UnknownType { of: of(), inference: Inference::On },
-            "nothing is known of `example.com/v1 Site`: its lists merge by an inferred key, or are replaced whole where their elements have none, unless its CustomResourceDefinition is in the package or the functionConfig has `openapi` or `mergeKeys`",
+            "no schema for `example.com/v1 Site`, so the merge keys of its lists are guessed from their elements, and a list without a key is replaced as a whole. To be sure, add its CustomResourceDefinition to the package, or set `openapi` or `mergeKeys` in the functionConfig",
         ),
         (
             What::Grounds { of: of(), instead: None, lists: BTreeSet::from([ground]) },
@@ -165,27 +167,27 @@ fn each_event_has_its_sentence() {
         ),
         (
             What::IdleRule { rule: rule(), of: of(), path: vec![text("spec"), text("hosts")], lacks: Lacks::List },
-            "`spec.rules[0]` is not used, for no resource of the type `example.com/v1 Site` has a list `spec.hosts`",
+            "`spec.rules[0]` is not used, because no resource of the type `example.com/v1 Site` has a list `spec.hosts`. Check its `path`",
         ),
         (
             What::IdleDecision { rule: rule(), miss: Miss::All, names: RuleParts::Target },
-            "`spec.rules[0]` decided nothing: its conflict may be over, or its `target` is wrong",
+            "`spec.rules[0]` decided nothing: either its conflict is resolved, or its `target` is wrong",
         ),
         (
             What::IdleDecision { rule: rule(), miss: Miss::Value(Side::Dest, text("spec.x")), names: RuleParts::Both },
-            "`spec.rules[0]` decided nothing: dest has another value of `spec.x` than `when.dest`, so someone must decide again",
+            "`spec.rules[0]` decided nothing: dest's value of `spec.x` is not the value in `when.dest`. Resolve the conflict again",
         ),
         (
             What::Deeper { side: Role::Updated, folder: text("web") },
-            "updated is one folder deeper than dest: its Kptfile is in its folder \"web\", and dest's Kptfile is not, so that new files go to \"web/\": let the path of updated end with \"/web\"",
+            "the path of updated is one directory too high: its Kptfile is in \"web\", and dest's Kptfile is not. Let the path end with \"/web\", or new files are written to \"web/\"",
         ),
         (
             What::HasUpdated(text("abc")),
-            "dest has the commit of updated already, \"abc\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped",
+            "dest already records the commit of updated, \"abc\" (`upstreamLock.git.commit`). Either this upgrade is done, or original and updated are swapped",
         ),
         (
             What::OtherOriginal { commit: text("a"), original: text("b") },
-            "original must be the release of commit \"a\", which dest came from (`upstreamLock.git.commit`), not that of commit \"b\"",
+            "original is the release of commit \"b\", but dest records the commit \"a\" (`upstreamLock.git.commit`). Use the release of that commit as original",
         ),
         (
             What::Apart {
@@ -194,43 +196,43 @@ fn each_event_has_its_sentence() {
                 missed: Missed::Changed(vec![text("a")]),
                 stays: Stays::Consumed,
             },
-            "item 1 has no `kind` and takes no part in the merge: upstream changed `a` in it, and dest does not get that; it is consumed with its side",
+            "item 1: skipped, because it has no `kind`. Upstream changed `a` in it. Make this change by hand. It is removed with the other inputs of the merge",
         ),
         (
             What::FileMerged { form: FileForm::NoResources, how: Combined::Lines },
-            "both sides changed the file (it holds no resources), and it was merged line by line: look whether it is right",
+            "merged the changes of both sides to the file (it holds no resources) line by line. Check the result",
         ),
         (
             What::Unreached { form: FileForm::AsText(AsText::Mixed), rules: vec![rule()] },
-            "the file holds resources on one side and something else on another, so that no rule looks into it: `spec.rules[0]` decided nothing here",
+            "the file holds resources on one side and something else on another, so rules do not apply inside it: `spec.rules[0]` decided nothing here",
         ),
         (
             What::NotRead { place: text("v2/a"), why: WhyUnread::Link },
-            "v2/a: not read, so that dest stays as it is there: a symbolic link is not followed",
+            "v2/a: not read, because it is a symbolic link. The merge changes nothing there",
         ),
         (
             What::StaysAt { here: text("a"), to: text("b"), why: InTheWay::Other },
-            "a: moved to b in updated, and stays here, for that file of dest holds something else",
+            "a: moved to b in updated, but not in dest, because that file of dest holds something else",
         ),
         (
             What::NoYaml(vec![NoYaml { why: text("odd"), places: vec![text("a:1:1"), text("b:1:1")] }]),
-            "2 files are no YAML and are treated as plain files, without resources: a:1:1, b:1:1: odd",
+            "2 files are not valid YAML and are treated as plain files, without resources: a:1:1, b:1:1: odd",
         ),
         (
             What::DestIsAbove { folder: text("web"), there: 9, count: 10 },
-            "the folder \"web\" of dest has 9 of 10 resources of original: give that folder as `--dest`, or what is new upstream goes to the wrong one",
+            "the directory \"web\" of dest has 9 of 10 resources of original. Pass that directory as `--dest`, or the merge adds new files to the wrong directory",
         ),
         (
             What::OneIdentity { items: texts(["item 1", "item 2"]), folders: texts(["", "over"]) },
-            "`source` must say which folder is merged into the others, for item 1 is of one identity with item 2: write `source: [{path: over}]`, or `source=over` in a ConfigMap",
+            "`source` must say which directory is merged into the others, because item 1 and item 2 have the same identity. Write `source: [{path: over}]`, or `source=over` in a ConfigMap",
         ),
         (
             What::Refused { place: text("spec.x"), values: [Some(text("1")), None], by: Refuser::Server },
-            "`spec.x` was 1 and is removed, which the API server refuses for an object that exists: keep the value, or delete the object and create it again",
+            "`spec.x` was 1 and is removed, but the API server does not allow this change of an existing object. Keep the value, or delete the object and create it again",
         ),
         (
             What::Broken { place: text("spec.x"), to: text("Secret a"), cause: Cause::KeyRemoved(text("k")) },
-            "`spec.x` refers to the key \"k\" of Secret a, which the merge removes: keep the key, or change the reference",
+            "`spec.x` refers to the key \"k\" of Secret a, which the merge removes. Keep the key, or change the reference",
         ),
     ] {
         assert_eq!(said(&what), want, "{what:?}");
@@ -246,11 +248,11 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         (Dispute::Value { at: at(), did: [Did::Changed; 2] }, "both sides changed `spec.x`"),
         (
             Dispute::Value { at: at(), did: [Did::Changed, Did::Deleted] },
-            "updated deleted `spec.x` and dest changed it",
+            "updated does not have `spec.x`, and dest changed it",
         ),
         (
             Dispute::Value { at: at(), did: [Did::Cleared, Did::Changed] },
-            "dest cleared `spec.x` with null and updated changed it",
+            "dest set `spec.x` to null, and updated changed it",
         ),
         (Dispute::Value { at: String::new(), did: [Did::Added; 2] }, "both sides added the resource"),
         (
@@ -259,9 +261,9 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         ),
         (
             Dispute::Apart { at: at(), fields: [vec![text("a")], vec![text("b")]] },
-            "the sides set what does not go together in `spec.x`, dest the a and updated the b",
+            "dest set the a of `spec.x` and updated set the b, which exclude each other",
         ),
-        (Dispute::Additions { at: at() }, "both sides added elements to `spec.x` at one place"),
+        (Dispute::Additions { at: at() }, "both sides added elements to `spec.x` at the same position"),
         (
             Dispute::Order { at: at(), moved: vec![text("a"), text("b")] },
             "dest and updated put elements of `spec.x` in different orders (`a`, `b`)",
@@ -269,12 +271,12 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         (Dispute::Comment { at: at(), did: [Did::Added; 2] }, "both sides added the comment at `spec.x`"),
         (
             Dispute::CommentOrOwner { at: at() },
-            "one side changed a comment of `spec.x`, and the other side changed it or what it belongs to",
+            "one side changed a comment of `spec.x`, and the other side changed this comment or the text that it belongs to",
         ),
         (Dispute::Margin(Margin::Below), "dest and updated changed the comments below all resources in different ways"),
         (
             Dispute::File { form: FileForm::NoResourcesAnyMore, did: [Did::ReplacedByResources, Did::Changed] },
-            "dest replaced the file (it no longer holds resources) by resources and updated changed it",
+            "dest replaced the file (it no longer holds resources) by resources, and updated changed it",
         ),
         (
             Dispute::MergedFile { form: FileForm::NoResources, how: Combined::Document, overlaps: vec![text("a")] },
@@ -282,11 +284,11 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
         ),
     ] {
         let open = Clash { shown: shown.clone(), ..Clash::open(dispute) };
-        assert_eq!(said(&What::Conflict(Box::new(open))), format!("{want}{values}; someone must decide"));
+        assert_eq!(said(&What::Conflict(Box::new(open))), format!("{want}{values}; unresolved"));
     }
     let dispute = Dispute::Resource { did: [Did::Changed, Did::Deleted] };
     let places = Clash { place: ClashPlace::Fields(vec![text("a"); 5]), ..Clash::open(dispute) };
-    let want = "updated deleted the resource and dest changed it (`a`, `a`, `a`, and 2 more)";
+    let want = "updated does not have the resource, and dest changed it (`a`, `a`, `a`, and 2 more)";
     assert_eq!(what_by(&places, Sides::of(Side::name)), want);
     let paths = Sides { original: text("a"), updated: text("b"), dest: text("c") };
     let moves = Clash::open(Dispute::Moves(paths));
@@ -295,7 +297,7 @@ fn a_conflict_says_what_the_sides_did_and_who_won() {
     // git's users know the sides by other names.
     let ours = Sides { original: "original", updated: "theirs", dest: "ours" };
     let clash = Clash::open(Dispute::Value { at: at(), did: [Did::Added, Did::Deleted] });
-    assert_eq!(what_by(&clash, ours), "theirs deleted `spec.x` and ours added it");
+    assert_eq!(what_by(&clash, ours), "theirs does not have `spec.x`, and ours added it");
 }
 
 #[test]
@@ -305,7 +307,7 @@ fn an_outcome_says_why() {
         (
             Settled::Delta,
             vec![ClashNote::StandsNow(text("{}"))],
-            "added only what updated changed, so {} stands there now",
+            "added only the changes of updated, so the value is {} now",
         ),
         (
             Settled::Updated,
@@ -320,17 +322,17 @@ fn an_outcome_says_why() {
         (
             Settled::Updated,
             vec![ClashNote::Sum, ClashNote::NewestRule(rule())],
-            "took updated's, but it is a sum of other content: make it again, the newer version, as `spec.rules[0]` says",
+            "took updated's, the newer version, as `spec.rules[0]` says; this is a checksum of other content. Recompute it",
         ),
         (
             Settled::Dest,
             vec![ClashNote::MadeBy("go mod tidy")],
-            "kept dest's, for a lock file is right only as a whole: make it again with `go mod tidy`",
+            "kept dest's, because the parts of a lock file belong together. Make it again with `go mod tidy`",
         ),
         (
             Settled::Open,
             vec![ClashNote::SetBy(texts(["a", "b"]).to_vec())],
-            "someone must decide; what is in the cluster was set by a, b",
+            "unresolved; the value in the cluster was set by a, b",
         ),
     ] {
         let clash = Clash { settled, notes, ..Clash::open(Dispute::Additions { at: text("a") }) };
@@ -344,54 +346,36 @@ fn a_notice_says_what_to_look_at() {
         |notice| said(&What::Noticed(Box::new(Noticed { place: text("spec.x"), notice, side: Role::Source })));
     let instead = EditLine { does: "set", place: text("spec.x[name='a']"), value: text("1") };
     for (notice, want) in [
-        (Notice::Repeated, "dest has `spec.x` more than once: the first one was merged, the others stay as they are"),
+        (Notice::Repeated, "dest has `spec.x` more than once, and only the first is merged. Remove the duplicates"),
         (
             Notice::Unkeyed(Unkeyed::SetOfContainers),
-            "`spec.x` is replaced whole: the elements of its set are not scalars",
+            "`spec.x` is replaced as a whole, because the elements of its set are not scalars",
         ),
-        (
-            Notice::Combined(Combined::Keys),
-            "both sides changed `spec.x`, and it was merged key by key: look whether it is right",
-        ),
+        (Notice::Combined(Combined::Keys), "merged the changes of both sides to `spec.x` key by key. Check the result"),
         (
             Notice::Namesake { name: text("a"), other: text("spec.y"), instead },
-            "`spec.x` is new in dest and has the name a of `spec.y`, which the API server refuses: name it otherwise, or change the other one by `edits` with `{set: 'spec.x[name=''a'']', value: 1}`",
+            "`spec.x` is new in dest and has the same name as `spec.y`, a, so the API server will reject it. Choose another name, or change `spec.y` with `edits`: `{set: 'spec.x[name=''a'']', value: 1}`",
         ),
     ] {
         assert_eq!(noticed(notice), want);
     }
     let rule = || Some(text("{rule}"));
     let shortened = |by, rule, inside| said(&What::Shortened { place: text("spec.x"), lost: 2, by, rule, inside });
-    let what = "`spec.x` is replaced whole, for nothing says how it merges, and dest loses 2 elements";
-    for (by, inside, how) in [
-        (
-            Some(ListKind::Map(vec![text("name")])),
-            Inside::Resource,
-            ": to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`",
-        ),
-        (
-            Some(ListKind::Map(vec![text("name")])),
-            Inside::File,
-            ", as helm does it: to merge it, add to `mergeKeys` `{rule}`",
-        ),
-        (
-            Some(ListKind::Map(vec![text("odd")])),
-            Inside::Resource,
-            ": `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`",
-        ),
-        (
-            Some(ListKind::Set),
-            Inside::Resource,
-            ": `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`",
-        ),
-    ] {
-        assert_eq!(shortened(by, rule(), inside), format!("{what}{how}"));
+    let what =
+        "`spec.x` is replaced as a whole, and dest loses 2 elements, because krm-merge does not know its merge key. ";
+    let infer = "To merge it instead, set `inferMergeKeys: true`, or add to `mergeKeys`: `{rule}`";
+    let name = "To merge it instead, add to `mergeKeys`: `{rule}`";
+    let by = |key: &str| Some(ListKind::Map(vec![text(key)]));
+    for (by, how) in [(by("name"), infer), (by("odd"), name), (Some(ListKind::Set), name)] {
+        assert_eq!(shortened(by, rule(), Inside::Resource), format!("{what}{how}"));
     }
-    let none = ": `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart";
+    let as_helm = what.replace("as a whole", "as a whole, as with helm");
+    assert_eq!(shortened(by("name"), rule(), Inside::File), format!("{as_helm}{name}"));
+    let none = "`inferMergeKeys` finds no merge key in it, and `mergeKeys` needs a field that tells its elements apart";
     assert_eq!(shortened(None, None, Inside::Resource), format!("{what}{none}"));
     let kinds = [Some(Kind::Map), None];
     let other = What::OtherKind { place: text("spec.x"), kinds, side: Role::Updated };
-    assert_eq!(said(&other), "`spec.x` is a map in dest and nothing in updated; took updated's");
+    assert_eq!(said(&other), "`spec.x` is a map in dest, but nothing in updated; took updated's");
 }
 
 #[test]
@@ -401,10 +385,14 @@ fn comments_are_told_with_their_texts_if_these_may_be_shown() {
     };
     assert_eq!(
         lost(Side::Dest, 1, "a", Some("\"# b\"")),
-        "the merge removes a comment that only dest has at `a`: \"# b\""
+        "a comment that only dest has at `a` is lost, because the merge removes or replaces the text there: \"# b\". Copy it if you still need it"
     );
-    assert_eq!(lost(Side::Dest, 2, "", None), "the merge removes 2 comments that only dest has");
-    let want = "the merge does not take a comment that upstream added at `a`, because dest has no place for it";
+    assert_eq!(
+        lost(Side::Dest, 2, "", None),
+        "2 comments that only dest has are lost, because the merge removes or replaces the text there. Copy them if you still need them"
+    );
+    let want =
+        "a comment that upstream added at `a` is not taken, because dest does not have the field or changed its line";
     assert_eq!(lost(Side::Updated, 1, "a", None), want);
     let shown = Sides { original: None, updated: Some(text("\"# 2\"")), dest: Some(text("\"# 3\"")) };
     let commented = What::Commented { place: text("a"), did: [Did::Added; 2], shown, stays: CommentOf::Dest };

@@ -94,14 +94,14 @@ impl fmt::Display for WhyLeft {
                 "a patch moves no resource to another file, and adds or removes no file but with its resources"
             }
             Self::Place => {
-                "a patch adds resources at the end of the file and moves none, and this one stands elsewhere"
+                "a patch adds resources at the end of the file and moves no resource, but this resource is elsewhere"
             }
             Self::Null => "a null in a patch removes the field, and here it is a value",
             Self::Value => "a merge of the patch leaves another value here",
             Self::Order => "a merge of the patch leaves the elements in another order",
             Self::FieldOrder => "a patch does not move fields, and here they stand in another order",
             Self::Above => "a patch changes no comments above what original has, and here they differ",
-            Self::Behind => "a merge of the patch leaves another comment on this line, for a patch removes none",
+            Self::Behind => "a merge of the patch leaves another comment on this line, because a patch does not remove comments",
             Self::Comments => "a patch changes no comments that belong to no field, and here they differ",
             Self::Blank => "a patch changes no blank lines, and here they differ",
             Self::Whole => "the patch has all of it, and takes back what a later release changes in it",

@@ -58,7 +58,7 @@ fn dests(name: &Path, args: &Upgrade) -> Result<BTreeMap<String, PathBuf>> {
             format!("; there is one of {there}, so name that, or add `--all`")
         };
         bail!(
-            "{}: there is no run to take back, for only the last one that nobody took back can be{more}",
+            "{}: there is no run to undo, because only the last run can be undone, and only once{more}",
             walk::shown(name)
         );
     }

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use krm_files::errors::chain;
 use krm_files::walk::{path_of, shown};
 use krm_git::program::{self, In, git};
 use krm_names::file_path;
@@ -41,15 +42,16 @@ pub fn check(folder: &Path, name: &str, but: &[String]) -> Result<Uncommitted> {
     if repository(folder).is_none() {
         if std::env::var_os("GIT_DIR").is_some() {
             bail!(
-                "{name}: `GIT_DIR` must not be set, for it hides what is committed: unset it, or add `--allow-dirty`"
+                "{name}: `GIT_DIR` must not be set, because it hides what is committed. Unset it, or pass `--allow-dirty`"
             );
         }
         return Ok(Uncommitted::All);
     }
     looked(folder, but).map_err(|why| {
-        why.context(format!(
-            "{name}: all of it must be committed, so that you can go back: commit it, or add `--allow-dirty`"
-        ))
+        anyhow!(
+            "{name}: {}. Commit all changes first, so that you can undo the upgrade, or pass `--allow-dirty`",
+            chain(&why)
+        )
     })
 }
 
@@ -89,11 +91,11 @@ fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
         ],
     )?;
     if let Some(at) = at_work.iter().find(|path| folder.join(path).exists()).and_then(|path| path.file_name()) {
-        bail!("git is at work on something else ({}), which must end first", at.display());
+        bail!("git has not finished a merge, cherry-pick, revert or rebase ({})", at.display());
     }
     let prefix = prefix.to_string_lossy();
     if !fs::canonicalize(&top).is_ok_and(|top| folder.starts_with(top)) {
-        bail!("its repository keeps its files in {}, and not here", shown(&top));
+        bail!("its git repository has its files in another directory, {}", shown(&top));
     }
     let but: Vec<String> = but.iter().map(|folder| format!(":(exclude,literal){folder}")).collect();
     check_index(folder, &but)?;
@@ -110,7 +112,7 @@ fn looked(folder: &Path, but: &[String]) -> Result<Uncommitted> {
             "!! " => _ = ignored.insert(own.to_owned()),
             // Another run is at work there. That is no change of the user.
             _ if own.split('/').any(file_path::is_of_a_run) => {}
-            _ => bail!("{} is not", shown::name(own)),
+            _ => bail!("uncommitted changes in {}", shown::name(own)),
         }
     }
     Ok(Uncommitted::Ignored(ignored))
@@ -125,8 +127,10 @@ fn check_index(folder: &Path, but: &[String]) -> Result<()> {
         let tab = entry.iter().position(|byte| *byte == b'\t').context("`git ls-files` must name each file")?;
         let (head, path) = (&entry[..tab], path_of(&entry[tab + 1..]));
         match head.first() {
-            Some(b'S' | b's') => bail!("git does not look at {}, for it is marked `skip-worktree`", shown(&path)),
-            Some(b'a'..=b'z') => bail!("git does not look at {}, for it is marked `assume-unchanged`", shown(&path)),
+            Some(b'S' | b's') => bail!("git ignores changes in {}, because it is marked `skip-worktree`", shown(&path)),
+            Some(b'a'..=b'z') => {
+                bail!("git ignores changes in {}, because it is marked `assume-unchanged`", shown(&path))
+            }
             _ => {}
         }
         if head.get(2..).is_some_and(|head| head.starts_with(b"160000 ")) {
@@ -134,8 +138,7 @@ fn check_index(folder: &Path, but: &[String]) -> Result<()> {
             let is_empty = fs::read_dir(&below).map_or(true, |mut names| names.next().is_none());
             if !is_empty {
                 let is_own = fs::symlink_metadata(below.join(".git")).is_ok();
-                let clean =
-                    if is_own { looked(&below, &[]).map(drop) } else { Err(anyhow::anyhow!("it has no `.git`")) };
+                let clean = if is_own { looked(&below, &[]).map(drop) } else { Err(anyhow!("it has no `.git`")) };
                 clean.with_context(|| format!("the submodule {}", shown(&path)))?;
             }
         }

@@ -1,7 +1,7 @@
 //! What became of packages, and what the user is told of it.
 
 use anyhow::Result;
-use krm_files::command::{argument, command, own};
+use krm_files::command::{argument, called, command, own};
 use krm_folders::end::End;
 use krm_folders::merge::Merge;
 use krm_folders::package::Package;
@@ -83,10 +83,10 @@ pub fn same(args: &Upgrade, job: Job<'_>) -> Result<Done> {
     let name = shown::name(&plan.to.state.name);
     let line = match (args.check, plan.aim) {
         (true, Aim::Newest) => format!("{}: has {name}, which is the newest{}", package.name, in_range(plan)),
-        (true, Aim::Named) => format!("{}: has {name}, which is the one that is wanted", package.name),
-        (true, Aim::Last) => format!("{}: has {name}, and no release comes after it", package.name),
+        (true, Aim::Named) => format!("{}: has {name}, which is the wanted release", package.name),
+        (true, Aim::Last) => format!("{}: has {name}, and there is no later release", package.name),
         (true, Aim::Unknown) => format!(
-            "{}: has {name}, and nobody knows whether there is a newer one, for a command makes it: `--to` names one",
+            "{}: has {name}. krm-merge cannot look for newer releases, because a command makes the package. Name the release with `--to`",
             package.name
         ),
         (false, _) => format!("{}: it has {name} already", package.name),
@@ -182,7 +182,7 @@ impl Found {
 pub fn checked(args: &Upgrade, job: Job<'_>, found: Found) -> Result<Done> {
     let Job { package, plan, from, .. } = job;
     let Found { changes, conflicts, is_bad } = found;
-    let error = is_bad.then(|| "it cannot be merged, as an upgrade says".to_owned());
+    let error = is_bad.then(|| format!("cannot be merged. Run `{} upgrade PACKAGE -o diff` to see why", called()));
     let errors = error.as_ref().map_or_else(String::new, |error| format!("; {error}"));
     let found = Checked { local_changes: Some(changes), conflicts: Some(conflicts), error, ..Checked::of(job) };
     let done = Done { end: End::Differs, became: Became::Newer, checked: Some(found) };

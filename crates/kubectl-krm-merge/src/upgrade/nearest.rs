@@ -119,11 +119,13 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
             let name = shown::name(&name).into_owned();
             let (equal, all) = (found.equal, found.all);
             format!(
-                "nearest{part} is {name}: {equal} of {all} resources are equal. If it comes from there, add `--from {name}`"
+                "The closest{part} is {name} ({equal} of {all} resources are equal). If that is right, run again with `--from {name}`"
             )
         }
-        None => "no tag with a version is like it: add `--from` with the tag, branch or commit that it comes from"
-            .to_owned(),
+        None => {
+            "No tag with a version is like it. Run again with `--from` and the tag, branch or commit that it comes from"
+                .to_owned()
+        }
     };
     let from = plan.from.as_ref().map(|from| &from.state);
     let repo = &at.address.repo;
@@ -131,9 +133,9 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
         Some((from, why)) => {
             let (name, commit) = (shown::name(&from.name), &from.commit);
             anyhow!(
-                "the release that the package has, {name} with commit {commit}, is gone from \"{repo}\" ({why}); {offer}"
+                "the release that the package has, {name} with commit {commit}, is gone from \"{repo}\" ({why}). {offer}"
             )
         }
-        None => anyhow!("nobody knows which release of \"{repo}\" the package has; {offer}"),
+        None => anyhow!("cannot tell which release of \"{repo}\" the package has. {offer}"),
     })
 }

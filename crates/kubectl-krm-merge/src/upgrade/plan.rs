@@ -109,14 +109,14 @@ impl Plan {
             (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
                 let program = shown::line(run.first().map_or("", String::as_str)).into_owned();
                 bail!(
-                    "the upstream of the package is a command of the program `{program}`, which stands in its {RULES}: add `--allow-exec` if it may run"
+                    "the upstream of the package is a command in its {RULES} that runs the program `{program}`. Pass `--allow-exec` to allow it"
                 )
             }
             (None, Some(Upstream::Run { run, reference })) => {
                 Self::of_run(Producer::new(run, package), reference.as_deref(), asked, args)
             }
             (None, None) => bail!(
-                "the package must record where it comes from, in its Kptfile or .krm-merge.yaml: the first time, add `--upstream REPO.git/DIRECTORY --from REF`"
+                "the package must record where it comes from, in its Kptfile or .krm-merge.yaml. The first time, pass `--upstream REPO.git/DIRECTORY --from REF`"
             ),
         }
     }
@@ -159,7 +159,7 @@ impl Plan {
         let name = match asked.to.or(reference).or(has) {
             Some(name) => name,
             None if command.takes_a_release() => {
-                bail!("`--to` must name the release, for the command of the package has `{{ref}}`")
+                bail!("`--to` must name the release, because the command of the package has `{{ref}}`")
             }
             None => "latest",
         };
@@ -272,10 +272,10 @@ fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
     match &package.record {
         Some(Record { upstream: Upstream::Git(address), lock }) => Ok((address, lock.as_ref())),
         Some(Record { upstream: Upstream::Run { .. }, .. }) => {
-            bail!("{}: its upstream is a command, whose releases nobody knows", package.name)
+            bail!("{}: a command makes this package, so no upstream repository has releases of it", package.name)
         }
         None => bail!(
-            "{}: a package must record where it comes from, in its Kptfile or {RULES}; `{} upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
+            "{}: the package must record where it comes from, in its Kptfile or {RULES}. `{} upgrade PACKAGE --upstream REPO.git/DIRECTORY --from REF` makes the record",
             package.name,
             called()
         ),

@@ -95,7 +95,7 @@ impl Producer {
             None => self.make_again(lock).map_err(|why| {
                 let release = &lock.reference;
                 anyhow!(
-                    "the release that the package has, {release}, must be made again by its command, for the cache does not have it; {}: `--from {release}` takes what it prints with the files as they are now",
+                    "the release that the package has, {release}, must be made again by its command, because the cache does not have it; {}: `--from {release}` takes what it prints with the files as they are now",
                     errors::chain(&why)
                 )
             })?,

@@ -43,7 +43,7 @@ fn a_resource_that_upstream_makes_a_side_of_a_merge_is_told() {
         }
         let told = folder.run(&MERGE).stderr;
         assert_eq!(
-            told.contains("`config.kubernetes.io/merge-source: updated`, by which a function takes"),
+            told.contains("`config.kubernetes.io/merge-source: updated`, with which a function uses"),
             is_told,
             "{told}"
         );

@@ -52,7 +52,7 @@ fn what_has_no_partner_is_an_error() {
     for (sides, want) in [
         (
             ["old.yaml", "new.yaml", "d"],
-            "old.yaml: `--dest` must be the file that it is a version of, and not the folder d",
+            "old.yaml: `--dest` must be the file that it is a version of, and not the directory d",
         ),
         (["o", "u", "mine.yaml"], "o: there must be a file \"mine.yaml\" without resources, as mine.yaml is"),
         (["old.yaml", "new.yaml", "a.yaml"], "old.yaml:1:1: the resource must have `apiVersion` to be merged"),
@@ -101,9 +101,11 @@ fn a_source_is_merged_into_a_file() {
         let ran = folder.run(&args);
         let want = "replicas: 5 # prod\nimage: # ours\n  tag: '1'\nargs: [c]\nenv: [{name: a, value: y}]\n";
         assert_eq!((ran.code, &*ran.stdout), (Some(0), want));
-        let rule = "add to `mergeKeys` `{apiVersion: file, kind: document, path: env, keys: [name]}`";
+        let rule = "add to `mergeKeys`: `{apiVersion: file, kind: document, path: env, keys: [name]}`";
         assert!(
-            ran.stderr.contains("`env` is replaced whole, for nothing says how it merges, and dest loses 1 element"),
+            ran.stderr.contains(
+                "`env` is replaced as a whole, as with helm, and dest loses 1 element, because krm-merge does not know its merge key"
+            ),
             "{}",
             ran.stderr
         );
@@ -138,7 +140,7 @@ fn a_target_names_a_file_by_its_path() {
     // A folder stands for its resources.
     folder.write("d/x/values.yaml", MINE);
     let told = folder.run(&["two-way", "--target", "path=x", "--patch", "{replicas: 4}", "--dest", "d"]).failed(2);
-    assert!(told.contains("must select at least one item"), "{told}");
+    assert!(told.contains("no resource matches `path: x`"), "{told}");
 }
 
 #[test]

@@ -286,8 +286,8 @@ fn a_path_may_be_one_that_messages_print() {
 fn what_is_not_known_is_said() {
     let folder = Folder::new();
     for (args, want) in [
-        (&["nothing"][..], "\"nothing\" must be a type that is known"),
-        (&["event"], "must name one type, and there are `event`, `event.events.k8s.io`"),
+        (&["nothing"][..], "no type \"nothing\" is known"),
+        (&["event"], "must name one type, not several: write `event` or `event.events.k8s.io`"),
         (&["rollout", "spec.nowhere"], "`PATH` must be that of a list of `argoproj.io/v1alpha1 rollout`"),
     ] {
         let error = folder.run(&[&["explain"], args].concat()).failed(2);

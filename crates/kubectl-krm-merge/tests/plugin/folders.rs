@@ -108,7 +108,7 @@ fn a_folder_is_upgraded_file_by_file() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         ran.stderr,
-        "warning: both.txt: both sides changed the file (it holds no resources); took updated's\nwarning: run.sh: dest deleted the file (it holds no resources) and updated changed it; it stays deleted\n"
+        "warning: both.txt: both sides changed the file (it holds no resources); took updated's\nwarning: run.sh: dest does not have the file (it holds no resources), and updated changed it; did not add it\n"
     );
     let mut want = before.clone();
     let many = String::from_utf8(before["many.yaml"].clone()).expect("UTF-8").replace("x: '1'\n  y", "x: '2'\n  y");
@@ -219,7 +219,7 @@ fn a_third_release_beside_those_that_are_merged_is_told() {
     folder.write("here/up/own/c.yaml", map("c", &[("x", "'1'")]));
     let run = ["three-way", "--original", "here/up/v1", "--updated", "here/up/v2", "-d", "here", "-o", "diff"];
     let told = folder.run(&run).stderr;
-    let warning = "warning: up/v0/deep/a.yaml: the folder \"up/v0\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it\n";
+    let warning = "warning: up/v0/deep/a.yaml: the directory \"up/v0\" looks like another release of upstream, but it is merged as a part of dest. Move it out of dest, or delete it\n";
     assert_eq!((told.matches("another release").count(), told.contains(warning)), (1, true), "{told}");
 }
 
@@ -237,7 +237,7 @@ fn a_copy_of_a_release_in_dest_is_told_if_both_releases_lie_elsewhere() {
     let told = folder.run(&["three-way", "--original", "v1", "--updated", "v2", "-d", "here", "-o", "diff"]).stderr;
     let warning = |folder: &str, file: &str| {
         format!(
-            "warning: {folder}/{file}.yaml: the folder \"{folder}\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it\n"
+            "warning: {folder}/{file}.yaml: the directory \"{folder}\" looks like another release of upstream, but it is merged as a part of dest. Move it out of dest, or delete it\n"
         )
     };
     let all = ["up/v1", "up/v2"].map(|folder| warning(folder, "a"));
@@ -253,7 +253,7 @@ fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     assert!(err.starts_with("error: both.txt: both sides changed the file"), "{err}");
     assert!(
         err.contains(
-            "error: run.sh: dest deleted the file (it holds no resources) and updated changed it; someone must decide"
+            "error: run.sh: dest does not have the file (it holds no resources), and updated changed it; unresolved"
         ),
         "{err}"
     );
@@ -489,7 +489,7 @@ fn a_file_with_a_resource_that_has_generate_name_is_merged_as_a_text() {
         ("here/own.yaml", &named("own", &old)),
     ]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let told = "a.yaml: both sides changed the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`), and it was merged line by line: look whether it is right";
+    let told = "a.yaml: merged the changes of both sides to the file (a resource in it has no `apiVersion`, no `kind` or no `metadata.name`) line by line. Check the result";
     assert!(ran.stdout.contains(told) || ran.stderr.contains(told), "{ran:?}");
     assert_eq!(now["a.yaml"], both("'2'", &job(7, 2)));
     assert_eq!(now["left.yaml"], named("left", &new));
@@ -511,7 +511,7 @@ fn a_file_with_a_resource_that_has_generate_name_is_merged_as_a_text() {
         ("here/a.yaml", &job(1, 1)),
         ("here/one.yaml", &map("one", &[("x", "'1'"), ("y", "'1'")])),
     ]);
-    let told = "the resource must have `metadata.name` to be merged, for `metadata.generateName` does not say which resource it is on another side: give it a name";
+    let told = "the resource must have `metadata.name` to be merged, because `metadata.generateName` does not tell which resource it is on another side. Give it a name";
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains(told), "{ran:?}");
 }
@@ -614,9 +614,9 @@ fn a_file_of_dest_that_is_not_read_is_not_told_to_be_deleted() {
         std::os::unix::fs::symlink(folder.path(name), folder.path(&format!("here/{name}"))).expect("a link");
     }
     let ran = folder.run(&upgrade(&["-i"]));
-    assert!(ran.code == Some(0) && !ran.stderr.contains("deleted"), "{ran:?}");
+    assert!(ran.code == Some(0) && !ran.stderr.contains("does not have"), "{ran:?}");
     for name in ["link.yaml", "left.yaml", "link.txt"] {
-        let want = format!("warning: {name}: changed in updated and not merged, because dest's file was not read");
+        let want = format!("warning: {name}: changed in updated, but not merged, because dest's file was not read");
         assert_eq!(ran.stderr.matches(&want).count(), 1, "{ran:?}");
     }
     assert_eq!(folder.read("here/there.yaml"), folder.read("v2/there.yaml"));
@@ -763,7 +763,7 @@ fn a_side_in_which_nothing_is_found_is_an_error() {
         assert_eq!(err, format!("error: {source}: there must be at least one resource\n"));
         let err = folder.run(&["three-way", "--original", "d", "--updated", source, "-d", "d", "-i"]).failed(2);
         let want = format!(
-            "error: {source}: updated must hold at least one resource, or all that original holds is deleted\n"
+            "error: {source}: updated has no resources, so the merge would delete all resources of original. Check the path\n"
         );
         assert_eq!(err, want);
         // What had no release before comes whole.
@@ -889,7 +889,7 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
         ),
         ("--target", "name=(", "`name` of `--target` \"name=(\" must be a regular expression, not \"(\"".into()),
         ("--target", "paths=x", "`--target` must have fields among `group`, ".into()),
-        ("--target", "kind=Job", "`--target` \"kind=Job\" must select at least one item".into()),
+        ("--target", "kind=Job", "`--target` \"kind=Job\": no resource matches `kind: Job`".into()),
         ("--openapi", "d.yaml", "`--openapi` \"d.yaml\" must have `definitions`".into()),
         ("--openapi", "list.yaml", "`--openapi` \"list.yaml\" must have `definitions`".into()),
         ("--openapi", "o.json", "`definitions` of `--openapi` \"o.json\" must have a definition".into()),
@@ -900,7 +900,7 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
     }
     folder.write("empty/README.md", "no YAML\n");
     let err = folder.run(&["two-way", "-s", "d.yaml", "-d", "empty", "--target", "kind=Job"]).failed(2);
-    assert_eq!(err, "error: `--target` \"kind=Job\" must select at least one item, and no resource is there\n");
+    assert_eq!(err, "error: `--target` \"kind=Job\" must select at least one resource, but there are no resources\n");
     folder.write("e.yaml", folder.read("d.yaml"));
     let idle = ["two-way", "-s", "e.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
     let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
@@ -1051,10 +1051,10 @@ fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
     let mut told: Vec<&str> = ran.stderr.lines().collect();
     told.sort_unstable();
     let line =
-        |name: &str, why: &str| format!("warning: v2/{name}: not read, so that dest stays as it is there: {why}");
+        |name: &str, why: &str| format!("warning: v2/{name}: not read, because {why}. The merge changes nothing there");
     let [link, ignored] =
-        ["a symbolic link is not followed", "`.krmignore` leaves it out there, or it is another side"];
-    let rules = "warning: .krmignore: upstream changed this file, which git, GitHub or krm-merge obeys: look at it before you use the package";
+        ["it is a symbolic link", "`.krmignore` excludes it there, or it is another side of the merge"];
+    let rules = "warning: .krmignore: upstream changed this file, which git, GitHub or krm-merge obeys. Check it before you use the package";
     let want = [
         rules.to_owned(),
         line("hidden.txt", ignored),
@@ -1066,7 +1066,7 @@ fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
     ];
     assert_eq!(told, want);
     let out = folder.run(&["two-way", "-s", "v2", "-d", "here", "-o", "name"]);
-    assert_eq!(out.stderr.lines().filter(|l| l.contains("a symbolic link is not followed")).count(), 4, "{out:?}");
+    assert_eq!(out.stderr.lines().filter(|l| l.contains("it is a symbolic link")).count(), 4, "{out:?}");
 }
 
 /// Other systems refuse such names.
@@ -1329,7 +1329,7 @@ fn documents_of_comments_come_and_go_at_their_place() {
 fn what_a_file_begins_with_is_merged() {
     let [a, b] = ["a", "b"].map(|name| map(name, &[("x", "'1'")]));
     let own = |text: &str| text.replace("x: '1'", "x: mine");
-    let told = "the merge removes a comment";
+    let told = "a comment that only dest has is lost";
     for (original, updated, dest, want, warns) in [
         // Above the first `---`: the text's.
         (format!("# v1\n---\n{a}"), format!("# v2\n---\n{a}"), format!("# v1\n---\n{}", own(&a)), "# v2\n---\nA'", ""),

@@ -146,7 +146,7 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     repository.branch("web.yaml", &ours, &theirs);
     let ran = repository.fails(&["merge", "topic"]);
     let told = "conflict: Deployment web (web.yaml): both sides changed the tag of `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original (";
-    assert!(ran.stderr.contains(told) && ran.stderr.contains(") had \"web:1\"; someone must decide\n"), "{ran:?}");
+    assert!(ran.stderr.contains(told) && ran.stderr.contains(") had \"web:1\"; unresolved\n"), "{ran:?}");
     let want = ours.replace(
         "        image: web:ours\n",
         "<<<<<<< HEAD\n        image: web:ours\n=======\n        image: web:theirs\n>>>>>>> topic\n",
@@ -518,7 +518,7 @@ fn a_file_that_is_not_text_has_no_markers() {
     let error = folder.run(&["git-driver", "o", "a", "b", "u.yaml"]).failed(1);
     assert_eq!(
         error,
-        "error: u.yaml: git cannot merge its lines, and leaves our version without markers: someone must decide\n"
+        "error: u.yaml: git cannot merge its lines and keeps our version without conflict markers; unresolved. Choose a version with `git checkout --ours FILE` or `git checkout --theirs FILE`\n"
     );
     assert_eq!(folder.read("a"), ours);
     // git itself takes the original if it merges common ancestors.
@@ -823,7 +823,7 @@ fn a_resource_that_is_taken_for_a_renamed_one_is_told() {
     repository.branch("m.yaml", &map("r", "  b: \"1\"\n"), &map("p", "  b: \"2\"\n  c: \"1\"\n"));
     let told = repository.command(&["merge", "-q", "topic"]).output().expect("git");
     assert!(told.status.success(), "{told:?}");
-    let want = "info: ConfigMap r: `v1 ConfigMap r` is `v1 ConfigMap p` in theirs (topic): it is one resource that moved, and its edits are kept\n";
+    let want = "info: ConfigMap r: `v1 ConfigMap r` is `v1 ConfigMap p` in theirs (topic). They are merged as one resource that was renamed, and the edits of both sides are kept\n";
     assert_eq!(String::from_utf8_lossy(&told.stderr), want);
     assert_eq!(repository.0.read("m.yaml"), map("r", "  b: \"2\"\n"));
 }
@@ -935,7 +935,7 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("{{{{ {version} }}}}\n")));
     let ran = repository.0.command(&["git-driver", "o", "a", "b"]).arg(name).output().expect("runs");
     let told = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.code() == Some(1) && told.contains("conflict: caf\\xe9: git has merged its lines"), "{told}");
+    assert!(ran.status.code() == Some(1) && told.contains("conflict: caf\\xe9: git merged its lines"), "{told}");
 }
 
 /// Many editors leave out the line break at the end of a file.

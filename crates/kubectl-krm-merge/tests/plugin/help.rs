@@ -137,7 +137,7 @@ fn a_file_that_is_no_yaml_says_why() {
         }
         folder.write("here/bad.yaml", bytes);
         let told = folder.run(&upgrade).stderr;
-        let start = "warning: 1 file is no YAML and is treated as a plain file, without resources: ";
+        let start = "warning: 1 file is not valid YAML and is treated as a plain file, without resources: ";
         let line = told.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{told}"));
         assert!(line.starts_with(why), "{line}");
         // More than the place, and nothing of the text.

@@ -54,7 +54,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
     for want in [
         "<h1>krm-merge: 4 conflicts</h1>",
         "What changed from <code>v1</code> to <code>v2</code> was merged into <code>here</code>: 5 files would change. Nothing was written.",
-        "<strong>Next:</strong> look at each conflict",
+        "<strong>Next:</strong> check each conflict",
         "<code>ConfigMap c</code>",
         "\"><code>plain.txt</code></h3>",
         "<code>conflict&lt;img src=x onerror=x&gt;&amp;&quot;&#39;.yaml</code> <span class=\"tag conflict\">2 conflicts</span> <span class=\"tag changed\">changed</span>",
@@ -70,11 +70,8 @@ fn the_page_holds_what_changes_and_each_conflict() {
     // Whoever must decide sees that first.
     let open = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat());
     assert_eq!(open.code, Some(1));
-    assert!(
-        open.stdout.contains("<h2 id=\"open\">Someone must decide</h2>") && !open.stdout.contains("tag won"),
-        "{open:?}"
-    );
-    assert!(open.stdout.contains("<strong>Next:</strong> decide each conflict."), "{open:?}");
+    assert!(open.stdout.contains("<h2 id=\"open\">Unresolved</h2>") && !open.stdout.contains("tag won"), "{open:?}");
+    assert!(open.stdout.contains("<strong>Next:</strong> resolve each conflict."), "{open:?}");
     // Between markers, no secret is told.
     let marked = folder.run(&[&UPGRADE[..], &["--on-conflict", "mark"]].concat());
     assert!(

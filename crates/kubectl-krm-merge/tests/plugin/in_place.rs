@@ -276,7 +276,7 @@ fn two_items_for_one_file_stop_everything() {
     // What is no part of dest is left alone.
     folder.write("here/.krmignore", "new.yaml\n");
     let ran = folder.run(&UPGRADE);
-    assert!(ran.stderr.contains("new.yaml: new in v2/new.yaml and not added"), "{ran:?}");
+    assert!(ran.stderr.contains("new.yaml: new in v2/new.yaml, but not added"), "{ran:?}");
     assert_eq!(
         (ran.code, folder.read("here/new.yaml"), folder.read("here/a.yaml")),
         (Some(0), "a: b\n".into(), one(2))

@@ -422,8 +422,8 @@ fn bad_answers_are_errors_that_name_the_resource() {
     let web = deployment(3, "web:2").to_string();
     let get = format!("GET {WEB}");
     for (answer, wants) in [
-        (Answer::Json(401, status(401, "Unauthorized")), &["401", "does not know who is asking"][..]),
-        (Answer::Json(403, status(403, "forbidden")), &["403", "does not allow it"]),
+        (Answer::Json(401, status(401, "Unauthorized")), &["401", "Check your credentials: `kubectl auth whoami`"][..]),
+        (Answer::Json(403, status(403, "forbidden")), &["403", "not allowed in the cluster"]),
         (Answer::Json(500, status(500, "etcd is gone")), &["500", "etcd is gone"]),
         (Answer::Late(Duration::from_secs(5)), &["within 1 seconds"]),
         (Answer::Raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"kind\":"), &["cannot be asked"]),
@@ -627,7 +627,10 @@ fn what_was_not_applied_by_kubectl_is_set_and_told() {
     answers.insert(format!("GET {WEB}"), Answer::Json(200, live));
     let server = Server::new(answers);
     let ran = run(&folder(&server, &[("web.yaml", &deployment(3, "web:1").to_string())]), &["-f", "web.yaml"]);
-    assert!(ran.stderr.contains("warning: prod/deployment.apps/web: it was not applied by `kubectl apply`"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("warning: prod/deployment.apps/web: it has no last-applied-configuration annotation"),
+        "{ran:?}"
+    );
     assert!(ran.stdout.contains("-  replicas: 5\n+  replicas: 3\n") && !ran.stdout.contains("conflict"), "{ran:?}");
 }
 
@@ -639,7 +642,7 @@ fn a_field_that_the_server_does_not_change_is_told_before_anything_is_sent() {
         web
     };
     let told = "warning: Deployment prod/web (prod/deployment.apps/web): `spec.selector";
-    let refuses = "the API server refuses for an object that exists";
+    let refuses = "the API server does not allow this change of an existing object";
     let mut applied = live(&with("web"), 3, "web:1");
     applied["spec"]["selector"] = with("web")["spec"]["selector"].clone();
     // Of this one, nobody knows what was applied to it.
@@ -917,7 +920,7 @@ fn a_default_that_the_server_added_is_no_conflict() {
     let ran = run_with(json!([{"x": 1, "mode": "default"}]));
     assert!(ran.code == Some(0) && ran.stdout.contains("+  - x: 2\n"), "{ran:?}");
     let err = run_with(json!([{"x": 7}])).failed(1);
-    assert!(err.contains("both sides changed `spec.parts`: dest has") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("both sides changed `spec.parts`: dest has") && err.contains("unresolved"), "{err}");
 }
 
 /// The bare word `1_000` is a number to some readers, and it must not be sent as one.

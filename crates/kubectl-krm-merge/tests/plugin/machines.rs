@@ -73,11 +73,11 @@ fn annotations_of_github_name_file_and_line() {
             "took updated's",
         ),
         (
-            "::warning file=here/gone.yaml,line=1,col=1,title=conflict in ConfigMap gone::dest deleted the resource",
-            "it stays deleted",
+            "::warning file=here/gone.yaml,line=1,col=1,title=conflict in ConfigMap gone::dest does not have the resource",
+            "did not add it",
         ),
         (
-            "::warning title=krm-merge::1 file is no YAML",
+            "::warning title=krm-merge::1 file is not valid YAML",
             "here/t.tpl.yaml:1:3: the text must be YAML: \"-\" is only valid inside a block",
         ),
     ] {
@@ -157,14 +157,14 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
         "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: took updated's</summary>",
         "\noriginal:\n\n<pre>1</pre>\n\ndest:\n\n<pre>3</pre>\n\nupdated:\n\n<pre>2</pre>\n",
         "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n true\n false\n… 1 more line</pre>",
-        "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>data.x</code>: it stays deleted</summary>",
-        "<li><code>warning: 1 file is no YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3: the text must be YAML: &quot;-&quot; is only valid inside a block</code></li>",
+        "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>data.x</code>: did not add it</summary>",
+        "<li><code>warning: 1 file is not valid YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3: the text must be YAML: &quot;-&quot; is only valid inside a block</code></li>",
     ] {
         assert!(out.contains(part), "{part}\n{out}");
     }
     assert!(!out.contains("hidden"), "{out}");
     let failed = folder.run(&[&UPGRADE[..], &["-o", "markdown", "--on-conflict", "fail"]].concat());
-    assert!(failed.stdout.starts_with("### krm-merge: 4 conflicts, which someone must decide\n"), "{failed:?}");
+    assert!(failed.stdout.starts_with("### krm-merge: 4 conflicts, 4 unresolved\n"), "{failed:?}");
     assert_eq!(failed.code, Some(1));
 }
 

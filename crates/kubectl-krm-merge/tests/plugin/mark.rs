@@ -72,7 +72,7 @@ fn additions_of_both_sides_stand_between_markers_and_resolve_takes_both() {
     let folder = upgrade("thing.yaml", texts.each_ref().map(String::as_str));
     let (code, told) = mark(&folder, &[]);
     assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("both sides added elements to `spec.steps` at one place"), "{told}");
+    assert!(told.contains("both sides added elements to `spec.steps` at the same position"), "{told}");
     let marked = format!("<<<<<<< dest (here)\n{ours}||||||| original (v1)\n=======\n{theirs}>>>>>>> updated (v2)\n");
     assert_eq!(folder.read("here/thing.yaml"), steps(&marked));
     folder.write("answers", "here/thing.yaml:9 both\n");
@@ -137,7 +137,7 @@ fn markers_stand_around_the_lines_in_conflict() {
     assert_eq!(code, Some(1), "{told}");
     let open: Vec<&str> = told.lines().filter(|line| line.starts_with("conflict: ")).collect();
     assert_eq!((open.len(), told.contains("error: ")), (2, false), "{told}");
-    assert!(open.iter().all(|line| line.contains("Deployment web") && line.ends_with("someone must decide")), "{told}");
+    assert!(open.iter().all(|line| line.contains("Deployment web") && line.ends_with("unresolved")), "{told}");
     let block = |ours: &str, was: &str, theirs: &str| {
         format!("<<<<<<< dest (here)\n{ours}\n||||||| original (v1)\n{was}\n=======\n{theirs}\n>>>>>>> updated (v2)")
     };
@@ -276,7 +276,7 @@ fn a_file_that_one_side_deleted_is_marked_as_a_whole() {
         let after = |texts: [&str; 3]| {
             let folder = upgrade(path, texts);
             let (code, told) = mark(&folder, &[]);
-            assert_eq!((code, told.contains("someone must decide")), (Some(1), true), "{told}");
+            assert_eq!((code, told.contains("unresolved")), (Some(1), true), "{told}");
             folder
         };
         let (upstream, here) = ([old, "", new], [old, new, ""]);
@@ -317,7 +317,7 @@ fn what_is_no_text_stays_and_upstream_s_comes_beside_it() {
     }
     let run = || folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", "mark"]].concat());
     let told = run().failed(1);
-    let next = "img/logo.png is no text, so it gets no markers: dest's stays, and updated's is img/logo.png.updated: `resolve --take theirs` takes it, and `--take ours` deletes it";
+    let next = "img/logo.png: a file that is not text cannot have conflict markers. Dest's file is kept, and updated's is img/logo.png.updated. To take updated's, use `resolve --take theirs`; to keep dest's, use `resolve --take ours`";
     assert!(told.contains(next), "{told}");
     let files = || ["here/img/logo.png", "here/img/logo.png.updated"].map(|path| folder.read(path));
     assert_eq!(files(), ["\0ours", "\0theirs"]);
@@ -348,7 +348,7 @@ fn a_file_that_is_no_text_is_resolved_by_taking_a_side() {
         ]);
         let open = folder.run(&["resolve", "here"]).failed(1);
         assert!(
-            open.contains("logo.png: it is not text, and theirs is here/logo.png.updated: `--take theirs`"),
+            open.contains("logo.png: it is not text, so it has no conflict markers, and theirs is here/logo.png.updated. Pass `--take theirs`"),
             "{open}"
         );
         let told = folder.run(&["resolve", "--take", take, named]).passed();
@@ -428,7 +428,7 @@ fn what_is_printed_is_what_would_be_written() {
     let printed = run(&[]);
     assert_eq!(printed.code, Some(1), "{printed:?}");
     let diff = run(&["-o", "diff"]).stdout;
-    for line in ["+<<<<<<< dest (here/c.yaml)", "+>>>>>>> updated (v2/c.yaml)", "  outcome:  someone must decide"] {
+    for line in ["+<<<<<<< dest (here/c.yaml)", "+>>>>>>> updated (v2/c.yaml)", "  outcome:  unresolved"] {
         assert!(diff.lines().any(|own| own == line), "{diff}");
     }
     for format in ["json", "name"] {

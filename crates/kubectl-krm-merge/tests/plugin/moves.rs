@@ -311,13 +311,13 @@ fn what_has_another_name_and_another_file_upstream_is_followed_there() {
     // Without renames the new one comes, and the old one, which was changed here, goes.
     let folder = versions(&v1, &v2, &here);
     let ran = folder.run(&[&UPGRADE[..], &["--renames", "ignore"]].concat());
-    assert!(ran.stderr.contains("updated deleted the resource and dest changed it"), "{ran:?}");
+    assert!(ran.stderr.contains("updated does not have the resource, and dest changed it"), "{ran:?}");
     assert_eq!(read(&folder), v2);
     // Where dest cannot take it to that file it has its new name in the old one.
     here.insert(".krmignore".into(), "new/\n".into());
     let folder = versions(&v1, &v2, &here);
     let told =
-        "warning: a.yaml: moved to new/b.yaml in updated, and stays here, for `.krmignore` leaves that file out\n";
+        "warning: a.yaml: moved to new/b.yaml in updated, but not in dest, because `.krmignore` excludes that file\n";
     assert_eq!(upgraded(&folder).1, told);
     assert_eq!(read(&folder)["a.yaml"], map("b", &data("'2'", "'7'")));
 }
@@ -327,14 +327,17 @@ fn what_dest_cannot_take_to_a_file_stays_and_is_told() {
     let v1 = package([("a.yaml", map("a", &[("x", "'1'")]))]);
     let v2 = package([("new/a.yaml", map("a", &[("x", "'2'")]))]);
     for (path, text, why) in [
-        (".krmignore", "new/\n", "`.krmignore` leaves that file out"),
+        (".krmignore", "new/\n", "`.krmignore` excludes that file"),
         ("new/a.yaml", "mine: 1\n", "that file of dest holds something else"),
     ] {
         let mut here = v1.clone();
         here.insert(path.into(), text.into());
         let folder = versions(&v1, &v2, &here);
         let (stdout, stderr) = upgraded(&folder);
-        assert_eq!(stderr, format!("warning: a.yaml: moved to new/a.yaml in updated, and stays here, for {why}\n"));
+        assert_eq!(
+            stderr,
+            format!("warning: a.yaml: moved to new/a.yaml in updated, but not in dest, because {why}\n")
+        );
         assert!(!stdout.contains("moved from"), "{stdout}");
         here.insert("a.yaml".into(), map("a", &[("x", "'2'")]));
         assert_eq!(read(&folder), here);
@@ -351,7 +354,7 @@ fn who_moved_a_file_keeps_its_place_and_hears_of_it() {
     let told = "warning: ConfigMap a (ours/a.yaml): both sides moved the resource: dest has it in \"ours/a.yaml\", updated has it in \"theirs/a.yaml\", original had it in \"a.yaml\"; left it where dest has it\n";
     assert_eq!((stderr.as_str(), read(&folder)), (told, here.clone()));
     let failed = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat()).failed(1);
-    assert!(failed.contains("original had it in \"a.yaml\"; someone must decide"), "{failed}");
+    assert!(failed.contains("original had it in \"a.yaml\"; unresolved"), "{failed}");
     // Who moved it to the same place agrees.
     let folder = versions(&v1, &v2, &v2);
     assert_eq!(upgraded(&folder).1, "");

@@ -158,7 +158,7 @@ spec:
     let args = ["git-driver", "o", "a", "b", "web.yaml"];
     let mut off = folder.command(&args);
     let told = Ran::of(off.env("KRM_MERGE_DRIVER", "off").output().expect("it runs")).failed(1);
-    assert!(told.contains("git has merged its lines") && folder.read("a").contains("<<<<<<<"), "{told}");
+    assert!(told.contains("git merged its lines") && folder.read("a").contains("<<<<<<<"), "{told}");
     folder.write("a", list(&[http, admin]));
     folder.run(&args).passed();
     assert!(!folder.read("a").contains("<<<<<<<"));
@@ -217,7 +217,7 @@ fn the_nearest_release_of_a_package_with_a_mirror_has_its_tags() {
         folder.write("mine/p/web.yaml", web(&image, "        args: [serve]\n"));
         commit(&folder.path("mine"), "mine");
         let told = folder.run(&["upgrade", "mine/p", "--upstream", &upstream.source("p")]).failed(2);
-        assert!(told.contains(&format!("nearest is {want}:")), "{image}: {told}");
+        assert!(told.contains(&format!("The closest is {want} (")), "{image}: {told}");
     }
 }
 

@@ -75,8 +75,8 @@ fn a_diff_comes_with_the_total_and_what_someone_should_look_at() {
     let told = [
         "info: 1 merged, 0 added, 0 deleted, 0 unchanged; 0 conflicts",
         "info: files without resources: 1 changed, 0 added, 0 deleted; 0 conflicts",
-        "info: README: both sides changed the file (it holds no resources), and it was merged line by line: look whether it is right",
-        "info: ConfigMap c (c.yaml): both sides changed `data.run`, and it was merged line by line: look whether it is right",
+        "info: README: merged the changes of both sides to the file (it holds no resources) line by line. Check the result",
+        "info: ConfigMap c (c.yaml): merged the changes of both sides to `data.run` line by line. Check the result",
     ];
     for more in [&["-o", "diff"][..], &["--in-place", "--dry-run"], &["--stat"]] {
         let ran = folder.run(&[&PACKAGE, more].concat());
@@ -101,7 +101,7 @@ fn a_rule_that_decided_nothing_is_told_wherever_conflicts_are() {
         "rules.yaml",
         "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {path: data.y, take: Dest}\n",
     );
-    let told = "info: `spec.rules[0]` decided nothing: its conflict may be over, or its `path` is wrong: copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let told = "info: `spec.rules[0]` decided nothing: either its conflict is resolved, or its `path` is wrong. Copy `path` from the message of the conflict, or leave it out for a conflict of a whole resource";
     for format in ["diff", "yaml", "json", "name"] {
         let ran = folder.run(&[&PACKAGE[..], &["--config", "rules.yaml", "-o", format]].concat());
         assert_eq!(ran.stderr.lines().filter(|line| *line == told).count(), 1, "{format}: {}", ran.stderr);

@@ -54,14 +54,14 @@ fn package(sides: [Has; 3]) -> Folder {
     folder
 }
 
-const DELETED_HERE: &str = ") and updated changed it; it stays deleted";
-const DELETED_THERE: &str = ") and dest changed it; deleted it";
+const DELETED_HERE: &str = "), and updated changed it; did not add it";
+const DELETED_THERE: &str = "), and dest changed it; deleted it";
 const OVERLAP: &str = "both sides changed `plain`: dest has \"3\", updated has \"2\"";
 const FIELD: &str = "both sides changed `data.x`: dest has \"3\", updated has \"2\"";
 const MIXED: &str = "both sides changed the file (it holds resources on one side, and something else on another)";
 const MIXED_NEW: &str =
     "both sides added the file (it holds resources on one side, and something else on another); took updated's";
-const PLAIN_NOW: &str = "must hold resources in updated";
+const PLAIN_NOW: &str = "the file holds resources on another side, but not in updated";
 
 #[test]
 fn every_combination_of_plain_content_and_resources_is_settled() {
@@ -85,9 +85,9 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([No, Another, R(1)], Both),
         ([R(1), No, No], Quiet(No)),
         ([R(1), No, R(1)], Quiet(No)),
-        ([R(1), No, R(3)], Told(No, "updated deleted the resource and dest changed it")),
+        ([R(1), No, R(3)], Told(No, "updated does not have the resource, and dest changed it")),
         ([R(1), R(1), No], Quiet(No)),
-        ([R(1), R(2), No], Told(No, "dest deleted the resource and updated changed it")),
+        ([R(1), R(2), No], Told(No, "dest does not have the resource, and updated changed it")),
         ([R(1), R(2), R(1)], Quiet(R(2))),
         ([R(1), R(2), R(3)], Told(R(2), FIELD)),
         // Nothing upstream before.
@@ -156,7 +156,7 @@ fn resources_that_lie_elsewhere_in_dest_leave_the_path_to_files() {
     for (sides, want) in [
         // The plain content is replaced, so it goes.
         ([P(1), R(2), P(1)], Quiet(No)),
-        ([P(1), R(2), P(3)], Told(No, " by resources and dest changed it; deleted it")),
+        ([P(1), R(2), P(3)], Told(No, " by resources, and dest changed it; deleted it")),
         ([P(1), R(2), No], Quiet(No)),
         ([Comments, R(2), Comments], Quiet(Comments)),
         // Whether dest has moved the file, or deleted one of two, nobody can tell.
@@ -217,7 +217,7 @@ fn resources_that_are_something_else_on_a_side_are_merged_by_line() {
             }
             let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
             assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{here}");
-            let told = "info: a.yaml: both sides changed the file (it holds resources on one side, and something else on another), and it was merged";
+            let told = "info: a.yaml: merged the changes of both sides to the file (it holds resources on one side, and something else on another)";
             assert!(ran.stdout.contains(told), "{ran:?}");
             assert_eq!(folder.read("here/a.yaml"), merged);
         }
@@ -230,7 +230,7 @@ fn a_conflict_of_a_file_is_settled_by_the_policy_whatever_upstream_made_of_it() 
     folder.write("here/b.yaml", map("a", &[("x", "'2'")]));
     let with = |policy| folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
     let err = with("fail").failed(1);
-    assert!(err.contains("error: a.yaml: updated replaced the file") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("error: a.yaml: updated replaced the file") && err.contains("unresolved"), "{err}");
     assert!(with("keep-dest").stderr.contains("kept dest's"));
     assert_eq!(folder.read("here/a.yaml"), text(P(3)).expect("a file"));
     assert!(with("take-updated").stderr.contains("deleted it"));
@@ -253,10 +253,10 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
         folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat())
     };
     let err = with("Fail").failed(1);
-    assert!(err.contains("error: a.yaml: both sides changed the file") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("error: a.yaml: both sides changed the file") && err.contains("unresolved"), "{err}");
     assert_eq!(folder.read("here/a.yaml"), twice);
     // One that picks a side cannot, and that is told.
-    let told = "warning: a.yaml: the file holds resources on one side and something else on another, so that no rule looks into it: `spec.rules[0]` decided nothing here";
+    let told = "warning: a.yaml: the file holds resources on one side and something else on another, so rules do not apply inside it: `spec.rules[0]` decided nothing here";
     assert!(!err.contains(told), "{err}");
     let err = with("Dest").stderr;
     assert!(err.contains("took updated's") && err.contains(told), "{err}");
@@ -351,7 +351,7 @@ fn a_rule_for_a_file_that_did_not_merge_by_field_is_told_to_decide_nothing() {
     for (side, x) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
         folder.write(&format!("{side}/a.txt"), format!("a\n{x}\n"));
     }
-    let told = "warning: a.txt: the file did not merge by field, so that no rule looks into it: `spec.rules[0]` decided nothing here";
+    let told = "warning: a.txt: the file did not merge by field, so rules do not apply inside it: `spec.rules[0]` decided nothing here";
     for (target, is_told) in [("target: {path: a.txt}, ", true), ("target: {kind: ConfigMap}, ", false), ("", false)] {
         folder.write(
             "rules.yaml",
@@ -378,17 +378,18 @@ fn counts_tell_what_is_done_and_no_more() {
     ];
     let folder = Folder::with(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
     let ran = folder.run(&UPGRADE);
-    let told: Vec<&str> = ran.stderr.lines().filter(|l| l.contains("z.yaml: new in v2/z.yaml and not added")).collect();
+    let told: Vec<&str> =
+        ran.stderr.lines().filter(|l| l.contains("z.yaml: new in v2/z.yaml, but not added")).collect();
     assert_eq!((ran.code, told.len()), (Some(0), 1), "{ran:?}");
     assert_eq!(ran.stdout, "info: 0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts\n");
     let ran = folder.run(&["two-way", "-s", "v2", "-d", "here", "-i"]);
-    assert!(ran.stderr.contains("z.yaml: new in v2/z.yaml and not added"), "{ran:?}");
+    assert!(ran.stderr.contains("z.yaml: new in v2/z.yaml, but not added"), "{ran:?}");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
     let ran = folder.run(&["two-way", "-p", &map("n", &[]), "-d", "here", "-i"]);
     assert!(ran.stdout.contains("configmap_n.yaml") && ran.stdout.contains("ConfigMap n"), "{ran:?}");
     folder.write("here/.krmignore", "configmap_m.yaml\n");
     let ran = folder.run(&["two-way", "-p", &map("m", &[]), "-d", "here", "-i"]);
-    assert!(ran.stderr.contains("configmap_m.yaml: new in --patch and not added"), "{ran:?}");
+    assert!(ran.stderr.contains("configmap_m.yaml: new in --patch, but not added"), "{ran:?}");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
     // Conflicts of files are counted beside those of resources.
     for name in ["one.txt", "two.txt"] {
@@ -423,7 +424,7 @@ fn a_file_that_krmignore_leaves_out_is_named() {
     }
     let before = folder.files("here");
     let ran = folder.run(&UPGRADE);
-    let want = "warning: left.txt: changed in updated and not merged, because dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out or is another side\nwarning: new.txt: new in v2/new.txt and not added, because `.krmignore` leaves it out\n";
+    let want = "warning: left.txt: changed in updated, but not merged, because dest's file was not read. It is a symbolic link, `.krmignore` excludes it, or it belongs to another side of the merge\nwarning: new.txt: new in v2/new.txt, but not added, because `.krmignore` excludes it\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), want));
     assert_eq!(folder.files("here"), before);
 }
@@ -501,7 +502,7 @@ fn a_patch_that_dest_left_alone_becomes_what_upstream_made_of_it() {
             // An overlay of dest's own changes nothing.
             folder.write("here/mine/patch.yaml", patch("'7'"));
             let err = upgraded(&folder, "take-updated");
-            assert!(err.lines().all(|line| line.contains("no YAML")), "{original}{updated}{err}");
+            assert!(err.lines().all(|line| line.contains("not valid YAML")), "{original}{updated}{err}");
             assert_eq!(folder.read("here/test/patch.yaml"), updated);
             assert_eq!(folder.read("here/mine/patch.yaml"), patch("'7'"));
         }
@@ -538,7 +539,7 @@ fn a_patch_that_dest_changed_is_a_conflict_with_what_upstream_made_of_it() {
     assert_eq!(folder.read("here/test/patch.yaml"), map("own", &[]));
     // What dest deleted stays deleted: the base has not moved.
     let folder = with_overlay([&patch("'1'"), JSON6902, ""]);
-    assert!(upgraded(&folder, "take-updated").contains("dest deleted the file"));
+    assert!(upgraded(&folder, "take-updated").contains("dest does not have the file"));
     assert!(!folder.path("here/test/patch.yaml").exists());
 }
 
@@ -559,7 +560,7 @@ fn a_file_that_has_a_resource_more_often_on_a_side_is_merged_as_a_text() {
     }
     let folder = with_overlay([&once("'1'", "'1'"), &once("'2'", "'1'"), &twice("'4'", "'3'")]);
     let err = upgraded(&folder, "take-updated");
-    assert!(err.contains("(a resource stands in it more often on one side than on another)"), "{err}");
+    assert!(err.contains("(a resource is in it more often on one side than on another)"), "{err}");
     assert_eq!(folder.read("here/test/patch.yaml"), twice("'2'", "'3'"));
 }
 
@@ -593,7 +594,7 @@ fn a_file_that_has_nothing_in_common_with_upstream_s_stays() {
         let own = own.replace('\n', line_break);
         for (original, updated) in [(old, &*new), ("", old), (old, "")] {
             for (policy, told) in [
-                ("take-updated", "; kept dest's, for it has next to nothing in common"),
+                ("take-updated", "; kept dest's, because it looks unrelated to upstream's file of the same name"),
                 ("keep-dest", "; kept dest's"),
             ] {
                 let folder = package([No, No, No]);
@@ -638,7 +639,7 @@ fn a_lock_file_is_taken_whole() {
             folder.write(&format!("{side}/charts/web/Chart.lock"), text);
         }
         let err = upgraded(&folder, policy);
-        let why = "for a lock file is right only as a whole: make it again with `helm dependency update`";
+        let why = "because the parts of a lock file belong together. Make it again with `helm dependency update`";
         assert!(err.contains(&format!("{told}, {why}")), "{err}");
         assert_eq!(&folder.read("here/charts/web/Chart.lock"), want);
     }
@@ -672,7 +673,7 @@ fn a_dest_above_the_package_is_told() {
         let err = upgraded(&with(left_out), "take-updated");
         let want = told.map(|of| {
             format!(
-                "warning: the folder \"apps/web\" of dest has {of} resources of original: give that folder as `--dest`"
+                "warning: the directory \"apps/web\" of dest has {of} resources of original. Pass that directory as `--dest`"
             )
         });
         assert_eq!(want.is_some(), err.contains("--dest"), "{err}");

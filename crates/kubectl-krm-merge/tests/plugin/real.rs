@@ -35,7 +35,7 @@ fn chart() -> Folder {
 fn templates_are_carried_as_plain_files_with_one_warning() {
     let folder = chart();
     let ran = folder.run(&[&UPGRADE[..], &["-i"]].concat());
-    let told = "warning: 4 files are no YAML and are treated as plain files, without resources: here/gone.json:1:3, here/templates/a.yaml:1:3, here/templates/b.yml:1:3, v2/templates/new.yaml:1:3: the text must be YAML: \"-\" is only valid inside a block\n";
+    let told = "warning: 4 files are not valid YAML and are treated as plain files, without resources: here/gone.json:1:3, here/templates/a.yaml:1:3, here/templates/b.yml:1:3, v2/templates/new.yaml:1:3: the text must be YAML: \"-\" is only valid inside a block\n";
     assert_eq!(ran.stderr, told);
     ran.passed();
     let here = folder.files("here");
@@ -57,19 +57,23 @@ fn templates_stop_no_mode_and_are_no_resources_of_it() {
     for mode in ["two-way", "strategic"] {
         let ran = folder.run(&[mode, "-p", &patch, "-d", "here"]);
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
-        let told =
-            "warning: 3 files are no YAML and are treated as plain files, without resources: here/gone.json:1:3, ";
+        let told = "warning: 3 files are not valid YAML and are treated as plain files, without resources: here/gone.json:1:3, ";
         assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
         assert_eq!(ran.passed(), patch);
     }
     // Of a source, too.
     let ran = folder.run(&["two-way", "-s", "v2", "-d", "here/app.yaml"]);
-    assert!(ran.stderr.starts_with("warning: 3 files are no YAML") && ran.stderr.contains("v2/templates/new.yaml:1:3"));
+    assert!(
+        ran.stderr.starts_with("warning: 3 files are not valid YAML")
+            && ran.stderr.contains("v2/templates/new.yaml:1:3")
+    );
     assert_eq!(ran.passed(), format!("{}---\n{}", map("app", &[("x", "'2'")]), map("other", &[])));
     let one = Folder::with(&[("d/a.yaml", &map("a", &[])), ("d/b.yaml", "a: [\n")]);
     let err = one.run(&["two-way", "-p", &map("a", &[]), "-d", "d"]).stderr;
     assert!(
-        err.starts_with("warning: 1 file is no YAML and is treated as a plain file, without resources: d/b.yaml:"),
+        err.starts_with(
+            "warning: 1 file is not valid YAML and is treated as a plain file, without resources: d/b.yaml:"
+        ),
         "{err}"
     );
     // What is named alone must be resources.
@@ -195,7 +199,7 @@ fn a_source_that_is_the_resource_itself_is_an_error() {
     };
     folder.write("config.yaml", config("apps/a.yaml"));
     let err = folder.run(&["two-way", "-d", "here", "--config", "config.yaml"]).failed(2);
-    assert!(err.contains("`spec.source[0].path` must name the source of a merge into other items, but this item is all that is `v1 ConfigMap a`"), "{err}");
+    assert!(err.contains("`spec.source[0].path` names this resource as the source, but the package has no other `v1 ConfigMap a` to merge it into"), "{err}");
 }
 
 /// If each side is one file, it is the same file, whatever it is called. So what stands in the same place is one resource.
@@ -219,7 +223,7 @@ fn lone_files_of_other_names_are_one_file() {
     for (updated, dest) in [("two.yaml", "mine.yaml"), ("v2/one.yaml", "mine.yaml"), ("two.yaml", "here")] {
         assert_eq!(folder.run(&args(updated, dest)).passed(), want, "{updated} {dest}");
         let results = folder.run(&[&args(updated, dest)[..], &["-o", "results"]].concat()).passed();
-        assert!(results.contains("one resource that moved"), "{results}");
+        assert!(results.contains("one resource that was renamed"), "{results}");
     }
     assert_eq!(folder.run_with(&mine, &args("two.yaml", "-")).passed(), want);
     // A folder of several files is no single file.

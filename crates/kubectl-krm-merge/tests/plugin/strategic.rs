@@ -55,7 +55,7 @@ fn a_target_is_every_resource_that_it_selects() {
     }
     let folder = package();
     for (args, want) in [
-        (["-p", patch, "--target", "kind=Job"], "must select at least one item"),
+        (["-p", patch, "--target", "kind=Job"], "no resource matches `kind: Job`"),
         (["-p", patch, "--target", "Deployment"], "`--target` must be fields"),
         (
             ["-p", patch, "--target", "kin=Deployment"],

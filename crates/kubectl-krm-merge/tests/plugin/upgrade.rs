@@ -224,7 +224,7 @@ fn a_package_with_changes_that_are_not_committed_is_refused() {
         folder.write(file, text);
         let before = folder.files("mine/d");
         let told = folder.run(&["upgrade", "mine/d"]).failed(2);
-        assert!(told.contains("all of it must be committed") && told.contains("--allow-dirty"), "{told}");
+        assert!(told.contains("Commit all changes first") && told.contains("--allow-dirty"), "{told}");
         assert_eq!(folder.files("mine/d"), before);
         folder.run(&["upgrade", "mine/d", "-o", "diff", "--on-conflict", "keep-dest"]).passed();
     }
@@ -250,7 +250,7 @@ fn a_package_that_was_copied_by_hand_names_its_release_the_first_time() {
     assert!(told.contains("`--upstream REPO.git/DIRECTORY --from REF`"), "{told}");
     let told = folder.run(&["upgrade", "web", "--upstream", &upstream.source("deploy")]).failed(2);
     assert!(
-        told.contains("nearest is v1.2.0: 11 of 12 resources are equal") && told.contains("--from v1.2.0"),
+        told.contains("The closest is v1.2.0 (11 of 12 resources are equal)") && told.contains("--from v1.2.0"),
         "{told}"
     );
     assert_eq!(folder.files("web"), before);
@@ -273,7 +273,7 @@ fn a_commit_that_is_gone_from_upstream_is_told_with_the_nearest_release() {
     folder.write("web/.krm-merge.yaml", record.replace(&upstream.commit("v1.1.0"), &"d".repeat(40)));
     let told = folder.run(&["upgrade", "web"]).failed(2);
     assert!(
-        told.contains("is gone from") && told.contains("nearest is v1.1.0: 12 of 12 resources are equal"),
+        told.contains("is gone from") && told.contains("The closest is v1.1.0 (12 of 12 resources are equal)"),
         "{told}"
     );
     folder.run(&["upgrade", "web", "--from", "v1.1.0"]).passed();
@@ -367,5 +367,5 @@ fn a_package_with_an_upstream_and_nothing_else_gets_its_first_release() {
     // With files of its own, nobody knows where they come from.
     folder.write("p/Kptfile", &kptfile);
     let told = folder.run(&["upgrade", "p"]).failed(2);
-    assert!(told.contains("nearest is v1: 1 of 1 resources are equal"), "{told}");
+    assert!(told.contains("The closest is v1 (1 of 1 resources are equal)"), "{told}");
 }

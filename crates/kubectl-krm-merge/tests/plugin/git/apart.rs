@@ -27,7 +27,12 @@ fn alternatives_are_between_one_pair_of_markers() {
     let want =
         probe("<<<<<<< ours\n          grpc: {port: 80}\n=======\n          exec: {command: [x]}\n>>>>>>> theirs");
     assert_eq!((code, text), (Some(1), want.replace("          <<<<<<<", "<<<<<<<")), "{told}");
-    assert!(told.contains("ours the grpc and theirs the exec"), "{told}");
+    assert!(
+        told.contains(
+            "ours set the grpc of `spec.template.spec.containers[name=app].livenessProbe` and theirs set the exec"
+        ),
+        "{told}"
+    );
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn fields_that_a_merge_leaves_side_by_side_are_warned_of() {
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(
         stderr,
-        "warning: Deployment web: `spec.strategy` has `type: Recreate` and `rollingUpdate` after the merge, of which the API server allows one: remove the others with null\n"
+        "warning: Deployment web: after the merge, `spec.strategy` has `type: Recreate` and `rollingUpdate`, but the API server accepts only one of them. Remove the others\n"
     );
 }
 

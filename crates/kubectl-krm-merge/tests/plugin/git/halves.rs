@@ -41,7 +41,7 @@ fn a_comment_that_both_changed_is_marked_without_what_is_below_it() {
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours, &theirs]);
     // What each side changed below the comment is merged.
     assert_eq!(text, with("app", "web:2", "--c").replace("  # app\n", &block("  # ours\n", "  # theirs\n")));
-    let place = "conflict: Pod web: both sides changed the comment at `spec.containers[name=app]`: ours has \"# ours\", theirs has \"# theirs\", original had \"# app\"; someone must decide\n";
+    let place = "conflict: Pod web: both sides changed the comment at `spec.containers[name=app]`: ours has \"# ours\", theirs has \"# theirs\", original had \"# app\"; unresolved\n";
     assert_eq!(err, place);
     // One that ours took out, and theirs changed.
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours.replace("  # ours\n", ""), &theirs]);
@@ -251,13 +251,13 @@ fn comments_at_the_top_of_a_file_that_both_changed_are_told() {
     let with = |comment: &str| format!("# {comment}\n\n{}", map("a", &[("x", "1")]));
     let (err, text) = stops([&with("head"), &with("ours"), &with("theirs")]);
     assert_eq!(text, with("head").replace("# head\n", &block("# ours\n", "# theirs\n")));
-    assert!(err.starts_with("conflict: web.yaml: ") && err.ends_with("someone must decide\n"), "{err}");
+    assert!(err.starts_with("conflict: web.yaml: ") && err.ends_with("unresolved\n"), "{err}");
     // Set apart by blank lines in a resource.
     let with = |comment: &str, x: u8| {
         map("a", &[("v", "1"), ("x", &x.to_string())]).replace("  x:", &format!("\n  # {comment}\n\n  x:"))
     };
     let (err, text) = stops([&with("part", 1), &with("ours", 1), &with("theirs", 2)]);
-    assert!(text.contains("<<<<<<<") && err.contains("someone must decide\n"), "{err}{text}");
+    assert!(text.contains("<<<<<<<") && err.contains("unresolved\n"), "{err}{text}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn what_the_newer_version_would_decide_is_counted() {
     let told = repository.history(&[]);
     assert_eq!((&told["driver"], &told["newest"]), (&sums([2, 4, 0, 0]), &sums([0, 0, 1, 1])), "{told}");
     let text = repository.0.run(&["git-history"]).passed();
-    let line = "If the newer version wins (`git-install --newest`), the driver stops in 2 less. People committed 1 of them like that.";
+    let line = "With `git-install --newest`, the driver merges 2 files more, of which 1 as people committed them.";
     assert!(text.lines().any(|own| own == line), "{text}");
 }
 
@@ -182,7 +182,7 @@ fn the_first_line_is_the_outcome() {
     repository.side("env", &with(WEB, ["value: a", "value: b"]));
     repository.write("web.yaml", &with(WEB, ours), "three replicas");
     repository.git(&["merge", "-q", "--no-edit", "env"]);
-    let nothing = "In 1 merge, neither git nor the driver stops in a YAML file: there is nothing to gain.";
+    let nothing = "In 1 merge, neither git nor the driver stops in a YAML file, so there is nothing to gain.";
     assert_eq!(first(&told(&[])), nothing);
     repository.side("paused", &with(&repository.web(), theirs));
     repository.write("web.yaml", &with(&repository.web(), ["replicas: 3", "replicas: 4"]), "four replicas");

@@ -53,7 +53,7 @@ fn both_sides_add_to_the_lists_of_a_kustomization() {
 fn a_first_child_that_only_theirs_has_comes_also_beside_a_conflict() {
     let [ours, theirs] = ["2", "3"].map(|value| format!("a: 1\nb: {value}\n"));
     let marked = "a: 1\n<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n";
-    let told = "both sides changed `b`: ours has 2, theirs has 3, original had 1; someone must decide";
+    let told = "both sides changed `b`: ours has 2, theirs has 3, original had 1; unresolved";
     // The comments above all fields are the file's, and come once.
     for [head, new] in [["", "n: 1\n"], ["# head\n\n", "n: 1\n"], ["# head\n\n", "# of n\nn: 1\n"]] {
         let sides = [format!("{head}a: 1\nb: 1\n"), format!("{head}{ours}"), format!("{head}{new}{theirs}")];
@@ -63,7 +63,7 @@ fn a_first_child_that_only_theirs_has_comes_also_beside_a_conflict() {
     let list = |elements: &[&str]| elements.iter().map(|name| format!("- {name}\n")).collect::<String>();
     let sides = [list(&["a", "b"]), list(&["a", "c"]), list(&["n", "a", "d"])];
     let want = "- n\n- a\n<<<<<<< ours\n- c\n=======\n- d\n>>>>>>> theirs\n";
-    let told = "both sides changed `[1]`: ours has \"c\", theirs has \"d\", original had \"b\"; someone must decide";
+    let told = "both sides changed `[1]`: ours has \"c\", theirs has \"d\", original had \"b\"; unresolved";
     is_in_conflict("list.yaml", sides.each_ref().map(String::as_str), want, told);
 }
 
@@ -77,7 +77,7 @@ fn a_first_child_that_ours_deleted_and_theirs_changed_stands_between_markers() {
         let (code, text, told) = driven("values.yaml", sides.each_ref().map(String::as_str));
         assert_eq!(code, Some(1), "{told}");
         assert_eq!(text, format!("<<<<<<< ours\n=======\n{changed}>>>>>>> theirs\n{rest}"));
-        assert!(told.contains(&format!("ours deleted `{place}` and theirs changed it")), "{told}");
+        assert!(told.contains(&format!("ours does not have `{place}`, and theirs changed it")), "{told}");
     }
 }
 
@@ -168,7 +168,7 @@ fn a_key_never_stands_twice() {
         let [old, ours, theirs] = [VALUES.to_owned(), last(VALUES, "replicas: 3"), first(VALUES, "replicas: 2")]
             .map(|text| text.replace('\n', line_break));
         let block = "<<<<<<< ours\nreplicas: 3\n=======\nreplicas: 2\n>>>>>>> theirs\n";
-        let told = "both sides added `replicas`: ours has 3, theirs has 2; someone must decide";
+        let told = "both sides added `replicas`: ours has 3, theirs has 2; unresolved";
         let want = last(VALUES, "replicas: 3").replace("replicas: 3\n", block).replace('\n', line_break);
         is_in_conflict("values.yaml", [&old, &ours, &theirs], &want, told);
         // Whoever added it where.
@@ -202,7 +202,7 @@ fn lines_that_git_merges_to_no_yaml_are_in_conflict() {
     let file = |first: &str, second: &str| format!("a: 1\n---\n{first}b: 1\nc: 1\nd: 1\n{second}");
     let (ours, theirs) = (file("r: 2\n", ""), file("", "r: 3\n"));
     let want = "a: 1\n---\n<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\nb: 1\nc: 1\nd: 1\n<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n";
-    let told = "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers: someone must decide";
+    let told = "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file";
     is_in_conflict("values.yaml", [&file("", ""), &ours, &theirs], want, told);
     merges("values.yaml", [&file("", ""), &ours, &file("", "s: 3\n")], &file("r: 2\n", "s: 3\n"));
     // A template is no YAML on any side.
@@ -222,7 +222,7 @@ fn a_conflict_is_marked_around_its_field() {
         "chart/values.yaml",
         [VALUES, &with("image: a", "ClusterIP"), &with("image: b", "LoadBalancer")],
         &want,
-        "both sides changed `image`: ours has \"a\", theirs has \"b\", original had \"app\"; someone must decide",
+        "both sides changed `image`: ours has \"a\", theirs has \"b\", original had \"app\"; unresolved",
     );
     // The API server gives the name.
     let job = |image: &str, tail: &str| {
@@ -237,7 +237,7 @@ fn a_conflict_is_marked_around_its_field() {
             "        image: \n",
             "<<<<<<< ours\n        image: a:2\n=======\n        image: a:3\n>>>>>>> theirs\n",
         ),
-        "both sides changed the tag of `spec.template.spec.containers[name=a].image`: ours has \"a:2\", theirs has \"a:3\", original had \"a:1\"; someone must decide",
+        "both sides changed the tag of `spec.template.spec.containers[name=a].image`: ours has \"a:2\", theirs has \"a:3\", original had \"a:1\"; unresolved",
     );
 }
 
@@ -317,7 +317,7 @@ fn a_key_that_a_side_has_twice_excuses_no_other_one() {
     };
     let sides = [&list(" 1", " 1"), &list(" 2", " 1"), &list(" 1", " 2")];
     merges("thing.yaml", sides.map(String::as_str), &list(" 2", " 2"));
-    let told = "git's merge of its lines would be no YAML, or have a key twice, and what differs stands between markers: someone must decide";
+    let told = "git merged its lines, but the result would be invalid YAML or repeat a key; unresolved. Resolve the conflict markers in the file";
     let want = text("<<<<<<< ours\nr: 2\n=======\n>>>>>>> theirs\n", "<<<<<<< ours\n=======\nr: 3\n>>>>>>> theirs\n");
     is_in_conflict("values.yaml", [&text("", ""), &text("r: 2\n", ""), &text("", "r: 3\n")], &want, told);
 }

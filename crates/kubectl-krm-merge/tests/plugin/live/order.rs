@@ -37,7 +37,7 @@ fn a_new_namespace_comes_before_what_lies_in_it() {
     let all = format!("{}\n---\n{MAP}---\n{SPACE}", deployment(3, "web:2"));
     let folder = folder(&server, &[("all.yaml", &all)]);
     let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
-    assert_eq!(ran.stderr, "info: new/configmap/m: no dry run can check it, for namespace/new is new, too\n");
+    assert_eq!(ran.stderr, "info: new/configmap/m: no dry run can check it, because namespace/new is new, too\n");
     assert_eq!(ran.passed(), "namespace/new created\nnew/configmap/m created\nprod/deployment.apps/web configured\n");
     let mut sent = lines(&server);
     sent[..2].sort();
@@ -199,7 +199,7 @@ fn a_new_type_comes_before_what_is_of_it_and_is_waited_for() {
     let name = "customresourcedefinition.apiextensions.k8s.io/things.example.com";
     assert_eq!(
         ran.stderr,
-        format!("info: prod/thing.example.com/t: no dry run can check it, for {name} is new, too\n")
+        format!("info: prod/thing.example.com/t: no dry run can check it, because {name} is new, too\n")
     );
     assert_eq!(ran.passed(), format!("{name} created\nprod/thing.example.com/t created\n"));
     let last = server.asked().into_iter().rev().take(3).map(|a| a.line).collect::<Vec<_>>();
@@ -255,7 +255,7 @@ fn a_changed_type_comes_before_what_is_of_it_and_is_waited_for() {
                 let name = "customresourcedefinition.apiextensions.k8s.io/things.example.com";
                 assert!(
                     ran.stderr.contains(&format!(
-                        "info: prod/thing.example.com/t: no dry run can check it, for {name} changes, too\n"
+                        "info: prod/thing.example.com/t: no dry run can check it, because {name} changes, too\n"
                     )),
                     "{ran:?}"
                 );

@@ -86,7 +86,7 @@ fn an_annotation_that_is_not_what_was_applied_is_told_and_replaced() {
         let folder = folder(&server, &[("web.yaml", &deployment(4, "web:1").to_string())]);
         let ran = run(&folder, &["-f", "web.yaml", "--apply"]);
         let warning = format!(
-            "warning: prod/deployment.apps/web: `{LAST_APPLIED}` must hold what was applied to it, which it does not, so nobody can tell"
+            "warning: prod/deployment.apps/web: its annotation `{LAST_APPLIED}` does not hold a resource, so krm-merge cannot detect"
         );
         assert!(ran.stderr.starts_with(&warning), "{ran:?}");
         assert_eq!(ran.passed(), "prod/deployment.apps/web configured\n");
@@ -159,7 +159,7 @@ fn words_of_the_server_that_may_hold_a_secret_are_not_shown() {
             assert!(!format!("{ran:?}").contains("SECRET") && !format!("{ran:?}").contains("U0VDUkVU"), "{ran:?}");
             let err = ran.failed(2);
             assert!(
-                err.contains(&format!("{code} patch: its words are not shown")) && err.contains("nothing was sent"),
+                err.contains(&format!("{code} patch: its message is not shown")) && err.contains("nothing was sent"),
                 "{err}"
             );
         }
@@ -261,7 +261,7 @@ fn a_kubeconfig_s_users_are_asked_for_and_not_shown() {
     for (user, want) in [
         (
             exec("fails"),
-            "/fails, failed with exit status: 3; its words are not shown, for they may hold a secret: run it",
+            "/fails, failed with exit status: 3; its output is not shown, because it may hold a secret. Run it",
         ),
         (exec("none"), "/none, must be one that can be run"),
         (exec("is-two-lines"), "`status.token` that `exec` prints of the user must be a token, which is one line"),

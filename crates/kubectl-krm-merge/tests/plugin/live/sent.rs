@@ -304,7 +304,7 @@ fn who_may_not_patch_is_shown_what_the_merge_foresees() {
     let why = "the cluster does not allow you to ask what a patch would do (403), so what the merge foresees is shown";
     assert_eq!(ran.stderr, format!("warning: prod/deployment.apps/web: {why}\n"));
     let err = run(&folder, &["-f", "web.yaml", "--apply"]).failed(2);
-    assert!(err.contains("nothing was sent: the cluster does not allow it: 403 you cannot patch it"), "{err}");
+    assert!(err.contains("nothing was sent: not allowed in the cluster: 403 you cannot patch it"), "{err}");
 }
 
 /// cert-manager, an operator, or an ApplySet owns one field of an object that another tool made. The answers are made up.
@@ -432,7 +432,7 @@ fn a_note_of_another_version_is_told() {
     let kept = Kept::new(Answers::new(), &[live]);
     let folder = folder(&kept.server, &[("t.yaml", &thing("v2", json!({"endpoints": [{"host": "a"}]})).to_string())]);
     let ran = run(&folder, &["-f", "t.yaml"]);
-    assert!(ran.stderr.contains("what was applied to it is noted as `example.com/v1`"), "{ran:?}");
+    assert!(ran.stderr.contains("its last-applied-configuration annotation is of `example.com/v1`"), "{ran:?}");
     assert!(!ran.passed().contains("changed in the cluster"));
 }
 

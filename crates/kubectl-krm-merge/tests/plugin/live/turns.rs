@@ -130,7 +130,7 @@ fn without_it_only_the_note_is_sent_again_and_marks_stay() {
                     let ran = run(&folder, &["-f", "live.yaml", "--apply"]);
                     // Where two others applied it and kubectl removed the note, nobody knows what was applied last.
                     let is_known =
-                        ran.stderr.is_empty() || ran.stderr.contains("it was not applied by `kubectl apply`");
+                        ran.stderr.is_empty() || ran.stderr.contains("it has no last-applied-configuration annotation");
                     assert!(
                         ran.code == Some(0) && is_known && !ran.stdout.contains("onflict"),
                         "{order:?} {turn} {ran:?}"

@@ -135,7 +135,7 @@ fn all_is_as_before_whatever_became_of_the_conflicts() {
             assert!(!git(&folder.path("mine"), &["cat-file", "blob", object]).is_empty());
         }
         let told = folder.run(&["upgrade", "--abort", "mine/p"]).failed(2);
-        assert!(told.contains("mine/p: there is no run to take back"), "{told}");
+        assert!(told.contains("mine/p: there is no run to undo"), "{told}");
     }
     // Then it can be upgraded.
     folder.run(&["upgrade", "mine/p"]).failed(1);
@@ -271,7 +271,7 @@ fn a_run_or_an_abort_that_is_killed_is_taken_back() {
             kills += usize::from(is_killed);
             let ran = folder.run(&abort);
             // Before the note there is nothing to take back, and after the end of an abort neither.
-            let is_nothing = ran.stderr.contains("there is no run to take back");
+            let is_nothing = ran.stderr.contains("there is no run to undo");
             assert!(ran.code == Some(0) || is_nothing, "{args:?} at {at}: {ran:?}");
             assert_eq!(state(&folder, "mine"), before, "{args:?} at {at}: {ran:?}");
             if !is_killed {

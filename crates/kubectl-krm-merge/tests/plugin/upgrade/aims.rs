@@ -65,7 +65,7 @@ fn a_commit_that_is_newer_than_the_last_release_is_not_taken_back() {
         let line = folder.run(&["upgrade", "old", "--check"]);
         assert_eq!((line.code, line.stdout.contains("newest is v1.0.0")), (Some(1), true), "{line:?}");
         let line = folder.run(&["upgrade", "new", "--check"]).passed();
-        assert_eq!(line, format!("new: has {after}, and no release comes after it\n"));
+        assert_eq!(line, format!("new: has {after}, and there is no later release\n"));
         folder.run(&["upgrade", "old", "new"]).passed();
         assert!(folder.read("old/a.yaml").contains("v: '1'") && folder.read("new/a.yaml").contains("v: after"));
         // A release of a branch for fixes is younger, but does not hold the commit.

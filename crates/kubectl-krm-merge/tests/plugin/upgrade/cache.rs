@@ -53,7 +53,7 @@ fn a_cache_that_others_may_write_is_refused() {
         mode(0o777);
         for args in [&["upgrade", "p"][..], &["get", &upstream.source("d@v1"), "q"]] {
             let told = folder.run(args).failed(2);
-            assert!(told.contains(path) && told.contains("others may write it: remove it, or set"), "{told}");
+            assert!(told.contains(path) && told.contains("others may write it. Remove it, or set"), "{told}");
         }
         mode(0o700);
         folder.run(&["upgrade", "p"]).passed();

@@ -20,7 +20,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 git(mine, &["config", "core.worktree", "/"]);
                 fs::write(mine.join("p/a.yaml"), EDIT).expect("written");
             },
-            "must be committed",
+            "uncommitted changes in ",
         ),
         (
             "untracked files are not shown",
@@ -28,7 +28,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 git(mine, &["config", "status.showUntrackedFiles", "no"]);
                 fs::write(mine.join("p/new.txt"), "x").expect("written");
             },
-            "new.txt is not",
+            "uncommitted changes in new.txt",
         ),
         (
             "assume-unchanged",
@@ -36,7 +36,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 git(mine, &["update-index", "--assume-unchanged", "p/a.yaml"]);
                 fs::write(mine.join("p/a.yaml"), EDIT).expect("written");
             },
-            "a.yaml, for it is marked `assume-unchanged`",
+            "a.yaml, because it is marked `assume-unchanged`",
         ),
         (
             "skip-worktree",
@@ -44,7 +44,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 git(mine, &["update-index", "--skip-worktree", "p/a.yaml"]);
                 fs::write(mine.join("p/a.yaml"), EDIT).expect("written");
             },
-            "a.yaml, for it is marked `skip-worktree`",
+            "a.yaml, because it is marked `skip-worktree`",
         ),
         ("a broken index", |mine| fs::write(mine.join(".git/index"), "broken").expect("written"), "git: "),
         (
@@ -78,7 +78,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 git(mine, &["config", "diff.ignoreSubmodules", "all"]);
                 fs::write(sub.join("s.yaml"), "a: 2\n").expect("written");
             },
-            "the submodule sub: s.yaml is not",
+            "the submodule sub: uncommitted changes in s.yaml",
         ),
         (
             "a commit in a submodule",
@@ -90,7 +90,7 @@ fn a_package_is_refused_if_it_is_not_sure_that_all_is_committed() {
                 fs::write(sub.join("s.yaml"), "a: 2\n").expect("written");
                 commit(&sub, "more");
             },
-            "sub is not",
+            "uncommitted changes in sub",
         ),
         (
             "the files of a submodule without its repository",
@@ -139,7 +139,7 @@ fn a_repository_of_another_owner_is_not_looked_into() {
     // It is offline, because the variable is for the server, too.
     folder.run(&["upgrade", "mine/p", "--check"]).failed(1);
     let told = run(&["upgrade", "mine/p", "--offline"]).failed(2);
-    assert!(told.contains("all of it must be committed") && told.contains("dubious ownership"), "{told}");
+    assert!(told.contains("Commit all changes first") && told.contains("dubious ownership"), "{told}");
     assert_eq!(folder.read("mine/p/a.yaml"), EDIT);
 }
 
@@ -170,7 +170,7 @@ fn what_someone_saves_while_a_release_is_fetched_stays() {
     folder.write("hook", hook);
     fs::set_permissions(folder.path("hook"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("allowed");
     let told = Ran::of(command.output().expect("the plugin runs")).failed(2);
-    assert!(told.contains("must be committed") && told.contains("a.yaml is not"), "{told}");
+    assert!(told.contains("uncommitted changes in a.yaml. Commit all changes first"), "{told}");
     assert_eq!(folder.read("mine/p/a.yaml"), EDIT);
 }
 

@@ -228,11 +228,11 @@ fn the_nearest_release_of_many_is_found_and_progress_is_told() {
         map("a", &[("v", "'4'"), ("w", "x")]).replace("metadata:\n", "metadata:\n  namespace: prod\n"),
     );
     folder.write("other/z.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: z\nspec:\n  ports: []\n");
-    for (name, want) in [("q", "nearest is v4: 0 of 1 resources"), ("other", "no tag with a version is like it")] {
+    for (name, want) in [("q", "The closest is v4 (0 of 1 resources"), ("other", "No tag with a version is like it")] {
         let told = folder.run(&["upgrade", name, "--upstream", &upstream.source("d")]).failed(2);
         assert!(told.contains(want), "{told}");
     }
     let told = folder.run(&["upgrade", "p", "--upstream", &upstream.source("d")]).failed(2);
     assert!(told.starts_with("comparing 20 of 25 releases\n"), "{told}");
-    assert!(told.contains("nearest is v3: 1 of 1 resources are equal"), "{told}");
+    assert!(told.contains("The closest is v3 (1 of 1 resources are equal)"), "{told}");
 }

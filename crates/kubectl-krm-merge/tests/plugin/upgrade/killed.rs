@@ -99,7 +99,10 @@ fn a_killed_run_leaves_whole_files_and_the_next_one_goes_on() {
             || !git(&folder.path("mine"), &["diff", "--name-only"]).is_empty();
         if is_begun {
             let told = run.whole(&upgrade).failed(2);
-            assert!(told.contains("must be committed") && !told.contains(".tmp"), "seed {seed}, round {round}: {told}");
+            assert!(
+                told.contains("Commit all changes first") && !told.contains(".tmp"),
+                "seed {seed}, round {round}: {told}"
+            );
         } else {
             run.whole(&upgrade).passed();
         }

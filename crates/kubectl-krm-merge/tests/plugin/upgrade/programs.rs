@@ -244,7 +244,7 @@ fn a_filter_that_the_package_s_repository_names_does_not_hide_a_change() {
     folder.write("program", format!("#!/bin/sh\ncat {}\n", folder.path("committed").display()));
     folder.write("mine/d/a.yaml", committed.replace("'1'", "ours"));
     let told = folder.run(&["upgrade", "mine/d"]).failed(2);
-    assert!(told.contains("must be committed") && told.contains("a.yaml is not"), "{told}");
+    assert!(told.contains("uncommitted changes in a.yaml. Commit all changes first"), "{told}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn run(folder: &Folder, args: &[&str]) -> Ran {
 fn a_command_runs_only_if_it_is_allowed() {
     let folder = with_program();
     let told = run(&folder, &["upgrade", "p", "--to", "r1"]).failed(2);
-    assert!(told.contains("a command of the program `render`") && told.contains("add `--allow-exec`"), "{told}");
+    assert!(told.contains("runs the program `render`") && told.contains("Pass `--allow-exec`"), "{told}");
     assert!(!folder.path("render.ran").exists());
     let told = run(&folder, &["upgrade", "p", "--allow-exec"]).failed(2);
     assert!(told.contains("`--to` must name the release"), "{told}");
@@ -357,7 +357,7 @@ fn nobody_knows_the_newest_release_of_a_command() {
     let line = run(&folder, &["upgrade", "p", "--allow-exec", "--check"]).passed();
     assert_eq!(
         line,
-        "p: has r1, and nobody knows whether there is a newer one, for a command makes it: `--to` names one\n"
+        "p: has r1. krm-merge cannot look for newer releases, because a command makes the package. Name the release with `--to`\n"
     );
     assert!(!folder.path("render.ran").exists(), "it need not run");
     assert_eq!(run(&folder, &["upgrade", "p", "--allow-exec", "--check", "--to", "r2"]).code, Some(1));

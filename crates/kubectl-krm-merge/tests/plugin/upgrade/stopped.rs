@@ -283,7 +283,7 @@ fn a_strangers_journal_does_nothing_that_its_files_could_not_do() {
     fs::write(&journal, "krm-merge journal 1\n").expect("written");
     let before = folder.files("here");
     let told = folder.run(&THREE_WAY).failed(2);
-    assert!(told.contains("no such run wrote it: delete it"), "{told}");
+    assert!(told.contains("no such run wrote it. Delete it"), "{told}");
     assert_eq!(folder.files("here"), before);
     fs::remove_file(&journal).expect("removed");
     // A link is no journal.

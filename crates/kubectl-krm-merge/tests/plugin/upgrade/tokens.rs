@@ -56,7 +56,7 @@ fn an_address_with_a_token_is_refused_and_not_repeated() {
         }
     }
     let told = folder.run(&["get", "https://tok-123@example.com/up.git/d@v1"]).failed(2);
-    assert!(told.contains("let a credential helper of git give"), "{told}");
+    assert!(told.contains("Let a credential helper of git supply"), "{told}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_record_of_another_tool_with_a_token_is_named_by_its_line() {
         let ran = folder.run(&["upgrade", &name]);
         check(&folder, &ran, address);
         let told = ran.failed(2);
-        assert!(told.contains(&format!("{name}/Kptfile:6:3: ")) && told.contains("no password"), "{told}");
+        assert!(told.contains(&format!("{name}/Kptfile:6:3: ")) && told.contains("must not hold a password"), "{told}");
     }
 }
 

@@ -122,7 +122,7 @@ fn a_repository_of_sha256_is_told_too_and_one_at_work_is_left_alone() {
     commit(&mine, "edited");
     std::fs::write(mine.join(".git/MERGE_HEAD"), format!("{}\n", git(&mine, &["rev-parse", "HEAD"]))).expect("written");
     let told = folder.run(&["upgrade", "mine/p"]).failed(2);
-    assert!(told.contains("git is at work on something else (MERGE_HEAD)"), "{told}");
+    assert!(told.contains("git has not finished a merge, cherry-pick, revert or rebase (MERGE_HEAD)"), "{told}");
     std::fs::remove_file(mine.join(".git/MERGE_HEAD")).expect("removed");
     let told = folder.run(&["upgrade", "mine/p"]).failed(1);
     assert!(!told.contains("warning") && stages(&mine).len() == 5, "{told}");
