@@ -1,38 +1,19 @@
 //! Files that hold no resources, in a three-way merge of folders: for each, the merge takes updated's or keeps dest's.
 //!
-//! `krm_job::carried` merges a file. Here is which files are merged like that: in folders those of one path; of single files each
-//! other, whatever their names are.
-//!
-//! If updated and dest hold different forms at a path, or if a resource at it has no name, the file is merged as text (`one_form.rs`). But
-//! if its resources are also at another path, the resources are merged by identity, wherever they are, and the plain content is merged as a
-//! file. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
-//!
-//! | original | updated | dest | the result for the path |
-//! |---|---|---|---|
-//! | no `P` | no `P` | `*` | only resources are merged; a plain file of dest is dest's own, and new resources for it are an error |
-//! | no `R` | no `R` | no `R` | merged as a file |
-//! | `P` | – | `R` | dest's stays: upstream's plain content is gone on both sides |
-//! | `P` | `R` | – or `R` | the resources are merged: the plain content is gone on both sides |
-//! | `P` | `R` | `P` | new resources replace an unchanged file, else are an error; without any: merged as deleted by updated (1) |
-//! | `R` | `P` | – | it stays deleted, a conflict; an error if dest may have moved the file |
-//! | `R` | `P` | `P` | merged as a file: dest may have taken it by hand |
-//! | `*` | `P` | `R` | updated's, if none of dest's resources stays; else dest's, a conflict, unless updated equals original (2) |
-//!
-//! (1) Comments alone are not content: they stay. (2) A file cannot hold both dest's resources and upstream's plain content.
-
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+//! `krm_job::forms` says which files are merged like that, and `krm_job::carried` merges a file. In folders, versions of one path are one file; single
+//! files are one, whatever their names are.
 
 use crate::change::Change;
-use crate::held::{Content, Held};
-use crate::side::{Root, Side, paths};
+use crate::held::Held;
+use crate::side::{Root, Side};
 use anyhow::Result;
 use krm_files::walk::Tree;
-use krm_job::carried::{AsText, CarriedFile, CarriedSide, Combiner, Has, with_line_ends_of_dest};
-use krm_job::event::{self, Event, What, WhyUnread};
+use krm_job::carried::{AsText, CarriedFile, Combiner};
+use krm_job::event::{Event, What, WhyUnread};
+use krm_job::forms::{SideFile, Taken, Versions};
 use krm_job::name::Name;
 use krm_job::role::Role;
-use krm_yaml::Document;
+use krm_tree::sides::Sides;
 
 /// The result for the files that hold no resources.
 #[derive(Debug, Default)]
@@ -45,23 +26,6 @@ pub struct Carried {
     pub rules: Vec<Name>,
 }
 
-fn has(held: Option<&Held>) -> Has {
-    match held.map(Held::document) {
-        None => Has::Nothing,
-        Some(None) => Has::Plain,
-        Some(Some(_)) => Has::Resources,
-    }
-}
-
-/// The files of dest that the merge of resources writes or empties.
-#[derive(Debug)]
-pub struct Taken<'m> {
-    /// The files that receive resources.
-    pub placed: BTreeSet<&'m str>,
-    /// The files whose resources all move to other files.
-    pub left: BTreeSet<&'m str>,
-}
-
 /// Carries the files of updated into dest.
 ///
 /// # Errors
@@ -70,38 +34,18 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
-    for Versions { path, held } in versions([original, updated, dest]) {
-        if !is_ours(path, held, taken)? {
-            continue;
-        }
-        let bytes = |held: Option<&Held>| anyhow::Ok(held.map(Held::bytes).transpose()?.map(Cow::into_owned));
-        let plain = |held: Option<&Held>| bytes(held.filter(|_| has(held) != Has::Resources));
-        let turned = if dest.is_folder() { turned(held) } else { None };
-        let file = CarriedFile {
-            path,
-            sides: held.map(|held| CarriedSide { has: has(held), document: held.and_then(resources) }),
-            why: held.into_iter().flatten().find_map(why),
-            bytes: with_line_ends_of_dest([bytes(held[0])?, plain(held[1])?, bytes(held[2])?]),
-            executable: held[1].and_then(Held::executable),
-            turned,
-            is_left: taken.left.contains(path),
-        };
-        if !file.is_changed() && turned.is_none() {
-            continue;
-        }
+    let sides = Sides { original, updated, dest };
+    for versions in versions(sides) {
+        let Some(file) = versions.carried(taken)? else { continue };
         if let Root::Folder(tree) = &dest.root
-            && let Some(told) = unmergeable(&file, held, tree, [original, updated, dest])
+            && let Some(told) = unmergeable(&file, &versions, tree, sides)
         {
             carried.results.extend(told);
             continue;
         }
+        let path = versions.path.to_owned();
         let mut own = file.carry(combiner);
-        let change = own.change.map(|own| Change {
-            path: path.to_owned(),
-            old: own.old,
-            new: own.new,
-            executable: own.executable,
-        });
+        let change = own.change.map(|own| Change { path, old: own.old, new: own.new, executable: own.executable });
         carried.changes.extend(change);
         carried.results.append(&mut own.results);
         carried.rules.append(&mut own.rules);
@@ -109,68 +53,30 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
     Ok(carried)
 }
 
-/// A file of original, updated and dest.
-struct Versions<'s> {
-    /// Its path in dest.
-    path: &'s str,
-    held: [Option<&'s Held>; 3],
-}
-
 /// The files to merge: in folders those of one path. A single file without resources is the same file on all sides, whatever its name is.
-fn versions<'s>(sides: [&'s Side; 3]) -> Vec<Versions<'s>> {
-    let [original, updated, dest] = sides;
-    let at = |path| Versions { path, held: sides.map(|side| side.at(path)) };
-    match (sides.map(Side::is_folder), &dest.files[..]) {
-        ([true, true, true], _) => paths([original, updated]).into_iter().map(at).collect(),
-        ([false, false, false], [own]) if matches!(own.content, Content::AsText(AsText::Document, _)) => {
-            vec![Versions { path: &own.path, held: sides.map(|side| side.files.first()) }]
+fn versions(sides: Sides<&Side>) -> Vec<Versions<'_, Held>> {
+    let are_folders = sides.map(Side::is_folder);
+    match (are_folders.original, are_folders.updated, are_folders.dest, &sides.dest.files[..]) {
+        (true, true, true, _) => Versions::by_path(sides.map(|side| &side.files[..])),
+        (false, false, false, [own]) if matches!(own.merged_as_text(), Some((AsText::Document, _))) => {
+            vec![Versions { path: &own.path, files: sides.map(|side| side.files.first()) }]
         }
         _ => Vec::new(),
     }
 }
 
-/// The documents of a file that holds resources, even if it is merged as text.
-fn resources(held: &Held) -> Option<&Document<'static>> {
-    match &held.content {
-        Content::AsText(AsText::Document, _) | Content::NoYaml(_) | Content::Other => None,
-        Content::Resources(document) | Content::ByPath(_, document) | Content::AsText(_, document) => Some(document),
-    }
-}
-
-/// Why a file with resources is merged as text.
-fn why(held: &Held) -> Option<AsText> {
-    match held.content {
-        Content::AsText(why, _) => Some(why),
-        Content::Resources(_) | Content::ByPath(..) | Content::NoYaml(_) | Content::Other => None,
-    }
-}
-
-/// Whether a file is merged as a file, and not as resources.
-fn is_ours(path: &str, sides: [Option<&Held>; 3], taken: &Taken<'_>) -> Result<bool> {
-    Ok(match sides.map(has) {
-        [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
-            Some(here) => !taken.placed.contains(path) && !here.is_empty()?,
-            None => false,
-        },
-        [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
-        [original, updated, _] => original == Has::Plain || updated == Has::Plain,
-    })
-}
-
 /// Checks whether the file can be merged: `None` if it can. Otherwise it is skipped, with or without a result.
 fn unmergeable(
     file: &CarriedFile<'_>,
-    held: [Option<&Held>; 3],
+    versions: &Versions<'_, Held>,
     tree: &Tree,
-    [original, updated, dest]: [&Side; 3],
+    sides: Sides<&Side>,
 ) -> Option<Option<Event>> {
-    let path = file.path;
+    let (path, Sides { updated, dest, .. }) = (file.path, sides);
     if tree.ignores(path) {
         let is_new = file.bytes[0].is_none() && !is_unread(dest, path);
-        return Some(match held[1] {
-            Some(updated) if is_new => {
-                Some(Event::of(What::LeftOut { path: path.to_owned(), from: updated.name.clone() }))
-            }
+        return Some(match versions.files.updated {
+            Some(new) if is_new => Some(Event::of(What::LeftOut { path: path.to_owned(), from: new.name.clone() })),
             _ => is_unread(dest, path).then(|| Event::of(What::NotReadHere(path.to_owned()))),
         });
     }
@@ -181,15 +87,7 @@ fn unmergeable(
     if was_here && is_unread(dest, path) {
         return Some(Some(Event::of(What::NotReadHere(path.to_owned()))));
     }
-    let moved = held[0].filter(|_| was_here).is_some_and(|held| lies_elsewhere(held, original, dest));
-    moved.then(|| Some(plain_now(path)))
-}
-
-/// Whether anyone may execute updated's file, if upstream changed that and dest has not.
-fn turned(sides: [Option<&Held>; 3]) -> Option<bool> {
-    let [original, updated, dest] = sides.map(|held| held.and_then(Held::executable));
-    let [original, updated, dest] = [original?, updated?, dest?];
-    (original != updated && original == dest).then_some(updated)
+    versions.in_neither_form(sides.map(|side| &side.files[..])).map(Some)
 }
 
 impl Carried {
@@ -203,19 +101,6 @@ impl Carried {
         let what = What::FileCounts { changed, added, deleted, conflicts };
         (changed + added + deleted + conflicts > 0).then(|| Event::of(what))
     }
-}
-
-/// Whether dest has a resource of this file of original where original has none, so that dest may have moved it there.
-fn lies_elsewhere(held: &Held, original: &Side, dest: &Side) -> bool {
-    let own: Vec<_> = held.identities().collect();
-    let was_there = |path, identity| original.at(path).is_some_and(|was| was.identities().any(|own| own == identity));
-    dest.files.iter().any(|file| file.identities().any(|there| own.contains(&there) && !was_there(&file.path, there)))
-}
-
-/// The error for a file that can be merged neither as resources nor as a file.
-fn plain_now(path: &str) -> Event {
-    let file = Some(event::File { path: path.to_owned(), index: None });
-    Event { file, ..Event::of(What::NeitherForm) }
 }
 
 /// Whether a file is in dest's folder on disk, but is not part of dest.

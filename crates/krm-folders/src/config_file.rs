@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::regular;
 use krm_files::walk::{file_there, shown};
-use krm_job::config::{Config, Given, KIND, Mode, Settings};
+use krm_job::config::{Config, Given, KIND, Mode, Settings, openapi_path};
 use krm_job::name::Name;
 use krm_merge_core::policy::OnConflict;
 use krm_names::file_path::{self, RULES};
@@ -41,7 +41,7 @@ impl ConfigFile {
     pub fn read(name: String, file: &Path) -> Result<Self> {
         let document = parse(&name, regular::read(file).with_context(|| name.clone())?)?;
         let mut read = Self { name, document, openapi: None };
-        let path = read.root()?.at(&["spec", "openapi"]).and_then(path_of);
+        let path = openapi_path(read.root()?);
         let found = path.map(|path| {
             read.openapi(file, path.string())
                 .map_err(|e| anyhow!("{}:{}: `spec.openapi.path`: {e:#}", read.name, path.position()))
@@ -158,10 +158,4 @@ impl ConfigFile {
         }
         Ok(document)
     }
-}
-
-/// The path, if the functionConfig has one instead of an OpenAPI document.
-fn path_of(openapi: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let path = openapi.get("path").filter(|path| path.as_str().is_some())?;
-    (openapi.fields().count() == 1).then_some(path)
 }

@@ -1,9 +1,6 @@
 //! [`Held`]: a file of a side, and what it holds.
 //!
-//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json`, `Kptfile` or `Kustomization` and one of its documents
-//! has an apiVersion, a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a
-//! Helm template. A warning names files that should be YAML, because they may have a mistake. A file that the command line names must hold
-//! resources.
+//! `krm_job::forms` says which files hold resources. A file that the command line names must hold resources.
 
 use std::borrow::Cow;
 use std::fs;
@@ -15,9 +12,10 @@ use krm_files::owner::is_executable;
 use krm_files::walk::shown;
 use krm_git::tree::Raw;
 use krm_job::carried::{AsText, text};
+use krm_job::forms::{self, Holds, SideFile, YamlFault, resources_in};
 use krm_merge_core::refine::names_document;
 use krm_package::package::TextFile;
-use krm_package::resource::{Identity, Origin, Resource, are_in};
+use krm_package::resource::{Identity, Resource, are_in};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef, utf_16_or_32};
 
@@ -64,17 +62,12 @@ pub struct Blob {
 /// The files of the sides that were read before, of each side in the order of their paths.
 pub type Before<'b> = [&'b [Held]];
 
-/// The file at a path, among files in the order of their paths.
-pub fn at<'h>(files: &'h [Held], path: &str) -> Option<&'h Held> {
-    files.binary_search_by(|held| held.path.as_str().cmp(path)).ok().map(|i| &files[i])
-}
-
 impl Held {
     /// Reads a file of a folder. `root` is the folder without symbolic links. `before` is what was read before.
     pub fn read(folder: &Path, root: &Path, path: &str, before: &Before<'_>) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
         let content = match names_document(path) {
-            true => content(&name, path, fs::read(&file).with_context(|| name.clone())?, before),
+            true => content(path, fs::read(&file).with_context(|| name.clone())?, before),
             false => Content::Other,
         };
         Ok(Self { path: path.to_owned(), name, disk: Some(file), blob: None, content })
@@ -84,7 +77,7 @@ impl Held {
     pub fn raw(side: &str, raw: Raw, before: &Before<'_>) -> Self {
         let Raw { path, mut bytes, object, is_executable } = raw;
         let name = format!("{side}/{path}");
-        let content = if names_document(&path) { content(&name, &path, bytes.clone(), before) } else { Content::Other };
+        let content = if names_document(&path) { content(&path, bytes.clone(), before) } else { Content::Other };
         if matches!(content, Content::Resources(_)) {
             bytes = Vec::new();
         }
@@ -129,9 +122,7 @@ impl Held {
     pub fn plain_document(&self) -> Option<Arc<Document<'static>>> {
         let document = match &self.content {
             Content::Resources(document) => Arc::clone(document),
-            Content::Other if names_document(&self.path) => {
-                Arc::new(document(&self.name, self.bytes().ok()?.into_owned()).ok()?)
-            }
+            Content::Other if names_document(&self.path) => Arc::new(document(self.bytes().ok()?.into_owned()).ok()?),
             Content::ByPath(..) | Content::AsText(..) | Content::NoYaml(_) | Content::Other => return None,
         };
         let is_one = document.roots().len() == 1 && document.roots().all(NodeRef::is_map);
@@ -145,15 +136,6 @@ impl Held {
         TextFile { path: &self.path, name: &self.name, text, document }
     }
 
-    /// Whether it has no document, only comments or nothing.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn is_empty(&self) -> Result<bool> {
-        let Ok(text) = String::from_utf8(self.bytes()?.into_owned()) else { return Ok(false) };
-        Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
-    }
-
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(|document| self.resources_of(document))
@@ -162,7 +144,7 @@ impl Held {
     /// The resources of another text of the file.
     pub fn resources_of<'d>(&self, text: &'d Document<'static>) -> impl Iterator<Item = Resource<'d>> + use<'d> {
         let of_file = if let Content::ByPath(of_file, _) = &self.content { Some(*of_file) } else { None };
-        of_document(text).map(move |resource| match of_file {
+        resources_in(text).map(move |resource| match of_file {
             Some(of_file) => resource.of_file(of_file),
             None => resource,
         })
@@ -189,69 +171,72 @@ impl Held {
     }
 }
 
+impl SideFile for Held {
+    type Unread = anyhow::Error;
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn document(&self) -> Option<&Document<'static>> {
+        self.document()
+    }
+
+    fn merged_as_text(&self) -> Option<(AsText, &Document<'static>)> {
+        if let Content::AsText(why, document) = &self.content { Some((*why, document)) } else { None }
+    }
+
+    fn fault(&self) -> Option<&YamlFault> {
+        if let Content::NoYaml(fault) = &self.content { Some(fault) } else { None }
+    }
+
+    fn bytes(&self) -> Result<Cow<'_, [u8]>> {
+        self.bytes()
+    }
+
+    fn executable(&self) -> Option<bool> {
+        self.executable()
+    }
+}
+
 /// Whether a file of a folder holds resources.
 pub fn holds(path: &str, text: &str) -> bool {
     names_document(path) && Document::parse(text.to_owned()).is_ok_and(|document| are_in(&document))
 }
 
-/// The resources of a document, without their origin.
-fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Resource<'a>> {
-    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
-}
-
-/// Why a file is not YAML. It has nothing of the text, because that may be secret.
-#[derive(Debug)]
-pub struct YamlFault {
-    /// The file, and the position if it is one of the text: `web.yaml:3:5`.
-    pub place: String,
-    /// The reason.
-    pub why: String,
-}
-
-/// The content of a file of a folder that should be YAML. `name` is the file's name for the user. What was read
-/// before, byte for byte and at the same path, is neither parsed again nor held twice: most files of a package are the same in all releases.
-fn content(name: &str, path: &str, bytes: Vec<u8>, before: &Before<'_>) -> Content {
-    let mut known = before.iter().filter_map(|files| match &at(files, path)?.content {
+/// The content of a file of a folder that should be YAML. What was read before, byte for byte and at the same path, is neither parsed again nor held twice: most files of a package are the same in all releases.
+fn content(path: &str, bytes: Vec<u8>, before: &Before<'_>) -> Content {
+    let mut known = before.iter().filter_map(|files| match &forms::at(files, path)?.content {
         Content::Resources(document) => Some(document),
         Content::ByPath(..) | Content::AsText(..) | Content::NoYaml(_) | Content::Other => None,
     });
     if let Some(document) = known.find(|document| document.source().as_bytes() == bytes) {
         return Content::Resources(Arc::clone(document));
     }
-    match document(name, bytes) {
-        Ok(document) if are_in(&document) => match complex_key(name, &document) {
-            Some(fault) => Content::NoYaml(fault),
-            None => Content::Resources(Arc::new(document)),
-        },
-        Ok(_) => Content::Other,
-        Err(fault) => Content::NoYaml(fault),
+    match Holds::of(document(bytes)) {
+        Holds::Resources(document) => Content::Resources(Arc::new(document)),
+        Holds::Documents(_) => Content::Other,
+        Holds::NoYaml(fault) => Content::NoYaml(fault),
     }
-}
-
-/// The fault of a key that is a map or a list. No resource has one, but the text `{{ .Name }}` of a template can be read as one.
-pub fn complex_key(name: &str, document: &Document<'_>) -> Option<YamlFault> {
-    fn key(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
-        let own = node.entries().map(|(key, _)| key).find(|key| key.is_container());
-        own.or_else(|| node.written().find_map(|(_, value)| key(value)))
-    }
-    let position = document.roots().find_map(key)?.position();
-    let why = "a key must be a scalar, not a map or list".to_owned();
-    Some(YamlFault { place: format!("{name}:{position}"), why })
 }
 
 /// The documents of the bytes of a file.
 ///
 /// # Errors
 /// They are no UTF-8, or no YAML.
-pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {
-    let fault = |why: String| YamlFault { place: name.to_owned(), why };
+pub fn document(bytes: Vec<u8>) -> Result<Document<'static>, YamlFault> {
+    let fault = |why: String| YamlFault { position: None, why };
     if let Some(encoding) = utf_16_or_32(&bytes) {
         return Err(fault(format!("the text must be UTF-8, not {encoding}: save it again as UTF-8")));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         fault(format!("the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to()))
     })?;
-    Document::parse(text).map_err(|e| YamlFault { place: format!("{name}:{}", e.position), why: e.message })
+    Ok(Document::parse(text)?)
 }
 
 /// Parses a file.
@@ -261,5 +246,5 @@ pub fn document(name: &str, bytes: Vec<u8>) -> Result<Document<'static>, YamlFau
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     let is_template = text(&bytes).is_some_and(is_template);
     let more = if is_template { format!("; {RENDER}") } else { String::new() };
-    document(name, bytes).map_err(|YamlFault { place, why }| anyhow!("{place}: {why}{more}"))
+    document(bytes).map_err(|fault| anyhow!("{}: {}{more}", fault.place(name), fault.why))
 }

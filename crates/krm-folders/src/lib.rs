@@ -5,7 +5,7 @@
 //! [`Merge`](merge::Merge): the [`Change`](change::Change) of each file, and the results. A [`Package`](package::Package) is a folder with its record of upstream.
 //!
 //! It never writes a file: what changes is a value, which a command prints, or hands to `krm-files` to be written. How a resource merges is
-//! the engine's; which file it goes to, and what happens to files without resources, is here.
+//! the engine's, and `krm-job` says which files merge as files; which file a resource goes to is here.
 //!
 //! The modules in reading order, from the whole down to the bytes:
 

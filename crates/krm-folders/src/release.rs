@@ -14,8 +14,9 @@ use krm_git::refs::State;
 use krm_git::store::{Network, Store};
 use krm_git::tree::{self, Raw};
 use krm_job::event::WhyUnread;
+use krm_job::forms::at;
 
-use crate::held::{self, Before, Held};
+use crate::held::{Before, Held};
 use crate::side::{Side, Unread};
 
 /// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path, and `before` is what was
@@ -106,7 +107,7 @@ fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<
 fn files(store: &Store, entries: &[Entry], before: &Before<'_>) -> Result<(Vec<Raw>, Unread)> {
     let known = |entry: &Entry| {
         let is_here = |held: &&Held| held.is_object(&entry.object);
-        let held = before.iter().find_map(|files| held::at(files, &entry.path).filter(is_here))?;
+        let held = before.iter().find_map(|files| at(files, &entry.path).filter(is_here))?;
         Some(held.bytes().map(Cow::into_owned))
     };
     let mut raw = tree::files(store, entries, known)?;

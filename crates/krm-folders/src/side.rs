@@ -9,12 +9,13 @@ use krm_files::cores;
 use krm_files::walk::Tree;
 use krm_git::tree::Raw;
 use krm_job::event::WhyUnread;
+use krm_job::forms::{at, complex_key};
 use krm_names::file_path;
 use krm_package::resource::{Located, Origin, Resource, is_kustomization, why_no_resource};
 use krm_yaml::template::{RENDER, is_template};
 use krm_yaml::{Document, NodeRef};
 
-use crate::held::{self, Before, Blob, Content, Held, YamlFault, complex_key, document, parse};
+use crate::held::{Before, Blob, Content, Held, document, parse};
 
 /// The origin of a side.
 #[derive(Debug)]
@@ -89,9 +90,8 @@ impl Side {
             let what = why_no_resource(other);
             bail!("{name}:{}", other.error(format!("a document must be a resource, which is a map{what}")));
         }
-        if let Some(YamlFault { place, why }) = complex_key(&name, &document).filter(|_| is_template(document.source()))
-        {
-            bail!("{place}: {why}; {RENDER}");
+        if let Some(fault) = complex_key(&document).filter(|_| is_template(document.source())) {
+            bail!("{}: {}; {RENDER}", fault.place(&name), fault.why);
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Arc::new(document));
@@ -193,17 +193,8 @@ impl Side {
     /// A file cannot be read.
     pub fn kustomizations(&self) -> Result<Vec<Document<'static>>> {
         let is_meant = |held: &&Held| matches!(held.content, Content::Other) && is_kustomization(&held.path);
-        let files =
-            self.files.iter().filter(is_meant).map(|held| Ok(document(&held.name, held.bytes()?.into_owned()).ok()));
+        let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?.into_owned()).ok()));
         files.filter_map(Result::transpose).collect()
-    }
-
-    /// The files that should be YAML but are not, each with its path.
-    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &YamlFault)> {
-        self.files.iter().filter_map(|held| match &held.content {
-            Content::NoYaml(fault) => Some((held.path.as_str(), fault)),
-            Content::Resources(_) | Content::ByPath(..) | Content::AsText(..) | Content::Other => None,
-        })
     }
 
     /// The size of the resources in bytes.
@@ -279,7 +270,7 @@ impl Side {
 
     /// The file at a path.
     pub fn at(&self, path: &str) -> Option<&Held> {
-        held::at(&self.files, path)
+        at(&self.files, path)
     }
 
     /// Whether the side is a folder.

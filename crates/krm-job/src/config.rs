@@ -322,6 +322,13 @@ impl<'a> Config<'a> {
     }
 }
 
+/// The path of a file with the OpenAPI document, if a functionConfig has one instead of the document.
+pub fn openapi_path(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    let openapi = root.at(&["spec", "openapi"])?;
+    let path = openapi.get("path").filter(|path| path.as_str().is_some())?;
+    (openapi.fields().count() == 1).then_some(path)
+}
+
 /// Whether a functionConfig says who wins a conflict that no rule fits. A `Merge` says it in `spec`, a ConfigMap in `data`.
 pub fn says_who_wins(root: NodeRef<'_>) -> bool {
     ["spec", "data"].iter().any(|of| root.at(&[of, "onConflict"]).is_some())

@@ -8,6 +8,8 @@
 
 pub mod job;
 
+pub mod forms;
+
 pub mod carried;
 
 pub mod roles;

@@ -15,10 +15,10 @@ use krm_folders::end::End;
 use krm_folders::given;
 use krm_folders::merge::{Merge, drawn, merge};
 use krm_folders::side::Side;
-use krm_folders::told;
 use krm_git::tracked;
 use krm_job::config::{Mode, Task};
 use krm_job::event::{Event, Severity};
+use krm_job::forms::no_yaml;
 use krm_job::results;
 use krm_job::role::Role;
 use krm_merge_core::policy::{ConflictLevel, Renames};
@@ -96,7 +96,7 @@ pub fn live(args: &Live) -> Result<End> {
     }
     let reader = args.reader();
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
-    merge.results.extend(told::of_no_yaml(sides.iter()));
+    merge.results.extend(no_yaml(sides.iter().flat_map(|side| &side.files)));
     let sender = Sender { cluster: &cluster, manager: &args.field_manager, take: &args.take };
     // The patches are those of the merge, before the server answers.
     let patches = if args.server_side || merge.has_failed() { Vec::new() } else { patches(&locals, &merge)? };

@@ -12,9 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use krm_files::command::called;
 use krm_folders::merge::{Conflicts, Merge};
 use krm_folders::side::{Root, Side};
-use krm_folders::told;
 use krm_job::event::{Event, Severity};
-use krm_words::counted;
+use krm_words::{Message, counted};
 use sha2::{Digest, Sha256};
 
 use crate::markdown::headline;
@@ -141,7 +140,7 @@ fn run(page: &mut Markup, results: &[Event]) {
     }
     page.raw("<ul>\n");
     for result in about_all().take(card::MOST) {
-        page.raw("<li>").text(&told::line(result)).raw("</li>\n");
+        page.raw("<li>").text(&Message::of(result).to_string()).raw("</li>\n");
     }
     card::more(page, about_all().count().saturating_sub(card::MOST));
     page.raw("</ul>\n");

@@ -3,8 +3,8 @@
 //! All text from the user is escaped HTML, as code. So it cannot act as Markdown, mention a person, or become a link.
 
 use krm_folders::side::Side;
-use krm_folders::told;
 use krm_job::event::Event;
+use krm_words::Message;
 use krm_yaml::shown;
 
 use crate::clash::{Shown, Values, public_values};
@@ -20,7 +20,7 @@ pub fn markdown(dest: &Side, results: &[Event]) -> String {
     let infos = results.iter().filter(|r| !place::is_shown(r));
     push_list(&mut out, infos.map(|info| code(&krm_words::message(info))));
     let others = results.iter().filter(|r| !r.is_conflict() && place::is_shown(r));
-    push_list(&mut out, others.map(|other| code(&told::line(other))));
+    push_list(&mut out, others.map(|other| code(&Message::of(other).to_string())));
     for (i, conflict) in conflicts.iter().enumerate() {
         let block = block(dest, conflict);
         if out.len() + block.len() > LONGEST {

@@ -6,7 +6,6 @@ use anyhow::Result;
 use krm_folders::change::Change;
 use krm_folders::merge::Merge;
 use krm_folders::side::Side;
-use krm_folders::told;
 use krm_job::event::{Event, Severity, What};
 use krm_words::{Message, Word, counted};
 use krm_yaml::shown;
@@ -79,7 +78,7 @@ pub fn written_with_markers(merge: &Merge, marked: impl Fn(&Change) -> Vec<usize
         page.line(&total);
     }
     let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
-    infos.for_each(|info| page.line(&told::line(info)));
+    infos.for_each(|info| page.line(&Message::of(info).to_string()));
 }
 
 fn did(change: &Change) -> &'static str {

@@ -141,3 +141,26 @@ impl fmt::Display for Message {
         write!(f, "{}{}", self.word.text(), self.text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use krm_job::event::{File, TextForm};
+
+    use super::*;
+
+    #[test]
+    fn a_place_comes_first_and_once() {
+        let file = Some(File { path: "a.yaml".into(), index: None });
+        let position = krm_yaml::Position { line: 3, column: 5 };
+        let place = TextPlace::new("a b.yaml", position, TextForm::File);
+        let said = |text: &str| Event::new(Severity::Error, text);
+        let wrong = Event::of(What::Wrong { why: "it must be".into(), place });
+        for (outcome, want) in [
+            (wrong, "error: a b.yaml:3:5: it must be"),
+            (said("it must be"), "error: a.yaml: it must be"),
+            (said("`data.x:1`: it must be"), "error: a.yaml: `data.x:1`: it must be"),
+        ] {
+            assert_eq!(Message::of(&Event { file: file.clone(), ..outcome }).to_string(), want);
+        }
+    }
+}

@@ -232,6 +232,9 @@ fn of_roles(fault: &RoleFault) -> String {
             )
         }
         RoleFault::NoResources(field) => format!("`{field}` must hold at least one resource"),
+        RoleFault::AllGone => {
+            "updated has no resources, so the merge would delete all resources of original. Check the path".to_owned()
+        }
         RoleFault::NoTarget(aim) => {
             format!("{aim} must have a `target` or `targets`, which select the resources to edit")
         }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use anyhow::Result;
-use krm_folders::held::{Held, complex_key, document};
+use krm_folders::held::{Held, document};
 use krm_folders::side::{Side, paths};
 use krm_job::carried::text;
+use krm_job::forms::complex_key;
 use krm_merge_core::refine::names_document;
 use krm_show::clash::{self, Line};
 use krm_yaml::secret::Secret;
@@ -104,7 +105,7 @@ impl Plain {
 /// The documents of a file, if each of their fields has a name. A value such as `{{ .Values.x }}` of a template can be read, but it is a map
 /// in a key.
 fn by_field(text: &[u8]) -> Option<Document<'static>> {
-    document("", text.to_vec()).ok().filter(|document| complex_key("", document).is_none())
+    document(text.to_vec()).ok().filter(|document| complex_key(document).is_none())
 }
 
 /// The lines in which two texts of YAML differ, unless they may be secret.

@@ -16,6 +16,7 @@ use krm_job::config::{
     Config, From, Given, Input, Mode, NamedRule, Settings, Task, WrittenRule, WrittenTarget, are_edits, edits_in,
     target,
 };
+use krm_job::event::{Event, RoleFault, What};
 use krm_job::name::Name;
 use krm_job::role::Role;
 use krm_job::target::Target;
@@ -112,8 +113,8 @@ impl Setting {
                 Role::Source => sides.iter().try_for_each(Side::check_not_empty)?,
                 Role::Updated if !is_empty(Role::Original) => {
                     if let Some(side) = sides.iter().find(|side| side.is_empty()) {
-                        let why = "updated has no resources, so the merge would delete all resources of original. Check the path";
-                        bail!("{}: {why}", side.name);
+                        let why = Event::of(What::Roles(RoleFault::AllGone));
+                        bail!("{}: {}", side.name, krm_words::message(&why));
                     }
                 }
                 Role::Original | Role::Updated => {}

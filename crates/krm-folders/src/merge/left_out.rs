@@ -7,6 +7,7 @@ use crate::held::Held;
 use crate::side::{Root, Side, SidePart};
 use anyhow::Result;
 use krm_job::event::{Event, InTheWay, What};
+use krm_job::forms::is_empty;
 use krm_job::job::Written;
 use krm_job::role::Role;
 use krm_package::package::NewResource;
@@ -168,6 +169,6 @@ fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Op
         return Ok(Some(InTheWay::Unread));
     }
     let plain = dest.at(path).filter(|held| held.document().is_none());
-    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !held.is_empty()?));
+    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
     Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| InTheWay::Other))
 }

@@ -8,6 +8,7 @@ use anyhow::{Error, Result, bail};
 use krm_job::carried::Combiner;
 use krm_job::config::Config;
 use krm_job::event::Event;
+use krm_job::forms::{Taken, no_yaml};
 use krm_job::job::{Job, OpenMerge, Texts, Written};
 use krm_job::results::{self, has_failed};
 use krm_job::role::Role;
@@ -25,7 +26,7 @@ use super::placed::{Placed, place};
 use super::{Conflicts, Merge, check_sources, count_nothing, kustomizations, on_all_cores, playing};
 use crate::beside;
 use crate::brought;
-use crate::carry::{Taken, carry};
+use crate::carry::carry;
 
 /// A merge of sides whose conflicts are open.
 pub struct Open<'m> {
@@ -159,7 +160,8 @@ impl<'m> Open<'m> {
         told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
         results.extend(self.left_out.warnings.iter().cloned());
         results.extend(beside::warnings(dest, given));
-        results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
+        let sides = [dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides));
+        results.extend(no_yaml(sides.flat_map(|side| &side.files)));
         if !has_failed(&results) {
             check_sources(dest, given, &added)?;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::side::{Root, Side};
 use anyhow::{Result, anyhow, bail};
+use krm_job::forms::is_empty;
 use krm_job::role::Role;
 use krm_names::file_path;
 use krm_package::package::NewResource;
@@ -36,7 +37,7 @@ pub(super) fn place(dest: &Side, given: &[(Role, Vec<Side>)], added: Vec<NewReso
         }
         if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
             && !is_original(held, given)?
-            && !held.is_empty()?
+            && !is_empty(held)?
         {
             let here = "this file of dest holds something else, and is not original's";
             bail!("{path}: a resource of {} is new, but {here}", added.origin);

@@ -381,6 +381,8 @@ pub enum RoleFault {
     JsonPatch(String),
     /// A field holds no resource.
     NoResources(String),
+    /// Updated holds no resource, and original holds some.
+    AllGone,
     /// An input has edits and no target.
     NoTarget(Name),
     /// Two fields select one item.

@@ -8,7 +8,6 @@ use krm_folders::documents;
 use krm_folders::held::Held;
 use krm_folders::merge::merge;
 use krm_folders::side::{Side, SidePart};
-use krm_folders::told;
 use krm_job::event::Severity;
 use krm_job::role::Role;
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
@@ -22,6 +21,7 @@ use krm_tree::limit::Budget;
 use krm_tree::sides::Sides;
 use krm_tree::splice::standalone;
 use krm_tree::tree::Tree;
+use krm_words::Message;
 use krm_yaml::{Error, NodeRef};
 
 use super::left::{Left, WhyLeft};
@@ -113,7 +113,7 @@ impl Patch {
         documents::follow(&mut patch, original);
         let merge = merge(original, &[(Role::Source, vec![patch])], || setting.config())?;
         if let Some(error) = merge.results.iter().find(|result| result.severity == Severity::Error) {
-            return Err(anyhow!("{NAME} must be one that can be merged: {}", told::line(error)));
+            return Err(anyhow!("{NAME} must be one that can be merged: {}", Message::of(error)));
         }
         for change in merge.changes {
             match change.new {
