@@ -7,30 +7,25 @@
 
 use std::collections::BTreeMap;
 
-use krm_job::carried::Combiner;
-use krm_job::config::{Config, Given, Mode, Settings, Task, says_who_wins};
 use krm_job::decision::ConflictView;
-use krm_job::event::{Clash, Event, ResourceRef, Severity};
-use krm_job::job::{Job, Texts};
-use krm_job::name::Name;
+use krm_job::event::{Clash, ClashPlace, Event, ResourceRef, Severity};
 use krm_job::recorded::Case;
 use krm_job::results;
-use krm_merge::packages::{PackageSide, plain};
-use krm_merge::{Error, FileChange, Package, Pick};
+use krm_merge::packages::{Decided, EmptyUpdated};
+use krm_merge::{Error, FileChange, Merge, Package, Pick};
 use krm_merge_core::policy::{Settled, Treatment};
-use krm_names::file_path::{self, RULES};
 use krm_package::resource::Identity;
-use krm_schema::schema::{Inference, Types};
-use krm_tree::limit::{Budget, Limit};
+use krm_schema::mode::Mode;
+use krm_tree::limit::Budget;
 use krm_tree::sides::{Side, Sides};
 use krm_tree::splice;
 use krm_tree::tree::Tree;
-use krm_yaml::{Document, NodeRef};
+use krm_yaml::Document;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::decide::ConflictCase;
-use crate::files::{Files, FilesByPath, fields, no_field, text};
+use crate::files::{Files, FilesByPath, fields, must_be, no_field, text};
 
 /// What is merged, and how.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +42,8 @@ pub struct MergeInput {
     pub function_config: Option<String>,
     /// The mode, if the functionConfig does not name it: `TwoWay`, `ThreeWay` or `Strategic`.
     pub mode: Option<String>,
+    /// What an updated side without resources means.
+    pub empty_updated: EmptyUpdated,
 }
 
 /// A merge, with the conflicts that someone may decide.
@@ -166,120 +163,71 @@ pub struct ToldConflict {
 
 /// Merges texts.
 pub fn merge(input: &MergeInput) -> MergeOutput {
-    merged(input).unwrap_or_else(|error| MergeOutput {
-        files: input.dest.to_owned(),
-        results: vec![told(*error, None)],
-        ..MergeOutput::default()
+    merged(input).unwrap_or_else(|error| {
+        let events = match error {
+            Error::Failed(events) => events,
+            Error::Text { file, error } => vec![Event::unreadable(&file, &error)],
+            other => vec![Event::new(Severity::Error, other.to_string())],
+        };
+        let results = events.into_iter().map(|event| told(event, None)).collect();
+        MergeOutput { files: input.dest.to_owned(), results, ..MergeOutput::default() }
     })
 }
 
 /// The fields of [`MergeInput`] in JSON.
-const FIELDS: &str = "dest, original, updated, source, functionConfig, mode";
+const FIELDS: &str = "dest, original, updated, source, functionConfig, mode, allowEmptyUpdated";
 
-fn merged(input: &MergeInput) -> Result<MergeOutput, Box<Event>> {
-    let mode = input.mode()?;
-    let (side, is_given) = match mode {
-        Mode::ThreeWay => ("updated", input.updated.is_some()),
-        Mode::TwoWay | Mode::Strategic => ("source", input.source.is_some()),
+fn merged(input: &MergeInput) -> Result<MergeOutput, Error> {
+    let dest = package("dest", Some(&input.dest))?;
+    let merge = input.merge(&dest)?;
+    let (mut conflicts, documents) = (Vec::new(), dest.documents());
+    let see = |view: &ConflictView<'_, '_>, event: &Event, budget: &Budget| {
+        conflicts.extend(event.clash().map(|clash| conflict(view, event, clash, &documents, budget)));
     };
-    if !is_given {
-        let told = format!("`{side}` must be given; `{{}}` is a side without files");
-        return Err(Box::new(Event::new(Severity::Error, told)));
-    }
-    let rules = input.rules().filter(|_| input.function_config.is_none());
-    let text = rules.or(input.function_config.as_deref()).unwrap_or_default();
-    let name = if rules.is_some() { format!("dest/{RULES}") } else { "functionConfig".to_owned() };
-    let unreadable = |error: krm_yaml::Error| Box::new(Event::unreadable(&name, &error));
-    let document = Document::parse(text.to_owned()).map_err(unreadable)?;
-    let given = Given { mode: Some(mode), ..Given::default() };
-    let mut config = match document.roots().find(|root| !root.is_null()) {
-        Some(root) if rules.is_some() => of_rules(root, mode),
-        Some(root) => Config::read_with(root, given),
-        None => Config::new(Task::of(mode), Settings::default()),
-    }
-    .map_err(unreadable)?;
-    let packages = Packages::read(input)?;
-    let sides = packages.sides();
-    let mode = config.mode();
-    let are_plain = plain::are_plain(mode, &sides);
-    config.limit = packages.sizes().into_iter().fold(config.limit, Limit::with_input);
-    let (limit, treatment) = (config.limit, Treatment::from(config.task.on_conflict()));
-    let (policy, rules) = (config.policy(), config.merge_keys.iter().map(|named| named.rule.clone()));
-    let types = Types::new(rules.collect::<Vec<_>>(), config.inference);
-    let texts = Texts::parse(&config)?;
-    let says_who_wins = document.roots().any(says_who_wins);
-    let (dest, given) = plain::resources(mode, &sides, are_plain);
-    let job = Job::new(dest, given, config, &texts)?;
-    let job = job.beside(plain::kustomizations(&sides));
-    let open = job.merged()?;
-    let budget = open.budget();
-    let treatment = if says_who_wins { treatment } else { Treatment::Open(Pick::Dest) };
-    // What is shown of the conflicts leaves the room of the merge as it is.
-    let (mut conflicts, shown) = (Vec::new(), open.budget());
-    let (written, mut events) = open.write_seen(treatment, &budget, |view, event| {
-        conflicts.extend(event.clash().map(|clash| conflict(view, event, clash, &sides.dest, &shown)));
+    let undecided = merge.undecided(Treatment::Open(Pick::Dest))?;
+    let (of_files, plan) = merge.with_drawn(undecided, Decided::default(), see, |drawn| {
+        let of_files: Vec<ToldConflict> =
+            drawn.of_files.iter().filter_map(|event| conflict_of_file(event, &dest.documents())).collect();
+        Ok((of_files, drawn.plan()?))
     })?;
-    let combiner = Combiner { on_conflict: treatment, rules: open.rules(), policy, types: &types, budget: &budget };
-    let without = if mode == Mode::ThreeWay { plain::files(&sides, are_plain) } else { Vec::new() };
-    let carried: Vec<_> = without.into_iter().map(|file| (file.path, file.carry(&combiner))).collect();
-    for (_, carried) in &carried {
-        results::drop_idle(&mut events, &carried.rules);
-        conflicts.extend(carried.results.iter().filter_map(|event| conflict_of_file(event, &sides.dest)));
-        events.extend(carried.results.iter().cloned());
-    }
-    let failed = results::has_failed(&events);
-    let mut changes = Vec::new();
-    if !failed {
-        let budget = Budget::new(limit);
-        changes = plain::changes(&sides, &written, carried, are_plain, &budget).map_err(|error| of_files(&error))?;
-    }
-    events.extend(plain::not_merged(&sides));
-    results::finish(&mut events);
-    let results = events.into_iter().filter(|event| event.clash().is_none());
-    let results = results.map(|event| told(event, Some(&sides.dest))).collect();
-    let mut named: Vec<Change> = changes.iter().map(Change::of).collect();
-    let files = packages.dest.with(changes);
-    named.sort_by(|one, other| one.path().cmp(other.path()));
-    Ok(MergeOutput { passed: !failed, files, changes: named, results, conflicts })
-}
-
-/// The functionConfig of a merge that has none but the rules of the package. In modes other than ThreeWay, only settings that all modes have count.
-fn of_rules(root: NodeRef<'_>, mode: Mode) -> Result<Config<'_>, krm_yaml::Error> {
-    let given = Given { mode: Some(Mode::ThreeWay), ..Given::default() };
-    let config = Config::read_with(root, given)?;
-    if config.mode() != Mode::ThreeWay || root.get("spec").is_none() || config.task.inputs().next().is_some() {
-        return Err(
-            root.error(format!("`{RULES}` must be a `Merge` of mode `ThreeWay`, with `spec`, and without sides"))
-        );
-    }
-    if mode == Mode::ThreeWay {
-        return Ok(config);
-    }
-    let spec = |field| root.at(&["spec", field]);
-    let settings = Settings {
-        new_elements: config.new_elements,
-        infer_merge_keys: spec("inferMergeKeys").map(|_| config.inference == Inference::On),
-        merge_keys: config.merge_keys,
-        openapi: spec("openapi").map(|at| (Name::Field("spec.openapi".to_owned()), at)),
-        limit: config.limit,
-    };
-    Config::new(Task::of(mode), settings)
-}
-
-/// The files of a side other than dest. The rules of a package are never taken from another side.
-fn of_others(files: Option<&Files>) -> BTreeMap<&str, &str> {
-    let mut all = files.map(Files::by_path).unwrap_or_default();
-    all.retain(|path, _| !path.rsplit('/').next().is_some_and(file_path::is_rules));
-    all
+    conflicts.extend(of_files);
+    let passed = !results::has_failed(&plan.events);
+    let results = plan.events.into_iter().filter(|event| event.clash().is_none());
+    let results = results.map(|event| told(event, Some(&dest.documents()))).collect();
+    let changes = plan.changes.iter().map(Change::of).collect();
+    Ok(MergeOutput { passed, files: dest.with(plan.changes), changes, results, conflicts })
 }
 
 impl MergeInput {
-    /// The rules of the package that is merged into.
-    fn rules(&self) -> Option<&str> {
-        match &self.dest {
-            Files::Text(_) => None,
-            Files::ByPath(files) => files.get(RULES).map(String::as_str),
+    /// The merge of the sides, in the mode that the functionConfig, or the user, or the sides call for.
+    fn merge(&self, dest: &Package) -> Result<Merge, Error> {
+        let sides = [("original", &self.original), ("updated", &self.updated), ("source", &self.source)];
+        let [original, updated, source] = sides.map(|(role, files)| package(role, files.as_ref()));
+        let (original, updated, source) = (original?, updated?, source?);
+        let of_mode = |mode| match mode {
+            Mode::ThreeWay => Merge::three_way(&original, &updated, dest),
+            Mode::TwoWay => Merge::two_way(&source, dest),
+            Mode::Strategic => Merge::strategic(&source, dest),
+        };
+        let mut merge = of_mode(self.mode()?);
+        let text = self.function_config.as_deref();
+        let mode = text.map(|text| merge.mode_of(text)).transpose()?.unwrap_or_else(|| merge.mode());
+        if mode != merge.mode() {
+            merge = of_mode(mode);
         }
+        let fault = |told: String| Error::from(Box::new(Event::new(Severity::Error, told)));
+        let (side, needed, others) = match mode {
+            Mode::ThreeWay => ("updated", &self.updated, &sides[2..]),
+            Mode::TwoWay | Mode::Strategic => ("source", &self.source, &sides[..2]),
+        };
+        if let Some((other, _)) = others.iter().find(|(_, files)| files.is_some()) {
+            return Err(fault(format!("`{other}` must not be given in a merge of mode `{mode:?}`")));
+        }
+        if needed.is_none() {
+            return Err(fault(format!("`{side}` must be given; `{{}}` is a side without files")));
+        }
+        let merge = merge.empty_updated(self.empty_updated);
+        text.map_or_else(|| merge.clone().config_of_dest(), |text| merge.clone().config(text))
     }
 
     /// Reads what a program gives. A field that is null is not given.
@@ -300,6 +248,11 @@ impl MergeInput {
                 "source" => input.source = files(value)?,
                 "functionConfig" => input.function_config = text(&name, value)?,
                 "mode" => input.mode = text(&name, value)?,
+                "allowEmptyUpdated" => match value {
+                    Value::Bool(true) => input.empty_updated = EmptyUpdated::Deletes,
+                    Value::Bool(false) | Value::Null => {}
+                    other => return Err(must_be("a boolean", &name, &other)),
+                },
                 _ => return Err(no_field(&name, "input", FIELDS)),
             }
         }
@@ -307,7 +260,7 @@ impl MergeInput {
         Ok(Self { dest, ..input })
     }
 
-    /// The mode that the sides, or the user, call for.
+    /// The mode that the user, or the sides, call for.
     fn mode(&self) -> Result<Mode, Box<Event>> {
         match self.mode.as_deref() {
             Some("TwoWay") => Ok(Mode::TwoWay),
@@ -323,58 +276,24 @@ impl MergeInput {
     }
 }
 
-/// The packages of the sides. A source stands in updated's place.
-struct Packages {
-    original: Package,
-    updated: (&'static str, Package),
-    dest: Package,
-}
-
-impl Packages {
-    fn read(input: &MergeInput) -> Result<Self, Box<Event>> {
-        let role = if input.source.is_some() { "source" } else { "updated" };
-        let updated = input.source.as_ref().or(input.updated.as_ref());
-        Ok(Self {
-            original: package("original", of_others(input.original.as_ref()))?,
-            updated: (role, package(role, of_others(updated))?),
-            dest: package("dest", input.dest.by_path())?,
-        })
-    }
-
-    fn sizes(&self) -> [usize; 3] {
-        [&self.original, &self.updated.1, &self.dest].map(Package::size)
-    }
-
-    fn sides(&self) -> Sides<PackageSide<'_>> {
-        Sides {
-            original: PackageSide::of("original", &self.original),
-            updated: PackageSide::of(self.updated.0, &self.updated.1),
-            dest: PackageSide::of("dest", &self.dest),
-        }
-    }
-}
-
-fn package(role: &str, files: BTreeMap<&str, &str>) -> Result<Package, Box<Event>> {
-    let files = files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned()));
+/// The package of a side.
+fn package(role: &str, files: Option<&Files>) -> Result<Package, Error> {
+    let files = files.map(Files::to_owned).unwrap_or_default();
     Package::of_files(files).map_err(|error| match error {
-        Error::Text { file, error } => {
-            let name = if file.is_empty() { role.to_owned() } else { format!("{role}/{file}") };
-            Box::new(Event::unreadable(&name, &error))
-        }
-        other => of_files(&other),
+        Error::Text { file, error } if file.is_empty() => Error::Text { file: role.to_owned(), error },
+        other => other,
     })
 }
 
-fn of_files(error: &Error) -> Box<Event> {
-    Box::new(Event::new(Severity::Error, error.to_string()))
-}
+/// The documents of dest, by the paths of their files.
+type Documents<'d> = BTreeMap<&'d str, &'d Document<'static>>;
 
 /// A conflict, with its event.
 fn conflict(
     view: &ConflictView<'_, '_>,
     event: &Event,
     clash: &Clash,
-    dest: &PackageSide<'_>,
+    dest: &Documents<'_>,
     budget: &Budget,
 ) -> ToldConflict {
     let json = |tree: &Tree<'_>| splice::json_of(tree, budget).ok();
@@ -399,7 +318,7 @@ fn conflict(
 }
 
 /// A conflict of a file without resources. Rules decide it by its path.
-fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflict> {
+fn conflict_of_file(event: &Event, dest: &Documents<'_>) -> Option<ToldConflict> {
     let clash = event.clash()?;
     let shown = |value: Option<&krm_job::event::Value>| {
         value
@@ -415,7 +334,7 @@ fn conflict_of_file(event: &Event, dest: &PackageSide<'_>) -> Option<ToldConflic
         taken: taken(clash),
         resource: None,
         place: place(event, Some(dest)),
-        path: field.map(|field| field.path.clone()).unwrap_or_default(),
+        path: if let ClashPlace::Field(path) = &clash.place { path.clone() } else { String::new() },
         original: original.and_then(|json| yaml(json)),
         updated: shown(field.and_then(|field| field.proposed_value.as_ref())),
         dest: shown(field.and_then(|field| field.current_value.as_ref())),
@@ -460,22 +379,21 @@ fn yaml(json: &str) -> Option<String> {
     yaml_serde::to_string(&value).ok()
 }
 
-fn told(event: Event, dest: Option<&PackageSide<'_>>) -> ToldResult {
+fn told(event: Event, dest: Option<&Documents<'_>>) -> ToldResult {
     let place = place(&event, dest);
     let (message, reason) = (krm_words::without_place(&event), event.reason());
     ToldResult { severity: event.severity, message, reason, resource: event.resource_ref, place }
 }
 
 /// The place of a result: in a text that cannot be read, or in dest.
-fn place(event: &Event, dest: Option<&PackageSide<'_>>) -> Place {
+fn place(event: &Event, dest: Option<&Documents<'_>>) -> Place {
     if let Some(at) = event.at() {
         return Place { file: Some(at.text.clone()), line: Some(at.position.line), column: Some(at.position.column) };
     }
     let path = event.file.as_ref().map(|file| file.path.as_str());
     let Some(dest) = dest.filter(|_| path.is_some() || event.here.is_some()) else { return Place::default() };
     let path = path.unwrap_or_default();
-    let at = dest.documents().find(|(own, _)| *own == path);
-    let position = at.zip(event.here).map(|((_, document), here)| document.position(here));
+    let position = dest.get(path).zip(event.here).map(|(document, here)| document.position(here));
     let name = if path.is_empty() { "dest".to_owned() } else { format!("dest/{path}") };
     Place {
         file: Some(name),
@@ -493,15 +411,12 @@ impl Change {
             FileChange::Removed { path } => Self::Removed { path: path.clone() },
         }
     }
-
-    fn path(&self) -> &str {
-        let (Self::Added { path } | Self::Changed { path } | Self::Moved { path, .. } | Self::Removed { path }) = self;
-        path
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use krm_names::file_path::RULES;
+
     use super::*;
 
     fn of(original: &str, updated: &str, dest: &str) -> MergeOutput {
@@ -519,8 +434,9 @@ mod tests {
         for (json, want) in [
             (
                 r#"{"dest": "", "upated": null}"#,
-                "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode",
+                "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode, allowEmptyUpdated",
             ),
+            (r#"{"dest": {}, "allowEmptyUpdated": 1}"#, "`allowEmptyUpdated` must be a boolean, not a number"),
             (r#"{"source": ""}"#, "`dest` must be given; `{}` is a package without files"),
             (r#"{"dest": null}"#, "`dest` must be given; `{}` is a package without files"),
             (r#"{"dest": {"a.yaml": null}}"#, "`dest[\"a.yaml\"]` must be a string, not null"),
@@ -577,6 +493,46 @@ mod tests {
     }
 
     #[test]
+    fn each_mode_has_its_sides() {
+        let map =
+            |value: u8| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{k: '{value}'}}\n");
+        let text = |value: u8| Some(Files::Text(map(value)));
+        let (dest, original, updated, source) = (text(1).unwrap_or_default(), text(1), text(2), text(3));
+        let input = MergeInput { dest, original, updated, source, ..MergeInput::default() };
+        let told = |input: &MergeInput| merge(input).results[0].message.clone();
+        assert_eq!(told(&input), "`original` must not be given in a merge of mode `TwoWay`");
+        let three_way = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {mode: ThreeWay}\n";
+        let input = MergeInput { function_config: Some(three_way.to_owned()), ..input };
+        assert_eq!(told(&input), "`source` must not be given in a merge of mode `ThreeWay`");
+        let input = MergeInput { source: None, updated: Some(Files::default()), ..input };
+        assert_eq!(
+            told(&input),
+            "updated has no resources, so the merge would delete all resources of original. Check the path"
+        );
+        let output = merge(&MergeInput { empty_updated: EmptyUpdated::Deletes, ..input });
+        assert_eq!((output.passed, output.files.get("").map(String::as_str)), (true, None), "{:?}", output.results);
+    }
+
+    #[test]
+    fn the_rules_of_dest_name_an_openapi_document_of_dest() {
+        let site = |hosts: &str| format!("apiVersion: e.com/v1\nkind: Site\nmetadata: {{name: a}}\nhosts: [{hosts}]\n");
+        let schema = "{definitions: {site: {type: object, properties: {hosts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [host], items: {type: object}}}, x-kubernetes-group-version-kind: [{group: e.com, version: v1, kind: Site}]}}}";
+        let of = |path: &str| {
+            let rules =
+                format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {{openapi: {{path: {path}}}}}\n");
+            let dest = [("a.yaml", site("{host: a, x: 1}")), (RULES, rules), ("schema.json", schema.to_owned())];
+            let dest = Files::ByPath(dest.map(|(path, text)| (path.to_owned(), text)).into());
+            let source = Some(Files::Text(site("{host: b}")));
+            merge(&MergeInput { dest, source, mode: Some("Strategic".to_owned()), ..MergeInput::default() })
+        };
+        let output = of("schema.json");
+        assert_eq!(output.files["a.yaml"], site("{host: a, x: 1}, {host: b}"), "{:?}", output.results);
+        let told = &of("other.json").results[0];
+        assert_eq!(told.message, "`spec.openapi.path` must be the path of a file of dest, not \"other.json\"");
+        assert_eq!((told.place.file.as_deref(), told.place.line), (Some("dest/.krm-merge.yaml"), Some(3)));
+    }
+
+    #[test]
     fn what_is_no_resource_is_one_document() {
         let output = of("a: 1\nb: 1\n", "a: 2\nb: 1\n", "a: 1 # own\nb: 2\n");
         assert_eq!((output.passed, &output.files[""][..]), (true, "a: 2 # own\nb: 2\n"));
@@ -629,20 +585,22 @@ mod tests {
             merge(&MergeInput { dest, original: Some(original), updated: Some(updated), ..MergeInput::default() });
         let want = files(&[("values.yaml", "a: 2\nb: 2\n"), ("README", "2\n"), ("new", "n"), ("t.yaml", template)]);
         assert_eq!((output.passed, output.files), (true, want.to_owned()));
-        let paths: Vec<&str> = output.changes.iter().map(Change::path).collect();
-        assert_eq!(paths, ["README", "new", "old", "values.yaml"]);
+        let [changed, added, removed] = ["README", "new", "old"].map(str::to_owned);
+        let want =
+            [Change::Changed { path: changed }, Change::Added { path: added }, Change::Removed { path: removed }];
+        assert_eq!(output.changes[..3], want);
     }
 
     #[test]
     fn a_document_without_a_name_is_not_left_out_in_silence() {
-        // In a file with resources, a warning is enough.
+        // Versions of such a file merge as texts.
         let file = |value: u32| {
             let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n---\na: {value}\n");
             Some(Files::ByPath([("a.yaml".to_owned(), text)].into()))
         };
         let dest = file(3).unwrap_or_default();
         let output = merge(&MergeInput { dest, original: file(1), updated: file(2), ..MergeInput::default() });
-        let warned = output.results.iter().filter(|result| result.severity == Severity::Warning).count();
-        assert_eq!((output.passed, warned), (true, 1));
+        let paths: Vec<&str> = output.conflicts.iter().map(|conflict| &conflict.path[..]).collect();
+        assert_eq!((output.passed, paths), (true, vec![""]));
     }
 }

@@ -19,6 +19,8 @@ export interface MergeInput {
   functionConfig?: string | null | undefined;
   /** The mode, if the functionConfig does not name it. Without both: TwoWay if there is a source, else ThreeWay. */
   mode?: Mode | null | undefined;
+  /** Whether an `updated` without resources deletes all that original holds. Otherwise it is an error, because it is mostly a mistake. */
+  allowEmptyUpdated?: boolean | null | undefined;
 }
 
 export interface MergeOutput {

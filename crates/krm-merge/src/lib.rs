@@ -51,4 +51,4 @@ pub use krm_tree::tree::Pick;
 pub use krm_words as words;
 pub use krm_yaml::{Document, Edit, Error as YamlError, NodeRef, Overlap, Position, TextEdits};
 
-pub use packages::{Conflict, Difference, Error, Merge, MergedPackage, Package, Plan, Reveal};
+pub use packages::{Conflict, Difference, EmptyUpdated, Error, Merge, MergedPackage, Package, Plan, Reveal};

@@ -12,24 +12,27 @@ mod error;
 pub mod plain;
 mod side;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use krm_job::carried::{Carried, Combiner};
-use krm_job::config::{Config, Given, Settings, Task, says_who_wins};
+use krm_job::carried::{CarriedChange, Combiner};
+use krm_job::config::{Config, Given, Settings, Task, openapi_path, says_who_wins};
 use krm_job::decision::ConflictView;
-use krm_job::event::{Event, Severity};
-use krm_job::job::{Job, OpenMerge, Texts};
+use krm_job::event::{Event, RoleFault, Severity, What};
+use krm_job::forms::{Taken, no_yaml};
+use krm_job::job::{Job, Texts};
+use krm_job::name::Name;
 use krm_job::results;
-use krm_merge_core::policy::{ConflictLevel, NewElements, Policy, Renames, Treatment};
-use krm_package::package::FileChange;
+use krm_merge_core::policy::{ConflictLevel, NewElements, Renames, Treatment};
+use krm_names::file_path::RULES;
+use krm_package::package::{FileChange, FileMerge, Files};
 use krm_schema::mode::Mode;
 use krm_schema::schema::{Inference, ListRule, Types};
 use krm_tree::limit::{Asked, Budget, Limit};
 use krm_tree::sides::Sides;
 use krm_tree::splice::to_json;
 use krm_tree::tree::Pick;
-use krm_yaml::Document;
+use krm_yaml::{Document, NodeRef};
 use serde::de::DeserializeOwned;
 
 use conflict::ConflictName;
@@ -65,8 +68,50 @@ pub struct Merge {
     /// The packages. In a merge of sources, updated's are the sources.
     packages: Sides<Package>,
     /// The functionConfig, if the user gave one.
-    config: Option<Arc<Document<'static>>>,
+    config: Option<Arc<Said>>,
     settings: Chosen,
+}
+
+/// A functionConfig.
+#[derive(Debug)]
+struct Said {
+    /// Its name in messages.
+    name: &'static str,
+    document: Document<'static>,
+    /// Whose it is.
+    of: Of,
+    /// The OpenAPI document that it names by its path.
+    openapi: Option<Document<'static>>,
+}
+
+/// Whose a functionConfig is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// That of a merge.
+    Merge,
+    /// The rules of a package, of which each mode takes what it has.
+    Package,
+}
+
+impl Said {
+    fn read(name: &'static str, text: &str, of: Of) -> Result<Self, Error> {
+        let unreadable = |error| Error::Text { file: name.to_owned(), error };
+        let document = Document::parse(text.to_owned()).map_err(unreadable)?;
+        Ok(Self { name, document, of, openapi: None })
+    }
+
+    fn named_openapi(&self) -> Option<NodeRef<'_>> {
+        self.openapi.as_ref().and_then(|document| document.roots().next())
+    }
+
+    fn root(&self) -> Option<NodeRef<'_>> {
+        self.document.roots().find(|root| !root.is_null())
+    }
+
+    /// The error at a place of it.
+    fn wrong(&self, error: krm_yaml::Error) -> Error {
+        Error::Text { file: self.name.to_owned(), error }
+    }
 }
 
 /// What a program chose beside the functionConfig.
@@ -79,6 +124,17 @@ struct Chosen {
     renames: Option<Renames>,
     new_elements: Option<NewElements>,
     limit: Option<u64>,
+    empty_updated: EmptyUpdated,
+}
+
+/// What updated means if it holds no resource, although original holds some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptyUpdated {
+    /// It is a mistake, such as a wrong path, so the merge is an error.
+    #[default]
+    IsError,
+    /// All that original holds is deleted.
+    Deletes,
 }
 
 /// A merge that was run. Its conflicts are open until [`MergedPackage::decide`] or a rule decides them.
@@ -163,11 +219,52 @@ impl Merge {
     /// # Ok::<(), krm_merge::Error>(())
     /// ```
     pub fn config(self, text: &str) -> Result<Self, Error> {
-        let unreadable = |error: krm_yaml::Error| Error::Text { file: CONFIG.to_owned(), error };
-        let document = Document::parse(text.to_owned()).map_err(unreadable)?;
-        let merge = Self { config: Some(Arc::new(document)), ..self };
-        merge.read_config().map_err(unreadable)?;
+        let merge = Self { config: Some(Arc::new(Said::read(CONFIG, text, Of::Merge)?)), ..self };
+        merge.read_config()?;
         Ok(merge)
+    }
+
+    /// The mode that a functionConfig names, or else that of the merge.
+    ///
+    /// # Errors
+    /// The errors of [`Merge::config`].
+    pub fn mode_of(&self, text: &str) -> Result<Mode, Error> {
+        let said = Said::read(CONFIG, text, Of::Merge)?;
+        let given = Given { mode: Some(self.mode), ..Given::default() };
+        let config = said.root().map(|root| Config::read_with(root, given)).transpose();
+        Ok(config.map_err(|error| said.wrong(error))?.map_or(self.mode, |config| config.mode()))
+    }
+
+    /// Uses the rules of dest, its `.krm-merge.yaml`, if it has some. In modes other than three-way, only settings that all modes have count. An
+    /// OpenAPI document that the rules name by its path is a file of dest.
+    ///
+    /// # Errors
+    /// They are not rules of a package. The error has the place.
+    pub fn config_of_dest(self) -> Result<Self, Error> {
+        let Some(text) = self.packages.dest.text_at(RULES) else { return Ok(self) };
+        let mut said = Said::read(RULES_OF_DEST, text, Of::Package)?;
+        if let Some(path) = said.root().and_then(openapi_path) {
+            let text = self.packages.dest.text_at(path.string()).ok_or_else(|| {
+                let must = format!("`spec.openapi.path` must be the path of a file of dest, not \"{}\"", path.string());
+                said.wrong(path.error(must))
+            })?;
+            let file = format!("dest/{}", path.string());
+            said.openapi = Some(openapi_of(text).map_err(|error| Error::Text { file, error })?);
+        }
+        let merge = Self { config: Some(Arc::new(said)), ..self };
+        merge.read_config()?;
+        Ok(merge)
+    }
+
+    /// The functionConfig, if it says something, with its root.
+    fn said(&self) -> Option<(&Said, NodeRef<'_>)> {
+        let said = self.config.as_deref()?;
+        Some((said, said.root()?))
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Says by an OpenAPI document how lists of its types merge, as the API server gives it, in version 2 or 3.
@@ -175,10 +272,8 @@ impl Merge {
     /// # Errors
     /// It is not YAML or JSON, or it describes no resource.
     pub fn openapi(mut self, text: &str) -> Result<Self, Error> {
-        let document = Document::parse(text.to_owned()).map_err(Error::of_openapi)?;
-        let root = document.roots().next().ok_or_else(|| Error::of_openapi(document.error(0, error::NO_TYPES)))?;
-        Types::new([], Inference::On).with_openapi(root).map_err(Error::no_types)?;
-        self.settings.openapi = Some(Arc::new(document));
+        let wrong = |error| Error::Text { file: "openapi".to_owned(), error };
+        self.settings.openapi = Some(Arc::new(openapi_of(text).map_err(wrong)?));
         Ok(self)
     }
 
@@ -217,6 +312,13 @@ impl Merge {
         self
     }
 
+    /// What updated means if it holds no resource, although original holds some. Without it, that is an error.
+    #[must_use]
+    pub fn empty_updated(mut self, empty_updated: EmptyUpdated) -> Self {
+        self.settings.empty_updated = empty_updated;
+        self
+    }
+
     /// How many bytes of new text the merge may write. Without it, this is 20 times the input.
     #[must_use]
     pub fn limit(mut self, bytes: u64) -> Self {
@@ -229,44 +331,39 @@ impl Merge {
     /// # Errors
     /// A resource cannot be merged; resources cannot be told apart; or a patch is for no resource of dest.
     pub fn run(&self) -> Result<MergedPackage, Error> {
-        let conflicts = self.with_open(|open, sides, of_files| {
-            let budget = open.budget();
-            let mut conflicts = Vec::new();
-            let see = |view: &ConflictView<'_, '_>, event: &Event| {
-                conflicts.push(conflict::of_resource(view, event, &budget))
-            };
-            let events = open.told(OPEN, &budget, see)?;
-            let carried = self.carried(&open, sides, of_files, &BTreeMap::new(), OPEN);
-            conflicts.extend(carried.iter().flat_map(|(_, carried)| &carried.results).filter_map(conflict::of_file));
-            let errors: Vec<Event> = events.into_iter().filter(|event| event.severity == Severity::Error).collect();
-            if errors.is_empty() { Ok(conflicts) } else { Err(Error::Failed(errors)) }
-        })?;
+        let mut conflicts = Vec::new();
+        let of_files = self.with_drawn(
+            OPEN,
+            Decided::default(),
+            |view, event, budget| {
+                conflicts.push(conflict::of_resource(view, event, budget));
+            },
+            |drawn| {
+                let errors: Vec<Event> =
+                    drawn.events.into_iter().filter(|event| event.severity == Severity::Error).collect();
+                if errors.is_empty() { Ok(drawn.of_files) } else { Err(Error::Failed(errors)) }
+            },
+        )?;
+        conflicts.extend(of_files.iter().filter_map(conflict::of_file));
         let picks = vec![None; conflicts.len()];
         Ok(MergedPackage { merge: self.clone(), conflicts, picks })
     }
 
     /// What a user asked for: the functionConfig, with what the program chose over it.
-    fn read_config(&self) -> Result<Config<'_>, krm_yaml::Error> {
-        let Chosen { openapi, list_rules, inference, conflict_level, renames, new_elements, limit } = &self.settings;
-        let given = Given { mode: Some(self.mode), ..Given::default() };
-        let root = self.config.as_ref().and_then(|document| document.roots().find(|root| !root.is_null()));
-        let mut config = match root {
-            Some(root) => match Config::read_with(root, given)? {
-                config if config.mode() == self.mode => config,
-                other => {
-                    let at = root.at(&["spec", "mode"]).or_else(|| root.at(&["data", "mode"])).unwrap_or(root);
-                    let (own, other) = (self.mode, other.mode());
-                    return Err(at.error(format!("`mode` must be `{own:?}`, as the merge is, not \"{other:?}\"")));
-                }
-            },
-            None => Config::new(Task::of(self.mode), Settings::default())?,
+    fn read_config(&self) -> Result<Config<'_>, Error> {
+        let Chosen { openapi, list_rules, inference, conflict_level, renames, new_elements, limit, .. } =
+            &self.settings;
+        let openapi = openapi.as_ref().and_then(|document| document.roots().next());
+        let mut config = match self.said() {
+            Some((said, root)) => self.read(said, root).map_err(|error| said.wrong(error))?,
+            None => Config::new(Task::of(self.mode), Settings::default()).map_err(Error::of_config)?,
         };
         if let Some(inference) = inference {
             config.inference = *inference;
             config.types = config.types.with_inference(*inference);
         }
-        if let Some(root) = openapi.as_ref().and_then(|document| document.roots().next()) {
-            config.types = config.types.with_openapi(root).map_err(|_| root.error(error::NO_TYPES))?;
+        if let Some(root) = openapi {
+            config.types = config.types.with_openapi(root).map_err(|none| Error::of_config(error::no_types(none)))?;
         }
         config.types = config.types.with_rules(list_rules.iter().cloned());
         config.new_elements = new_elements.unwrap_or(config.new_elements);
@@ -282,72 +379,189 @@ impl Merge {
         Ok(config)
     }
 
-    /// The same, with an error that names the functionConfig.
-    fn config_of_user(&self) -> Result<Config<'_>, Error> {
-        self.read_config().map_err(|error| Error::Text { file: CONFIG.to_owned(), error })
-    }
-
-    /// Runs the engine, and looks at the merge while its conflicts are open.
-    fn with_open<T>(
-        &self,
-        look: impl for<'m> FnOnce(OpenMerge<'m>, &Sides<PackageSide<'m>>, &OfFiles) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let config = self.config_of_user()?;
-        let updated = if self.mode == Mode::ThreeWay { "updated" } else { "source" };
-        let sides = Sides {
-            original: PackageSide::of("original", &self.packages.original),
-            updated: PackageSide::of(updated, &self.packages.updated),
-            dest: PackageSide::of("dest", &self.packages.dest),
-        };
-        let of_files = OfFiles {
-            are_plain: plain::are_plain(self.mode, &sides),
-            policy: config.policy(),
-            types: Types::new(config.merge_keys.iter().map(|named| named.rule.clone()), config.inference),
-        };
-        let texts = Texts::parse(&config)?;
-        let (dest, given) = plain::resources(self.mode, &sides, of_files.are_plain);
-        let job = Job::new(dest, given, config, &texts)?.beside(plain::kustomizations(&sides));
-        look(job.merged()?, &sides, &of_files)
-    }
-
-    /// The merge of the files without resources, by their paths. `picks` says who wins in some of them.
-    fn carried<'s>(
-        &self,
-        open: &OpenMerge<'_>,
-        sides: &Sides<PackageSide<'s>>,
-        of_files: &OfFiles,
-        picks: &BTreeMap<&str, Pick>,
-        otherwise: Treatment,
-    ) -> Vec<(&'s str, Carried)> {
-        if self.mode != Mode::ThreeWay {
-            return Vec::new();
+    /// Reads a functionConfig in the mode of the merge.
+    fn read<'s>(&'s self, said: &'s Said, root: NodeRef<'s>) -> Result<Config<'s>, krm_yaml::Error> {
+        let given = |mode| Given { mode: Some(mode), openapi: said.named_openapi(), ..Given::default() };
+        if said.of == Of::Merge {
+            let config = Config::read_with(root, given(self.mode))?;
+            if config.mode() == self.mode {
+                return Ok(config);
+            }
+            let at = root.at(&["spec", "mode"]).or_else(|| root.at(&["data", "mode"])).unwrap_or(root);
+            let (own, other) = (self.mode, config.mode());
+            return Err(at.error(format!("`mode` must be `{own:?}`, as the merge is, not \"{other:?}\"")));
         }
-        let budget = open.budget();
-        let OfFiles { are_plain, policy, types } = of_files;
+        let config = Config::read_with(root, given(Mode::ThreeWay))?;
+        if config.mode() != Mode::ThreeWay || root.get("spec").is_none() || config.task.inputs().next().is_some() {
+            let must = format!("`{RULES}` must be a `Merge` of mode `ThreeWay`, with `spec`, and without sides");
+            return Err(root.error(must));
+        }
+        if self.mode == Mode::ThreeWay {
+            return Ok(config);
+        }
+        let spec = |field| root.at(&["spec", field]);
+        let settings = Settings {
+            new_elements: config.new_elements,
+            infer_merge_keys: spec("inferMergeKeys").map(|_| config.inference == Inference::On),
+            merge_keys: config.merge_keys,
+            openapi: said.named_openapi().or(spec("openapi")).map(|at| (Name::Field("spec.openapi".to_owned()), at)),
+            limit: config.limit,
+        };
+        Config::new(Task::of(self.mode), settings)
+    }
+
+    /// Who wins the conflicts that no rule decides: the functionConfig says it, or else this.
+    ///
+    /// # Errors
+    /// The functionConfig is wrong.
+    pub fn undecided(&self, otherwise: Treatment) -> Result<Treatment, Error> {
+        match self.said().is_some_and(|(_, root)| says_who_wins(root)) {
+            true => Ok(self.read_config()?.task.on_conflict().into()),
+            false => Ok(otherwise),
+        }
+    }
+
+    /// Merges, and looks at the merge as it is written. `see` looks at each conflict of a resource, with a budget for what it shows.
+    ///
+    /// # Errors
+    /// The merge cannot begin, or there is more to write than the limit allows.
+    pub fn with_drawn<T>(
+        &self,
+        undecided: Treatment,
+        mut decided: Decided<'_>,
+        mut see: impl FnMut(&ConflictView<'_, '_>, &Event, &Budget),
+        look: impl FnOnce(Drawn<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let config = self.read_config()?;
+        let sides = side::sides(self.mode, &self.packages);
+        if self.mode == Mode::ThreeWay
+            && self.settings.empty_updated == EmptyUpdated::IsError
+            && sides.updated.is_empty()
+            && !sides.original.is_empty()
+        {
+            return Err(Box::new(Event::of(What::Roles(RoleFault::AllGone))).into());
+        }
+        let policy = config.policy();
+        let types = Types::new(config.merge_keys.iter().map(|named| named.rule.clone()), config.inference);
+        let texts = Texts::parse(&config)?;
+        let (dest, given) = plain::resources(self.mode, &sides);
+        let job = Job::new(dest, given, config, &texts)?.beside(plain::kustomizations(&sides));
+        let open = job.merged()?.decide(|conflict| {
+            let picks = Some(&mut decided.resources).filter(|all| !all.is_empty());
+            picks?.get_mut(&conflict::name_of(conflict))?.pop_front().flatten()
+        });
+        // What is shown of the conflicts leaves the room of the merge as it is.
+        let (budget, shown, of_texts, of_files) = (open.budget(), open.budget(), open.budget(), open.budget());
+        let (written, mut events) = open.write_seen(undecided, &budget, |view, event| see(view, event, &shown))?;
+        let text_files = Sides::of(|side| sides[side].text_files());
+        let view = Files { sides: Sides::of(|side| &text_files[side][..]), sources: &text_files.updated };
+        let files = side::placed(&sides, &written, &of_texts)
+            .and_then(|new| FileMerge::of(view, sides.dest.items(&written), new, &of_texts).map_err(Error::from));
+        let taken = files.as_ref().map(|files| {
+            let placed = files.receiving();
+            let left = files.left().iter().copied().filter(|path| !placed.contains(path)).collect();
+            Taken { placed, left }
+        });
+        let taken = taken.unwrap_or_default();
         let combiner = |path: &str| {
             // The program's decision is for the whole file, and comes before rules and policies.
-            let (on_conflict, rules) = match picks.get(path) {
+            let (on_conflict, rules) = match decided.files.get(path) {
                 Some(pick) => (Treatment::Open(*pick), &[][..]),
-                None => (otherwise, open.rules()),
+                None => (undecided, open.rules()),
             };
-            Combiner { on_conflict, rules, policy: *policy, types, budget: &budget }
+            Combiner { on_conflict, rules, policy, types: &types, budget: &of_files }
         };
-        let files = plain::files(sides, *are_plain).into_iter();
-        files
-            .map(|file| {
-                let path = file.path;
-                (path, file.carry(&combiner(path)))
-            })
-            .collect()
+        let carried = match self.mode {
+            Mode::ThreeWay => plain::carried(&sides, &taken, combiner),
+            Mode::TwoWay | Mode::Strategic => Vec::new(),
+        };
+        let (mut changes, mut told) = (Vec::new(), Vec::new());
+        for (path, carried) in carried {
+            results::drop_idle(&mut events, &carried.rules);
+            let is_told = |event: &Event| event.clash().is_none() || !decided.files.contains_key(path);
+            told.extend(carried.results.into_iter().filter(is_told));
+            changes.extend(carried.change.map(|change| (path.to_owned(), change)));
+        }
+        events.extend(told.iter().cloned());
+        let all = [&sides.dest, &sides.updated, &sides.original].into_iter().flat_map(|side| &side.files);
+        events.extend(no_yaml(all));
+        let left = taken.left.iter().map(|path| (*path).to_owned()).collect();
+        let not_merged = plain::not_merged(&sides);
+        look(Drawn { events, of_files: told, changes, files, left, not_merged })
     }
 }
 
-/// How files without resources merge.
-struct OfFiles {
-    /// Whether each side is a text alone that holds none.
-    are_plain: bool,
-    policy: Policy,
-    types: Types<'static>,
+/// What a program decided: for the conflicts of resources by their names, and for files without resources.
+#[derive(Debug, Default)]
+pub struct Decided<'d> {
+    /// A conflict may have others in it, which the engine asks for only if it needs them. So they are found by their names.
+    resources: HashMap<ConflictName, VecDeque<Option<Pick>>>,
+    files: BTreeMap<&'d str, Pick>,
+}
+
+/// A merge that is ready to be written.
+#[derive(Debug)]
+pub struct Drawn<'m> {
+    /// What happened.
+    pub events: Vec<Event>,
+    /// What happened to files without resources, which is among the events.
+    pub of_files: Vec<Event>,
+    /// The changes of files without resources.
+    changes: Vec<(String, CarriedChange)>,
+    files: Result<FileMerge<'m>, Error>,
+    /// The files whose resources all leave.
+    left: BTreeSet<String>,
+    /// The warnings for what is not merged.
+    not_merged: Vec<Event>,
+}
+
+impl Drawn<'_> {
+    /// The changes, in the order of their paths, with what happened, the most severe first. If an event is an error, nothing changes.
+    ///
+    /// # Errors
+    /// The result cannot be written.
+    pub fn plan(self) -> Result<Plan, Error> {
+        let Self { mut events, mut changes, files, left, not_merged, .. } = self;
+        let mut plan = Plan { changes: Vec::new(), events: Vec::new() };
+        if !results::has_failed(&events) {
+            // A list that all its items leave is still there, but not if upstream's text comes to its path.
+            let replaced: BTreeSet<String> =
+                changes.iter().map(|(path, _)| path.clone()).filter(|path| left.contains(path)).collect();
+            plan.changes = files?.changes()?;
+            plan.changes.retain(|change| !replaced.contains(plain::path_of(change)));
+            for (path, change) in changes.drain(..) {
+                plan.changes.extend(plain::change(&path, change)?);
+            }
+            // Another file may come to the path of a file whose resources all moved.
+            let comes: BTreeSet<String> = plan
+                .changes
+                .iter()
+                .filter(|change| !matches!(change, FileChange::Removed { .. }))
+                .map(|change| plain::path_of(change).to_owned())
+                .collect();
+            plan.changes.retain(|change| !matches!(change, FileChange::Removed { path } if comes.contains(path)));
+            plan.changes.sort_by(|one, other| plain::path_of(one).cmp(plain::path_of(other)));
+            let twice = plan.changes.windows(2).find(|two| plain::path_of(&two[0]) == plain::path_of(&two[1]));
+            if let Some(twice) = twice {
+                return Err(Error::InTheWay { path: plain::path_of(&twice[0]).to_owned() });
+            }
+        }
+        events.extend(not_merged);
+        results::finish(&mut events);
+        plan.events = events;
+        Ok(plan)
+    }
+}
+
+/// Reads an OpenAPI document.
+///
+/// # Errors
+/// It is not YAML, or describes no resource.
+fn openapi_of(text: &str) -> Result<Document<'static>, krm_yaml::Error> {
+    let document = Document::parse(text.to_owned())?;
+    let root = document.roots().next().ok_or_else(|| document.error(0, error::NO_TYPES))?;
+    Types::new([], Inference::On).with_openapi(root).map_err(error::no_types)?;
+    Ok(document)
 }
 
 /// Nobody has decided, and dest's value stands there meanwhile.
@@ -378,38 +592,19 @@ impl MergedPackage {
     /// The result cannot be written: it exceeds the limit, or JSON cannot hold it, or a file of dest that holds no resources is in the way. Or
     /// an event is an error.
     pub fn plan(&self, undecided: Treatment) -> Result<Plan, Error> {
-        let undecided = match self.merge.config.iter().flat_map(|document| document.roots()).any(says_who_wins) {
-            true => self.merge.config_of_user()?.task.on_conflict().into(),
-            false => undecided,
-        };
-        self.merge.with_open(|open, sides, of_files| {
-            // A conflict may have others in it, which the engine asks for only if it needs them. So they are found by their names.
-            let mut picks: HashMap<ConflictName, VecDeque<Option<Pick>>> = HashMap::new();
-            for (conflict, pick) in self.conflicts.iter().zip(&self.picks) {
-                picks.entry(conflict.name()).or_default().push_back(*pick);
+        let mut decided = Decided::default();
+        for (conflict, pick) in self.conflicts.iter().zip(&self.picks).rev() {
+            decided.resources.entry(conflict.name()).or_default().push_front(*pick);
+            decided.files.extend(conflict.file_without_resources().zip(*pick));
+        }
+        let plan =
+            self.merge.with_drawn(self.merge.undecided(undecided)?, decided, |_, _, _| {}, |drawn| drawn.plan())?;
+        match results::has_failed(&plan.events) {
+            false => Ok(plan),
+            true => {
+                Err(Error::Failed(plan.events.into_iter().filter(|event| event.severity == Severity::Error).collect()))
             }
-            let open = open.decide(|conflict| picks.get_mut(&conflict::name_of(conflict))?.pop_front().flatten());
-            let budget = open.budget();
-            let (written, mut events) = open.write(undecided, &budget)?;
-            let decided = self.conflicts.iter().zip(&self.picks).rev();
-            let decided = decided.filter_map(|(conflict, pick)| Some((conflict.file_without_resources()?, (*pick)?)));
-            let decided: BTreeMap<&str, Pick> = decided.collect();
-            let carried = self.merge.carried(&open, sides, of_files, &decided, undecided);
-            for (path, carried) in &carried {
-                results::drop_idle(&mut events, &carried.rules);
-                let is_told = |event: &&Event| event.clash().is_none() || !decided.contains_key(path);
-                events.extend(carried.results.iter().filter(is_told).cloned());
-            }
-            if results::has_failed(&events) {
-                events.retain(|event| event.severity == Severity::Error);
-                return Err(Error::Failed(events));
-            }
-            let mut changes = plain::changes(sides, &written, carried, of_files.are_plain, &open.budget())?;
-            changes.sort_by(|one, other| plain::path_of(one).cmp(plain::path_of(other)));
-            events.extend(plain::not_merged(sides));
-            results::finish(&mut events);
-            Ok(Plan { changes, events })
-        })
+        }
     }
 
     /// The files of dest that change. `undecided` wins the conflicts that are open, unless the functionConfig says who does; but a null of dest
@@ -468,3 +663,6 @@ impl MergedPackage {
 
 /// The name of the functionConfig in messages.
 const CONFIG: &str = "functionConfig";
+
+/// The name of the rules of dest in messages.
+const RULES_OF_DEST: &str = "dest/.krm-merge.yaml";

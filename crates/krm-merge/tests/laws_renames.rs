@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_merge::{Merge, Package, Pick};
+use krm_merge::{EmptyUpdated, Merge, Package, Pick};
 
 struct Random(u64);
 
@@ -78,7 +78,7 @@ fn package(files: &Files) -> Package {
 /// The files if updated wins and if dest wins, and the number of conflicts.
 fn merged([original, updated, dest]: [&Files; 3]) -> ([Files; 2], usize) {
     let [original, updated, dest] = [original, updated, dest].map(package);
-    let merge = Merge::three_way(&original, &updated, &dest);
+    let merge = Merge::three_way(&original, &updated, &dest).empty_updated(EmptyUpdated::Deletes);
     let merged = merge.run().expect("merged");
     let mut conflicts = 0;
     conflicts += merged.conflicts().count();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use krm_merge::{
-    ConflictLevel, Error, Event, FileChange, ListKind, ListRule, Merge, MergedPackage, Package, Pick, Reveal,
-    Treatment, What, words,
+    ConflictLevel, EmptyUpdated, Error, Event, FileChange, ListKind, ListRule, Merge, MergedPackage, Package, Pick,
+    Reveal, Treatment, What, words,
 };
 
 fn map(name: &str, data: &str) -> String {
@@ -246,6 +246,9 @@ fn a_new_file_is_upstreams_to_the_byte() {
 fn a_conflict_of_a_whole_resource_is_one() {
     let [old, new, none] = [map("a", "x: 1"), map("a", "x: 2"), String::new()].map(text);
     let merge = Merge::three_way(&old, &none, &new);
+    let error = merge.run().expect_err("updated is empty").to_string();
+    assert_eq!(error, "updated has no resources, so the merge would delete all resources of original. Check the path");
+    let merge = merge.empty_updated(EmptyUpdated::Deletes);
     let merged = merge.run().expect("merged");
     assert_eq!(paths(&merged), [""]);
     assert_eq!(merged.text(Pick::Updated).expect("small"), "");
@@ -329,15 +332,13 @@ fn a_null_of_dest_wins_where_nobody_decided() {
 }
 
 #[test]
-fn a_document_without_a_name_stays_as_dest_has_it() {
+fn a_document_without_a_name_is_text_in_a_three_way_merge_and_else_stays() {
     let unnamed = |x: u8| format!("kind: Anything\nx: {x}\n");
     let both = |x: u8, data: &str| [unnamed(x), map("a", data)].join("---\n");
     let file = |text: String| package([("f.yaml", text)]);
     let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(file);
     let want = files([("f.yaml", both(3, "x: 2"))]);
-    let merges = |dest| {
-        [Merge::three_way(&original, &updated, dest), Merge::two_way(&updated, dest), Merge::strategic(&updated, dest)]
-    };
+    let merges = |dest| [Merge::two_way(&updated, dest), Merge::strategic(&updated, dest)];
     for merge in merges(&dest) {
         let merged = merge.run().expect("merged");
         assert_eq!(merged.files(Pick::Updated).expect("small"), want);
@@ -346,6 +347,11 @@ fn a_document_without_a_name_stays_as_dest_has_it() {
     for merge in merges(&package([("f.yaml", both(3, "x: 2"))])) {
         assert_eq!(merge.run().expect("merged").write(Pick::Updated).expect("small"), [], "a second run");
     }
+    // Versions of the file are texts, so its lines merge.
+    let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged");
+    assert_eq!(paths(&merged).len(), 1);
+    assert_eq!(merged.files(Pick::Dest).expect("small"), want);
+    assert_eq!(merged.files(Pick::Updated).expect("small"), files([("f.yaml", both(2, "x: 2"))]));
     // A file that dest left alone becomes updated's, whatever is in it.
     let merged = Merge::three_way(&original, &updated, &original).run().expect("merged");
     assert_eq!(merged.files(Pick::Updated).expect("small"), files([("f.yaml", both(2, "x: 2"))]));
@@ -354,6 +360,48 @@ fn a_document_without_a_name_stays_as_dest_has_it() {
     let [original, updated, dest] = [both(1, "x: 1"), both(2, "x: 2"), both(3, "x: 1")].map(text);
     let error = Merge::three_way(&original, &updated, &dest).run().expect_err("no name").to_string();
     assert_eq!(error, "original:1:1: the resource must have `apiVersion` to be merged");
+}
+
+#[test]
+fn a_file_that_holds_something_else_on_a_side_merges_as_text() {
+    let config = |lines: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{lines}");
+    let twice = |value: u8| format!("{0}---\n{0}", map("a", &format!("x: {value}")));
+    let unnamed = |value: u8, own: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{generateName: a}}\nx: {value}\n# 1\n# 2\n{own}")
+    };
+    for (original, updated, dest, want) in [
+        // A template comes in a resource's place.
+        (
+            config("  x: 1\n  y: 1\n  z: 1\n"),
+            config("{{- if .Values.x }}\n  x: 1\n{{- end }}\n  y: 1\n  z: 1\n"),
+            config("  x: 1\n  y: 1\n  z: 1\n  own: 1\n"),
+            config("{{- if .Values.x }}\n  x: 1\n{{- end }}\n  y: 1\n  z: 1\n  own: 1\n"),
+        ),
+        // A key is there twice.
+        (
+            config("  x: 1\n  x: 2\n  y: 1\n  z: 1\n"),
+            config("  x: 1\n  x: 2\n  y: 2\n  z: 1\n"),
+            config("  x: 1\n  x: 2\n  y: 1\n  z: 1\n  own: 1\n"),
+            config("  x: 1\n  x: 2\n  y: 2\n  z: 1\n  own: 1\n"),
+        ),
+        // A resource is there twice, on one side.
+        (map("a", "x: 1"), twice(1), map("a", "x: 1"), twice(1)),
+        // No side says which resource of another side it is.
+        (unnamed(1, ""), unnamed(2, ""), unnamed(1, "own: 1\n"), unnamed(2, "own: 1\n")),
+    ] {
+        let other = || ("b.yaml", map("b", "x: 1"));
+        let [original, updated, dest] = [original, updated, dest].map(|text| package([("f.yaml", text), other()]));
+        let merged = Merge::three_way(&original, &updated, &dest).run().expect("merged");
+        assert_eq!(merged.files(Pick::Dest).expect("small"), files([("f.yaml", want), other()]));
+    }
+    let broken = |text: &str| package([("f.yaml", text.to_owned()), ("b.yaml", map("b", "x: 1"))]);
+    let merged = Merge::three_way(&broken("a: ["), &broken("a: [1"), &broken("a: [")).run().expect("merged");
+    assert_eq!(merged.files(Pick::Dest).expect("small")["f.yaml"], "a: [1");
+    let told: Vec<String> = events(&merged).iter().map(words::line).collect();
+    assert!(
+        told.iter().any(|line| line.contains("1 file is not valid YAML and is treated as a plain file")),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -430,8 +478,8 @@ fn notes_tell_of_comments_that_go_and_of_what_both_sides_changed() {
 
 #[test]
 fn what_cannot_be_merged_is_an_error_with_its_place() {
-    let error = Package::of_files(files([("a.yaml", "a: [".to_owned())])).expect_err("no YAML");
-    assert!(error.to_string().starts_with("a.yaml:1:4: "), "{error}");
+    let error = Package::of_text("a: [").expect_err("no YAML");
+    assert!(error.to_string().starts_with("1:4: "), "{error}");
     let twice = ["a", "a"].map(|path| (path.to_owned(), map("a", "")));
     assert_eq!(Package::of_files(twice).err(), Some(Error::Twice("a".to_owned())));
     let (dest, other) = (package([("a.yaml", map("a", "x: 1"))]), text(map("b", "x: 1")));

@@ -4,7 +4,7 @@
 //! Small universes: each side may have the same resource at each of a few paths, with one of two values, or a list with a comment at each of
 //! a few places. Every triple of sides is tried.
 
-use krm_merge::{Merge, MergedPackage, Package, Pick};
+use krm_merge::{EmptyUpdated, Merge, MergedPackage, Package, Pick};
 
 /// The files of one side: for each path, the values of the resources in it.
 type Files = Vec<(&'static str, &'static [u8])>;
@@ -46,14 +46,14 @@ fn runs(all: &[Files]) -> [usize; 2] {
         for (u, updated) in packages.iter().enumerate() {
             for (d, dest) in packages.iter().enumerate() {
                 let case = || format!("original {:?}\nupdated {:?}\ndest {:?}", all[o], all[u], all[d]);
-                let merge = Merge::three_way(original, updated, dest);
+                let merge = Merge::three_way(original, updated, dest).empty_updated(EmptyUpdated::Deletes);
                 let Ok(first) = merge.run() else {
                     refused += 1;
                     continue;
                 };
                 let first = first.files(Pick::Updated).expect("within the limit");
                 let result = Package::of_files(first.clone()).expect("valid");
-                let merge = Merge::three_way(original, updated, &result);
+                let merge = Merge::three_way(original, updated, &result).empty_updated(EmptyUpdated::Deletes);
                 let again = merge.run().unwrap_or_else(|e| panic!("{e}\n{}\n{first:?}", case()));
                 assert_eq!(again.files(Pick::Updated).expect("within the limit"), first, "{}", case());
                 merged += 1;
@@ -165,12 +165,12 @@ fn nothing_changes_where_an_element_without_keys_is_written_in_several_ways() {
     for original in &all {
         for updated in &all {
             for dest in &all {
-                let merge = Merge::three_way(original, updated, dest);
+                let merge = Merge::three_way(original, updated, dest).empty_updated(EmptyUpdated::Deletes);
                 let merged = merge.run().expect("merged");
                 let once = text(&merged);
                 conflicts += conflicts_of(&merged);
                 let result = package(&once);
-                let again = Merge::three_way(original, updated, &result);
+                let again = Merge::three_way(original, updated, &result).empty_updated(EmptyUpdated::Deletes);
                 assert_eq!(text(&again.run().expect("merged")), once);
             }
         }

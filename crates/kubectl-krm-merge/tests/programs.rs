@@ -110,6 +110,11 @@ fn the_json_command_says_what_the_caller_gets_wrong() {
         (r#"{"dest": "", "upated": ""}"#, 2, "error: stdin: `upated` must be a field of the input: dest, original,"),
         (r#"{"source": ""}"#, 2, "error: stdin: `dest` must be given"),
         (r#"{"dest": {"a": 1}}"#, 2, "error: stdin: `dest[\"a\"]` must be a string, not a number"),
+        (
+            r#"{"dest": {"a": "", "b": "", "a": ""}}"#,
+            2,
+            "error: stdin:1:29: an object must have each key once, but \"a\" is there twice",
+        ),
         ("{", 2, "error: stdin must be JSON: EOF while parsing an object at line 1 column 1"),
         ("[]", 2, "error: stdin: `input` must be an object, not a list"),
         (r#"{"dest": "a: [", "source": ""}"#, 1, r#"{"passed":false,"files":{"":"a: ["},"#),

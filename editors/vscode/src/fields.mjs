@@ -44,7 +44,7 @@ export function mergeByField(text, { engine, changesOf, path, rules, original })
   const base = original === undefined ? whole(text, conflicts, "original") : withEndsOf(text, original);
   const sides = { original: { [path]: base }, updated: { [path]: updated }, dest: { [path]: dest } };
   const merge = (/** @type {string} */ functionConfig) =>
-    engine.merge({ ...sides, mode: "ThreeWay", ...(functionConfig.trim() === "" ? {} : { functionConfig }) });
+    engine.merge({ ...sides, mode: "ThreeWay", allowEmptyUpdated: true, ...(functionConfig.trim() === "" ? {} : { functionConfig }) });
   const ours = merge(rules);
   const error = ours.results.find(({ severity }) => severity === "error");
   if (error !== undefined) {
@@ -72,7 +72,7 @@ export function mergeByField(text, { engine, changesOf, path, rules, original })
   const isShown = conflicts.some(({ original }) => original !== null);
   // The original gets what each side gave the other: so it differs at the open places alone.
   const onto = (/** @type {string} */ text, /** @type {string} */ from, /** @type {string} */ to) =>
-    engine.merge({ original: { [path]: from }, updated: { [path]: to }, dest: { [path]: text }, mode: "ThreeWay" }).files[path] ?? text;
+    engine.merge({ original: { [path]: from }, updated: { [path]: to }, dest: { [path]: text }, mode: "ThreeWay", allowEmptyUpdated: true }).files[path] ?? text;
   const merged = isShown ? onto(onto(base, dest, before), updated, after) : "";
   const shown = isShown ? { text: merged, hunks: changesOf(before, merged) } : undefined;
   const joined = marked(before, after, changesOf(before, after), { ...conflicts[0], base: shown });

@@ -78,7 +78,7 @@ test("what a user wrote is never thrown", () => {
     const { severity, file, line, column } = results[0];
     return [passed, Object.keys(files).length, severity, file, line, column];
   };
-  assert.deepEqual(of({ ...sides, updated: { "x/y.yaml": "a: [" } }), [false, 1, "error", "updated/x/y.yaml", 1, 4]);
+  assert.deepEqual(of({ ...sides, updated: "a: [" }), [false, 1, "error", "updated", 1, 4]);
   assert.deepEqual(of({ ...sides, functionConfig: "a: [" }), [false, 1, "error", "functionConfig", 1, 4]);
   assert.deepEqual(of({ ...sides, mode: "FourWay" }), [false, 1, "error", undefined, undefined, undefined]);
   const deep = `apiVersion: v1\nkind: A\nmetadata: {name: a}\nx: ${"[".repeat(100000)}`;
@@ -90,7 +90,7 @@ test("what a user wrote is never thrown", () => {
 test("what the caller gets wrong is an error that names it", () => {
   const dest = { "a.yaml": map(1, "red") };
   for (const [work, message] of [
-    [() => merge({ original: dest, upated: undefined, dest }), "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode"],
+    [() => merge({ original: dest, upated: undefined, dest }), "`upated` must be a field of the input: dest, original, updated, source, functionConfig, mode, allowEmptyUpdated"],
     [() => merge({ source: "" }), "`dest` must be given; `{}` is a package without files"],
     [() => merge({ source: "", dest: null }), "`dest` must be given; `{}` is a package without files"],
     [() => merge({ dest: { "a.yaml": null }, source: "" }), '`dest["a.yaml"]` must be a string, not null'],

@@ -49,8 +49,6 @@ function side(random, changes) {
       files[path] = text(() => 1);
     }
   }
-  // The program refuses an updated side without resources. TODO: the module deletes what original has.
-  if (!Object.keys(files).some((path) => /(a|web|two)\.yaml$/.test(path))) files["a.yaml"] = KINDS["a.yaml"](() => 1);
   return files;
 }
 

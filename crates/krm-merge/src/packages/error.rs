@@ -70,18 +70,18 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl Error {
-    pub(super) fn of_openapi(error: krm_yaml::Error) -> Self {
-        Self::Text { file: "openapi".to_owned(), error }
+pub(super) fn no_types(none: NoTypes<'_>) -> krm_yaml::Error {
+    match none {
+        NoTypes::NoDefinitions(at) => at.error(NO_TYPES),
+        NoTypes::NoResource(at) => at.error(
+            "an OpenAPI document must have a definition with `x-kubernetes-group-version-kind`, which says of which resource it is",
+        ),
     }
+}
 
-    pub(super) fn no_types(none: NoTypes<'_>) -> Self {
-        Self::of_openapi(match none {
-            NoTypes::NoDefinitions(at) => at.error(NO_TYPES),
-            NoTypes::NoResource(at) => at.error(
-                "an OpenAPI document must have a definition with `x-kubernetes-group-version-kind`, which says of which resource it is",
-            ),
-        })
+impl Error {
+    pub(super) fn of_config(error: krm_yaml::Error) -> Self {
+        Self::Text { file: "functionConfig".to_owned(), error }
     }
 
     pub(super) fn misplaced(path: &str, fault: file_path::PathFault) -> Self {

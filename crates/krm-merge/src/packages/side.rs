@@ -1,15 +1,19 @@
 //! [`Package`]: resources in their texts; and a package as a side of a merge.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
+use krm_job::carried::AsText;
+use krm_job::forms::{Holds, SideFile, YamlFault, as_texts, at, resources_in};
 use krm_merge_core::refine::names_document;
 use krm_names::file_path;
-use krm_package::package::{FileChange, FileMerge, Files, ItemsOfFiles, NewResource, TextFile, Written};
+use krm_package::package::{FileChange, ItemsOfFiles, NewResource, TextFile, Written};
 use krm_package::resource::{Located, Origin, Resource, are_in};
+use krm_schema::mode::Mode;
 use krm_tree::limit::Budget;
-use krm_tree::sides::Sides;
-use krm_yaml::template::is_template;
+use krm_tree::sides::{Side, Sides};
 use krm_yaml::{Document, NodeRef, same};
 use serde::Serialize;
 
@@ -36,8 +40,10 @@ struct PackageFile {
 enum Content {
     /// YAML or JSON, with or without resources.
     Document(Box<Document<'static>>),
-    /// Another text, such as a README or a template.
+    /// Another text, such as a README.
     Text(String),
+    /// A text that should be YAML and is not, such as a template.
+    NoYaml(String, YamlFault),
 }
 
 /// What a file holds beside resources.
@@ -65,15 +71,24 @@ impl Nameless<'_> {
 /// A package as a side of a merge.
 #[derive(Debug, Default)]
 pub struct PackageSide<'a> {
-    /// The names of its files in messages.
-    names: Vec<String>,
-    files: &'a [PackageFile],
+    /// Its files, in the order of their paths.
+    pub files: Vec<OwnFile<'a>>,
     /// The resources that take part in the merge, and all of dest's.
     pub resources: Vec<Resource<'a>>,
     /// The numbers of their files.
     owners: Vec<usize>,
     /// The others.
     apart: Vec<Resource<'a>>,
+}
+
+/// A file of a package as a side of a merge.
+#[derive(Debug)]
+pub struct OwnFile<'a> {
+    file: &'a PackageFile,
+    /// Its name in messages.
+    name: String,
+    /// Why it is merged as text although it might be merged by its resources.
+    why: Option<AsText>,
 }
 
 impl Package {
@@ -88,23 +103,27 @@ impl Package {
     /// The resources of files, each with its path in the package and its text.
     ///
     /// # Errors
-    /// A text is not YAML, or two files have one path.
+    /// Two files have one path; or the path of a text that is not YAML is empty. With a path, such a text is a file without resources.
     ///
     /// # Examples
     /// ```
-    /// let files = [("web.yaml".to_owned(), "a: [".to_owned())];
-    /// let error = krm_merge::Package::of_files(files).expect_err("no YAML");
-    /// assert!(error.to_string().starts_with("web.yaml:1:4: "));
+    /// let files = ["a", "a"].map(|path| (path.to_owned(), "# Read me\n".to_owned()));
+    /// assert_eq!(krm_merge::Package::of_files(files).err(), Some(krm_merge::Error::Twice("a".to_owned())));
     /// ```
     pub fn of_files(files: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
         let parse = |(path, text): (String, String)| {
-            if !may_hold_resources(&path, &text) {
+            if !path.is_empty() && !names_document(&path) {
                 return Ok(PackageFile { path, content: Content::Text(text) });
             }
-            match Document::parse(text) {
-                Ok(document) => Ok(PackageFile { path, content: Content::Document(Box::new(document)) }),
-                Err(error) => Err(Error::Text { file: path, error }),
-            }
+            let content = match (path.is_empty(), Document::parse(text.clone())) {
+                (true, Ok(document)) => Content::Document(Box::new(document)),
+                (true, Err(error)) => return Err(Error::Text { file: path, error }),
+                (false, parsed) => match Holds::of(parsed.map_err(YamlFault::from)) {
+                    Holds::Resources(document) | Holds::Documents(document) => Content::Document(Box::new(document)),
+                    Holds::NoYaml(fault) => Content::NoYaml(text, fault),
+                },
+            };
+            Ok(PackageFile { path, content })
         };
         let mut files = files.into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -137,6 +156,23 @@ impl Package {
         Self::of_text(texts.join("\n---\n"))
     }
 
+    /// Whether it is a text alone without resources.
+    pub(super) fn is_plain(&self) -> bool {
+        let has_content = |document: &Document<'_>| !are_in(document) && document.roots().any(|root| !root.is_null());
+        let first = self.files.first().filter(|file| file.path.is_empty());
+        first.and_then(PackageFile::document).is_some_and(has_content)
+    }
+
+    /// Its text at a path.
+    pub fn text_at(&self, path: &str) -> Option<&str> {
+        self.files.iter().find(|file| file.path == path).map(PackageFile::text)
+    }
+
+    /// Its documents of YAML or JSON, by the paths of their files.
+    pub fn documents(&self) -> BTreeMap<&str, &Document<'static>> {
+        self.files.iter().filter_map(|file| Some((&file.path[..], file.document()?))).collect()
+    }
+
     /// How many bytes its texts have.
     pub fn size(&self) -> usize {
         self.files.iter().map(|file| file.text().len()).sum()
@@ -167,16 +203,11 @@ impl Package {
     }
 }
 
-/// Whether a file may hold resources. A text alone has no name, and a template is no YAML yet.
-fn may_hold_resources(path: &str, text: &str) -> bool {
-    path.is_empty() || names_document(path) && !(is_template(text) && Document::parse(text).is_err())
-}
-
 impl PackageFile {
     fn text(&self) -> &str {
         match &self.content {
             Content::Document(document) => document.source(),
-            Content::Text(text) => text,
+            Content::Text(text) | Content::NoYaml(text, _) => text,
         }
     }
 
@@ -190,25 +221,112 @@ impl PackageFile {
     }
 }
 
-impl<'a> PackageSide<'a> {
-    /// A package in the role of this name.
-    pub fn of(role: &str, package: &'a Package) -> Self {
-        let name = |file: &PackageFile| match &file.path[..] {
+impl<'a> OwnFile<'a> {
+    fn of(role: &str, file: &'a PackageFile) -> Self {
+        let name = match &file.path[..] {
             "" => role.to_owned(),
             path => format!("{role}/{path}"),
         };
-        let files = &package.files[..];
-        let mut side = Self { names: files.iter().map(name).collect(), files, ..Self::default() };
-        let is_dest = role == "dest";
-        let with_resources =
-            files.iter().enumerate().filter_map(|(owner, file)| Some((owner, file, file.of_resources()?)));
-        for (owner, file, document) in with_resources {
+        Self { file, name, why: None }
+    }
+
+    /// Its document, if it merges by its resources.
+    fn of_resources(&self) -> Option<&'a Document<'static>> {
+        self.file.of_resources().filter(|_| self.why.is_none())
+    }
+}
+
+impl SideFile for OwnFile<'_> {
+    type Unread = Infallible;
+
+    fn path(&self) -> &str {
+        &self.file.path
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn document(&self) -> Option<&Document<'static>> {
+        self.of_resources()
+    }
+
+    fn merged_as_text(&self) -> Option<(AsText, &Document<'static>)> {
+        self.why.zip(self.file.document())
+    }
+
+    fn fault(&self) -> Option<&YamlFault> {
+        if let Content::NoYaml(_, fault) = &self.file.content { Some(fault) } else { None }
+    }
+
+    fn bytes(&self) -> Result<Cow<'_, [u8]>, Infallible> {
+        Ok(self.file.text().as_bytes().into())
+    }
+
+    fn executable(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// The packages as the sides of a merge. The rules of a package are no part of it. In a three-way merge, some files are texts, although they
+/// hold resources; and so are texts alone without resources.
+pub fn sides(mode: Mode, packages: &Sides<Package>) -> Sides<PackageSide<'_>> {
+    let roles = Sides { updated: if mode == Mode::ThreeWay { "updated" } else { "source" }, ..ROLES };
+    let is_rules = |path: &str| path.rsplit('/').next().is_some_and(file_path::is_rules);
+    let mut files = Sides::of(|side| {
+        let own = packages[side].files.iter().filter(|file| !is_rules(&file.path));
+        own.map(|file| OwnFile::of(roles[side], file)).collect::<Vec<_>>()
+    });
+    if mode == Mode::ThreeWay {
+        let is_alone = |side: Side| packages[side].files.iter().any(|file| file.path.is_empty());
+        if Side::ALL.into_iter().all(|side| packages[side].is_plain()) {
+            for side in Side::ALL {
+                files[side].iter_mut().for_each(|file| file.why = Some(AsText::Document));
+            }
+        } else if !Side::ALL.into_iter().any(is_alone) {
+            let Ok(texts) = as_texts(Sides::of(|side| &files[side][..]));
+            for side in Side::ALL {
+                let with_resources = files[side].iter_mut().filter(|file| file.of_resources().is_some());
+                with_resources.for_each(|file| file.why = texts.get(&file.file.path).copied());
+            }
+        }
+    }
+    let Sides { original, updated, dest } = files;
+    Sides {
+        original: PackageSide::with(original, Part::Other),
+        updated: PackageSide::with(updated, Part::Other),
+        dest: PackageSide::with(dest, Part::Dest),
+    }
+}
+
+/// The roles of packages in messages.
+const ROLES: Sides<&str> = Sides { original: "original", updated: "updated", dest: "dest" };
+
+/// The part that a package has in a merge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// It is merged into, so all of its documents are items.
+    Dest,
+    /// It is another side.
+    Other,
+}
+
+impl<'a> PackageSide<'a> {
+    /// A package in a role of this name, which is not dest.
+    pub fn of(role: &str, package: &'a Package) -> Self {
+        Self::with(package.files.iter().map(|file| OwnFile::of(role, file)).collect(), Part::Other)
+    }
+
+    fn with(files: Vec<OwnFile<'a>>, part: Part) -> Self {
+        let mut side = Self { files, ..Self::default() };
+        for (owner, own) in side.files.iter().enumerate() {
+            let Some(document) = own.of_resources() else { continue };
             let all = document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Item(0)));
             for resource in all {
-                let item = is_dest.then_some(side.resources.len());
-                let origin = Origin::File { name: side.names[owner].clone(), item };
-                let resource = located(Resource { origin, ..resource }, &file.path);
-                if resource.identity.is_some() || is_dest {
+                let item = (part == Part::Dest).then_some(side.resources.len());
+                let origin = Origin::File { name: own.name.clone(), item };
+                let resource = located(Resource { origin, ..resource }, &own.file.path);
+                if resource.identity.is_some() || part == Part::Dest {
                     side.owners.push(owner);
                     side.resources.push(resource);
                 } else {
@@ -219,6 +337,12 @@ impl<'a> PackageSide<'a> {
         side
     }
 
+    /// Whether no file holds a resource.
+    pub fn is_empty(&self) -> bool {
+        let holds = |text: &Document<'static>| resources_in(text).next().is_some();
+        !self.files.iter().filter_map(|own| own.file.of_resources()).any(holds)
+    }
+
     /// The documents that take no part in the merge, because they have no identity.
     pub fn unnamed(&self) -> impl Iterator<Item = &Resource<'a>> {
         self.resources.iter().chain(&self.apart).filter(|resource| resource.identity.is_none())
@@ -226,27 +350,21 @@ impl<'a> PackageSide<'a> {
 
     /// The text of a file.
     pub fn text_at(&self, path: &str) -> Option<&'a str> {
-        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
-        Some(self.files[at].text())
-    }
-
-    /// The paths of its files.
-    pub fn paths(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.files.iter().map(|file| &file.path[..])
+        at(&self.files, path).map(|own| own.file.text())
     }
 
     /// Its files of YAML or JSON, each with its path and its document.
-    pub fn documents(&self) -> impl Iterator<Item = (&'a str, &'a Document<'static>)> + use<'a> {
-        self.files.iter().filter_map(|file| Some((&file.path[..], file.document()?)))
+    pub fn documents(&self) -> impl Iterator<Item = (&'a str, &'a Document<'static>)> {
+        self.files.iter().filter_map(|own| Some((&own.file.path[..], own.file.document()?)))
     }
 
     /// Its files.
     pub fn text_files(&self) -> Vec<TextFile<'_>> {
-        let all = self.files.iter().zip(&self.names).map(|(file, name)| TextFile {
-            path: &file.path,
-            name,
-            text: file.text(),
-            document: file.of_resources(),
+        let all = self.files.iter().map(|own| TextFile {
+            path: &own.file.path,
+            name: &own.name,
+            text: own.file.text(),
+            document: own.of_resources(),
         });
         all.collect()
     }
@@ -263,7 +381,7 @@ impl<'a> PackageSide<'a> {
                 Nameless::Documents(document.roots().filter(is_nameless).collect())
             }
         };
-        let all = self.files.iter().map(|file| (&file.path[..], of_file(file)));
+        let all = self.files.iter().map(|own| (&own.file.path[..], of_file(own.file)));
         all.filter(|(_, nameless)| !matches!(nameless, Nameless::Documents(all) if all.is_empty())).collect()
     }
 
@@ -299,33 +417,20 @@ pub fn missed<'s, 'a>(sides: &'s Sides<PackageSide<'a>>) -> impl Iterator<Item =
     updated.unnamed().filter(move |r| !is_known(original, r) && !is_known(dest, r) && !is_left_alone(r))
 }
 
-/// The files of dest that change when a merge of these sides is written. In a merge of sources, updated's are the sources.
+/// The new resources by the files of dest that get them.
 ///
 /// # Errors
-/// The errors of [`MergedPackage::write`](super::MergedPackage::write).
-pub fn changes(
+/// A resource has a path at which no file may be, or goes to a file of dest that holds something else; or there is more to write than the limit allows.
+pub(super) fn placed(
     sides: &Sides<PackageSide<'_>>,
     written: &Written<'_, '_>,
-    budget: &Budget,
-) -> Result<Vec<FileChange>, Error> {
-    let files = Sides::of(|side| sides[side].text_files());
-    let new = placed(sides, written, &files.dest, budget)?;
-    let items = sides.dest.items(written);
-    let view = Files { sides: Sides::of(|side| &files[side][..]), sources: &files.updated };
-    Ok(FileMerge::of(view, items, new, budget)?.changes()?)
-}
-
-/// The new resources by the files of dest that get them.
-fn placed(
-    sides: &Sides<PackageSide<'_>>,
-    written: &Written<'_, '_>,
-    dest: &[TextFile<'_>],
     budget: &Budget,
 ) -> Result<BTreeMap<String, Vec<NewResource>>, Error> {
+    let dest = sides.dest.text_files();
     let mut placed: BTreeMap<String, Vec<NewResource>> = BTreeMap::new();
     for added in &written.added {
         let new = added.in_file(budget)?;
-        let path = match dest {
+        let path = match &dest[..] {
             [only] if only.path.is_empty() => String::new(),
             _ => {
                 let path = new.path.clone().or_else(|| new.default_path()).unwrap_or_default();
