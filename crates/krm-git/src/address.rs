@@ -1,4 +1,5 @@
-//! The address of a release in git, as kpt writes it: `REPO[.git]/DIRECTORY@REF`.
+//! The address of a release. One in git is `REPO[.git]/DIRECTORY@REF`, as kpt writes it; one of a chart `REPO//NAME@VERSION`; one of a
+//! registry `oci://HOST/PATH:TAG`; and one of a file or an archive is its address.
 //!
 //! What people paste is understood, too: a page of GitHub, GitLab, Gitea or Bitbucket, and kustomize's `REPO//DIRECTORY?ref=REF`.
 //!
@@ -13,11 +14,19 @@ use std::{fmt, fs, io};
 use anyhow::{Result, bail};
 use krm_files::credentials;
 
+use crate::versions::split as version_in;
+
 /// The form of an address, for messages.
-pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository of the current directory";
+pub const FORM: &str = "REPO.git/DIRECTORY@REF, such as `https://example.com/team/repo.git/deploy@v2`, or `.git/deploy@v2` for the repository of the current directory; or a chart, as `REPO//NAME@VERSION` or `oci://HOST/PATH:TAG`; or the address of a file or an archive";
 
 /// The error for an address with a password or token.
 const NO_SECRET: &str = "the address of a repository must not hold a password, token or query, because the address is written into the package. Let a credential helper of git supply the password, and write `@` before the release";
+
+/// What stands for the release in the address of a file.
+pub const REF: &str = "{ref}";
+
+/// The name of the one release of a file whose address names none.
+pub const LATEST: &str = "latest";
 
 /// A folder, or a file, of a repository in one of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,17 +35,32 @@ pub struct ReleaseAddress {
     pub repo: Repo,
     /// The path in it, without `/` at its ends; empty for the root.
     pub directory: String,
-    /// The tag, branch or commit; `None` for the default branch.
+    /// The version, tag, branch, commit or digest; `None` for the default branch, or the newest release.
     pub reference: Option<String>,
 }
 
-/// A repository.
+/// What has releases.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Repo {
     /// The repository that one stands in, `.git`.
     Here,
     /// A repository with an address that git can fetch.
     Remote(String),
+    /// A chart of an HTTP repository of charts.
+    Chart(Chart),
+    /// An image of a registry, `HOST/PATH`.
+    Oci(String),
+    /// A file or an archive, in whose address `{ref}` stands for the release.
+    Http(String),
+}
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Chart {
+    /// The address of the repository, which has an `index.yaml`.
+    pub repo: String,
+    /// Its name in the repository.
+    pub name: String,
 }
 
 impl ReleaseAddress {
@@ -49,6 +73,12 @@ impl ReleaseAddress {
         let is_url = text.contains("://");
         if is_url && credentials::are_in(text) {
             bail!(NO_SECRET);
+        }
+        if let Some(image) = text.strip_prefix("oci://") {
+            return Self::of_image(image);
+        }
+        if let Some(file) = file(text) {
+            return Self::of_file(&file);
         }
         let of_path = || text.split_once("//").filter(|_| !is_url);
         let Some((repo, rest)) = split(text).or_else(of_path) else {
@@ -78,6 +108,44 @@ impl ReleaseAddress {
             check_reference(reference)?;
         }
         Ok(Self { repo, directory: directory.to_owned(), reference: reference.map(str::to_owned) })
+    }
+
+    /// The address of a chart. `chart` is `NAME[@VERSION]`, with perhaps a path in the chart behind the name.
+    ///
+    /// # Errors
+    /// One of them must not be used.
+    pub fn of_chart(repo: &str, chart: &str) -> Result<Self> {
+        let (path, version) = chart.split_once('@').map_or((chart, None), |(path, version)| (path, Some(version)));
+        let (name, directory) = path.split_once('/').unwrap_or((path, ""));
+        Self::new(Repo::chart(repo, name)?, directory, version)
+    }
+
+    /// Reads `HOST/PATH[//DIRECTORY]`, and the tag after `:` or `@`. A digest is a release, too.
+    fn of_image(text: &str) -> Result<Self> {
+        let (image, directory) = text.split_once("//").unwrap_or((text, ""));
+        let last = text.rfind('/').map_or(0, |at| at + 1);
+        let Some(at) = text[last..].find(['@', ':']).map(|at| last + at) else {
+            return Self::new(Repo::image(image)?, directory, None);
+        };
+        // A digest says more than the tag before it.
+        let tag = text.find("@sha256:").map_or(&text[at + 1..], |at| &text[at + "@sha256:".len()..]);
+        let end = |part: &str| part.len().saturating_sub(text.len() - at);
+        let (image, directory) = match directory {
+            "" => (&image[..end(image)], ""),
+            directory => (image, &directory[..end(directory)]),
+        };
+        Self::new(Repo::image(image)?, directory, Some(tag))
+    }
+
+    fn of_file(file: &FileAddress<'_>) -> Result<Self> {
+        let FileAddress { url, directory, reference } = *file;
+        let (url, reference) = match (reference, url.contains(REF)) {
+            (None, false) => with_ref(url),
+            (reference, _) => (url.to_owned(), reference),
+        };
+        let repo = Repo::file(&url)?;
+        let reference = if url.contains(REF) { reference } else { Some(LATEST) };
+        Self::new(repo, directory, reference)
     }
 
     /// Whether a text has the form of an address, rather than that of a path on disk.
@@ -121,6 +189,11 @@ fn pasted(text: &str) -> Cow<'_, str> {
 fn page(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"))?;
     let names: Vec<&str> = rest.trim_end_matches('/').split('/').collect();
+    if let ["raw.githubusercontent.com", owner, repo, reference, path @ ..] = names.as_slice()
+        && *reference != "refs"
+    {
+        return Some(format!("{scheme}://github.com/{owner}/{repo}//{}@{reference}", path.join("/")));
+    }
     // The names between the repository and the release.
     let (at, between) = match names.iter().position(|name| *name == "-") {
         Some(0) => return None,
@@ -141,6 +214,52 @@ fn page(address: &str) -> Option<String> {
     let directory = directory.join("/").replace("%20", " ");
     let reference = reference.replace("%2F", "/").replace("%2f", "/");
     Some(format!("{scheme}://{}//{directory}@{reference}", names[..at].join("/")))
+}
+
+/// How the name of a file ends that is a release by itself, and of an archive of them.
+const FILES: [&str; 7] = [".yaml", ".yml", ".json", ".tgz", ".tar.gz", ".tar", ".zip"];
+
+/// The parts of the address of a file: `URL[//DIRECTORY][@REF]`.
+struct FileAddress<'a> {
+    url: &'a str,
+    directory: &'a str,
+    reference: Option<&'a str>,
+}
+
+/// The address of a file or of an archive; `None` if it is one of git.
+fn file(text: &str) -> Option<FileAddress<'_>> {
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme))?.len();
+    let last = text.rfind('/')?;
+    let (all, reference) = match text[last..].split_once('@') {
+        Some((_, reference)) => (&text[..text.len() - reference.len() - 1], Some(reference)),
+        None => (text, None),
+    };
+    let (url, directory) = match all[scheme..].find("//") {
+        Some(at) => (&all[..scheme + at], &all[scheme + at + 2..]),
+        None => (all, ""),
+    };
+    let is_file = FILES.iter().any(|end| url.ends_with(end)) && url[scheme..].contains('/');
+    // On GitHub, everything else is a path in a repository.
+    let of_github = url[scheme..].strip_prefix("github.com/");
+    let is_download = |path: &str| matches!(path.split('/').nth(2), Some("releases" | "archive"));
+    let is_git = of_github.is_some_and(|path| !is_download(path)) || url.contains(".git/");
+    (is_file && !is_git).then_some(FileAddress { url, directory, reference })
+}
+
+/// An address with `{ref}` where it has a version, and the version: a folder of this name, or the end of the name of the file.
+fn with_ref(url: &str) -> (String, Option<&str>) {
+    let path = url.find("://").and_then(|at| Some(at + 3 + url[at + 3..].find('/')?)).unwrap_or(url.len());
+    let (folders, file) = url[path..].rsplit_once('/').unwrap_or_default();
+    let is_version = |name: &&str| name.contains('.') && version_in(name).is_some();
+    let end = FILES.into_iter().filter_map(|end| file.strip_suffix(end)).min_by_key(|bare| bare.len());
+    let of_file = || {
+        let bare = end.filter(is_version)?;
+        Some(&bare[version_in(bare)?.0.len()..])
+    };
+    match folders.split('/').find(is_version).or_else(of_file) {
+        Some(version) => (url[..path].to_owned() + &url[path..].replace(version, REF), Some(version)),
+        None => (url.to_owned(), None),
+    }
 }
 
 /// Checks the name of a tag, branch or commit.
@@ -209,12 +328,72 @@ impl Repo {
         Ok(Self::Remote(text.to_owned()))
     }
 
+    /// A chart of a repository.
+    ///
+    /// # Errors
+    /// Nobody must be asked for it.
+    pub fn chart(repo: &str, name: &str) -> Result<Self> {
+        let repo = repo.trim_end_matches('/');
+        check_web(repo)?;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+            bail!("a chart must have a name of letters, digits, `-`, `_` and `.`, not \"{name}\"");
+        }
+        Ok(Self::Chart(Chart { repo: repo.to_owned(), name: name.to_owned() }))
+    }
+
+    /// An image of a registry, `HOST/PATH`.
+    ///
+    /// # Errors
+    /// Nobody must be asked for it.
+    pub fn image(text: &str) -> Result<Self> {
+        let text = text.trim_end_matches('/');
+        let is_name = |name: &str| !name.is_empty() && name != "." && name != "..";
+        let is_foreign = |c: char| !c.is_ascii_alphanumeric() && !"-_./:[]".contains(c);
+        let (host, path) = text.split_once('/').unwrap_or((text, ""));
+        if text.contains(is_foreign) || path.contains(':') || ![host].into_iter().chain(path.split('/')).all(is_name) {
+            bail!(
+                "the address of a registry must be `oci://HOST/PATH:TAG`, not \"oci://{}\"",
+                credentials::hidden(text)
+            );
+        }
+        Ok(Self::Oci(text.to_owned()))
+    }
+
+    /// A file or an archive at an address.
+    ///
+    /// # Errors
+    /// Nobody must be asked for it.
+    pub fn file(url: &str) -> Result<Self> {
+        check_web(url)?;
+        Ok(Self::Http(url.to_owned()))
+    }
+
+    /// Whether git fetches it.
+    pub fn is_git(&self) -> bool {
+        matches!(self, Self::Here | Self::Remote(_))
+    }
+
+    /// A commit or a digest of it, for messages.
+    pub fn exact(&self, commit: &str) -> String {
+        if self.is_git() { format!("commit {commit}") } else { format!("digest sha256:{commit}") }
+    }
+
+    /// What a release of it has for a name, for messages.
+    pub fn names(&self) -> &'static str {
+        match self {
+            Self::Here | Self::Remote(_) => "tag, branch or whole commit",
+            Self::Chart(_) => "version",
+            Self::Oci(_) => "tag or digest",
+            Self::Http(_) => "release",
+        }
+    }
+
     /// The repository as kpt records it: without `.git` at its end. A path on disk is absolute.
     ///
     /// # Errors
     /// The current folder is not known.
     pub fn recorded(&self) -> Result<Self> {
-        let Self::Remote(text) = self else { return Ok(Self::Here) };
+        let Self::Remote(text) = self else { return Ok(self.clone()) };
         let text = if self.is_path() { absolute(text)? } else { text.trim_end_matches('/').to_owned() };
         // On disk, git prefers the folder without `.git`, which may be another repository.
         let is_other = |bare: &&str| self.is_path() && Path::new(bare).exists();
@@ -233,8 +412,21 @@ impl Repo {
             Self::Here => true,
             // `host:path` is an address for ssh.
             Self::Remote(text) => !text.contains("://") && !text.split('/').next().unwrap_or_default().contains(':'),
+            Self::Chart(_) | Self::Oci(_) | Self::Http(_) => false,
         }
     }
+}
+
+/// Checks the address of a server.
+fn check_web(url: &str) -> Result<()> {
+    if credentials::are_in(url) {
+        bail!(NO_SECRET);
+    }
+    let host = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme));
+    if host.is_none_or(|host| host.starts_with(['/', '-'])) || url.contains(|c: char| c.is_control() || c == ' ') {
+        bail!("the address must begin with `https://` or `http://` and a host, and have no space, not \"{url}\"");
+    }
+    Ok(())
 }
 
 /// The absolute path of a repository on disk. Without `.` and `..`, unless a symbolic link before `..` leads elsewhere.
@@ -256,25 +448,48 @@ pub fn absolute(path: &str) -> io::Result<String> {
     Ok(if is_same { clean } else { path }.to_string_lossy().into_owned())
 }
 
+/// Whether a name is that of what a registry or a server gave: its SHA-256.
+pub fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl fmt::Display for Repo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Here => ".git",
-            Self::Remote(text) => text,
-        })
+        match self {
+            Self::Here => f.write_str(".git"),
+            Self::Remote(text) | Self::Http(text) => f.write_str(text),
+            Self::Chart(Chart { repo, name }) => write!(f, "{repo}//{name}"),
+            Self::Oci(image) => write!(f, "oci://{image}"),
+        }
     }
 }
 
 impl fmt::Display for ReleaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { repo, directory, reference } = self;
-        let repo = repo.to_string();
-        let dot_git = if repo.ends_with(".git") { "" } else { ".git" };
-        write!(f, "{repo}{dot_git}")?;
+        let (end, slash) = match repo {
+            Repo::Here | Repo::Remote(_) => (".git", "/"),
+            Repo::Chart(_) => ("", "/"),
+            Repo::Oci(_) | Repo::Http(_) => ("", "//"),
+        };
+        // A release stands in the address of its file, if everybody finds it there.
+        let of_file = match (repo, reference) {
+            (Repo::Http(url), Some(reference)) => Some(url.replace(REF, reference))
+                .filter(|of_file| !url.contains(REF) || with_ref(of_file) == (url.clone(), Some(reference))),
+            _ => None,
+        };
+        let repo = of_file.clone().unwrap_or_else(|| repo.to_string());
+        write!(f, "{repo}{}", if repo.ends_with(end) { "" } else { end })?;
         if !directory.is_empty() {
-            write!(f, "/{directory}")?;
+            write!(f, "{slash}{directory}")?;
         }
-        reference.as_ref().map_or(Ok(()), |reference| write!(f, "@{reference}"))
+        match (&self.repo, reference) {
+            (_, None) => Ok(()),
+            _ if of_file.is_some() => Ok(()),
+            (Repo::Oci(_), Some(digest)) if is_digest(digest) => write!(f, "@sha256:{digest}"),
+            (Repo::Oci(_), Some(tag)) if directory.is_empty() => write!(f, ":{tag}"),
+            (_, Some(reference)) => write!(f, "@{reference}"),
+        }
     }
 }
 
@@ -306,6 +521,58 @@ mod tests {
     }
 
     #[test]
+    fn a_chart_an_image_and_a_file_have_addresses() {
+        let digest = "0123456789abcdef".repeat(4);
+        for (text, repo, directory, reference) in [
+            ("oci://ghcr.io/o/charts/web:1.4.0", "oci://ghcr.io/o/charts/web", "", Some("1.4.0")),
+            ("oci://ghcr.io/o/charts/web@1.4.0", "oci://ghcr.io/o/charts/web", "", Some("1.4.0")),
+            ("oci://ghcr.io/o/web:^1.4", "oci://ghcr.io/o/web", "", Some("^1.4")),
+            ("oci://localhost:5000/web", "oci://localhost:5000/web", "", None),
+            ("oci://[::1]:5000/a/web:latest", "oci://[::1]:5000/a/web", "", Some("latest")),
+            ("oci://h/web//values.yaml@1.0.0", "oci://h/web", "values.yaml", Some("1.0.0")),
+            (&format!("oci://h/a/web@sha256:{digest}"), "oci://h/a/web", "", Some(digest.as_str())),
+            (&format!("oci://h/a/web:1.0.0@sha256:{digest}"), "oci://h/a/web", "", Some(digest.as_str())),
+            ("https://h/v1.2.0/install.yaml", "https://h/{ref}/install.yaml", "", Some("v1.2.0")),
+            ("https://h/{ref}/install.yaml", "https://h/{ref}/install.yaml", "", None),
+            ("https://h/{ref}/install.yaml@^1", "https://h/{ref}/install.yaml", "", Some("^1")),
+            ("https://h/d/web-1.2.0.tgz", "https://h/d/web-{ref}.tgz", "", Some("1.2.0")),
+            ("https://h/1.2.0/web-1.2.0.tar.gz", "https://h/{ref}/web-{ref}.tar.gz", "", Some("1.2.0")),
+            ("https://h/web.zip//deploy", "https://h/web.zip", "deploy", Some("latest")),
+            ("http://h:80/install.yaml", "http://h:80/install.yaml", "", Some("latest")),
+            (
+                "https://github.com/a/b/releases/download/v1.2.0/install.yaml",
+                "https://github.com/a/b/releases/download/{ref}/install.yaml",
+                "",
+                Some("v1.2.0"),
+            ),
+            (
+                "https://github.com/a/b/archive/refs/tags/v1.2.0.tar.gz",
+                "https://github.com/a/b/archive/refs/tags/{ref}.tar.gz",
+                "",
+                Some("v1.2.0"),
+            ),
+            // A path in a repository of git.
+            ("https://github.com/a/b/install.yaml@v1", "https://github.com/a/b", "install.yaml", Some("v1")),
+            ("https://h/b.git/install.yaml@v1", "https://h/b.git", "install.yaml", Some("v1")),
+            ("https://h/b//install.yaml@v1", "https://h/b", "install.yaml", Some("v1")),
+        ] {
+            let address = ReleaseAddress::parse(text).expect(text);
+            let found = (address.repo.to_string(), address.directory.as_str(), address.reference.as_deref());
+            assert_eq!(found, (repo.to_owned(), directory, reference), "{text}");
+            let again = ReleaseAddress::parse(&address.to_string()).expect("an address");
+            assert!(address.repo.is_git() || again == address, "{again:?}");
+        }
+        for (chart, directory, reference) in
+            [("web", "", None), ("web@^1.4", "", Some("^1.4")), ("web/values.yaml@1.0.0", "values.yaml", Some("1.0.0"))]
+        {
+            let address = ReleaseAddress::of_chart("https://charts.example.com/", chart).expect(chart);
+            let found = (address.repo.to_string(), address.directory.as_str(), address.reference.as_deref());
+            assert_eq!(found, ("https://charts.example.com//web".to_owned(), directory, reference), "{chart}");
+            assert_eq!(address.to_string(), format!("https://charts.example.com//{chart}"));
+        }
+    }
+
+    #[test]
     fn what_people_paste_is_understood() {
         for (text, want) in [
             ("https://github.com/a/b/tree/v1/deploy/web", "https://github.com/a/b.git/deploy/web@v1"),
@@ -323,6 +590,7 @@ mod tests {
             ("github.com/a/b//deploy?ref=v1", "https://github.com/a/b.git/deploy@v1"),
             ("git@github.com:a/b.git//deploy?ref=v1", "git@github.com:a/b.git/deploy@v1"),
             ("git::https://example.com/a/b.git//deploy?ref=v1", "https://example.com/a/b.git/deploy@v1"),
+            ("https://raw.githubusercontent.com/a/b/v1/d/a.yaml", "https://github.com/a/b.git/d/a.yaml@v1"),
             // The folder `tree` of a repository that the address names is a folder.
             ("https://example.com/a/b.git/tree/v1@v2", "https://example.com/a/b.git/tree/v1@v2"),
         ] {
@@ -354,6 +622,13 @@ mod tests {
             ("https://example.com/b.git/d@", "name of a tag"),
             ("https://example.com/\nb.git/d@v1", "must be an address"),
             ("v1", "must be REPO.git/DIRECTORY@REF"),
+            ("oci://me:secret@h/web:1", "no password"),
+            ("oci://h", "must be `oci://HOST/PATH:TAG`"),
+            ("oci://h/../web:1", "must be `oci://HOST/PATH:TAG`"),
+            ("oci://h/web:a:b", "name of a tag"),
+            ("https://secret@h/x.yaml", "no password"),
+            ("https://h/x.yaml?token=secret", "no password"),
+            ("https:///x.yaml", "and a host"),
         ] {
             let error = ReleaseAddress::parse(text).expect_err(text).to_string();
             assert!(error.contains(want) && !error.contains("secret"), "{error}");

@@ -22,6 +22,9 @@ use krm_names::file_path;
 /// The folder of repositories.
 const REPOSITORIES: &str = "git";
 
+/// The folder of the lists of repositories of charts.
+const INDEXES: &str = "indexes";
+
 /// The folder of what commands printed.
 const OUTPUTS: &str = "produced";
 
@@ -69,6 +72,14 @@ pub enum Removed {
 /// The errors of [`root`].
 pub fn repositories() -> Result<PathBuf> {
     folder(root()?.join(REPOSITORIES))
+}
+
+/// The folder of the lists of repositories of charts.
+///
+/// # Errors
+/// The errors of [`root`].
+pub fn indexes() -> Result<PathBuf> {
+    folder(root()?.join(INDEXES))
 }
 
 /// The folder of what commands printed.

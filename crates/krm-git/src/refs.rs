@@ -1,4 +1,5 @@
-//! The tags and branches of a repository, and which of them are releases.
+//! The tags and branches of a repository, and which of them are releases. Another source of releases has only names: those with a version count as
+//! tags, and others, which go on, as branches.
 //!
 //! A release is a tag that ends with a version: `v1.2.3`, `1.2`, `web-1.2.3`. As for kpt, the tag `apps/v1` is the release `v1` of the
 //! directory `apps` and of all directories in it, and counts before the tag `v1`. The text before the version is the series. A package
@@ -10,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use semver::Version;
 
 use crate::address::{ReleaseAddress, check_reference};
+use crate::source::Listed;
 use crate::versions::{Range, followed, split, version};
 
 /// The tags and branches of a repository, each with its commit.
@@ -28,7 +30,7 @@ pub struct State {
     pub name: String,
     /// The tag, branch or commit that it is.
     pub reference: String,
-    /// Its commit.
+    /// Its commit, or its digest; empty if it was only listed: [`Store::resolved`](crate::store::Store::resolved) asks for it.
     pub commit: String,
     /// What it is.
     pub kind: RefKind,
@@ -43,6 +45,18 @@ pub enum RefKind {
     Branch,
     /// A commit, by its hash.
     Commit,
+}
+
+/// A line as `git ls-remote` prints it, for a release that another source lists; empty if no record can name it.
+pub fn line(Listed { name, digest }: &Listed) -> String {
+    let digest = digest.as_deref().filter(|digest| is_commit(digest)).unwrap_or_default();
+    let place = if kind(name) == RefKind::Tag { "tags" } else { "heads" };
+    if check_reference(name).is_ok() { format!("{digest}\trefs/{place}/{name}\n") } else { String::new() }
+}
+
+/// What a name of another source than git is.
+pub fn kind(name: &str) -> RefKind {
+    if split(name).is_some() { RefKind::Tag } else { RefKind::Branch }
 }
 
 impl Refs {
@@ -77,10 +91,16 @@ impl Refs {
     pub fn find(&self, address: &ReleaseAddress) -> Result<State> {
         let Some(name) = &address.reference else {
             let Some((branch, commit)) = &self.head else {
-                bail!(
-                    "\"{}\" has no default branch, so the address must end with `@` and a tag or branch",
-                    address.repo
-                );
+                let newest = followed(self.releases(address, &self.series(address, None, None)), None, None).pop();
+                let newest = newest.filter(|_| !address.repo.is_git()).map(|(_, state)| state);
+                return newest.with_context(|| {
+                    let (repo, names) = (&address.repo, address.repo.names());
+                    if repo.is_git() {
+                        format!("\"{repo}\" has no default branch, so the address must end with `@` and a tag or branch")
+                    } else {
+                        format!("nobody knows which release of \"{repo}\" is the newest, so the address must end with a {names}")
+                    }
+                });
             };
             let name = branch.clone().unwrap_or_else(|| commit.clone());
             let kind = if branch.is_some() { RefKind::Branch } else { RefKind::Commit };
@@ -101,7 +121,7 @@ impl Refs {
             }
             None => {
                 let releases = self.of_all_series(address);
-                bail!("\"{}\" has no tag, branch or whole commit \"{name}\"{}", address.repo, offer(releases))
+                bail!("\"{}\" has no {} \"{name}\"{}", address.repo, address.repo.names(), offer(releases))
             }
         }
     }
@@ -132,6 +152,12 @@ impl Refs {
             true => full(),
             false => own().or_else(|| tag(name)).or_else(|| branch(name)).or_else(head).or_else(commit),
         }
+    }
+
+    /// The name of a release with a digest.
+    pub fn name_of(&self, digest: &str) -> Option<&str> {
+        let mut all = self.tags.iter().chain(&self.branches);
+        all.find(|(_, known)| *known == digest).map(|(name, _)| name.as_str())
     }
 
     /// The range of versions that an address names; `None` if it names anything else.

@@ -1,11 +1,13 @@
-//! The objects of a repository: those of the repository that one stands in, or a cache of those of a remote one.
+//! The objects of a repository: those of the repository that one stands in, a cache of those of a remote one, or what came from a [`Source`].
 //!
 //! The cache of a remote repository is a bare repository in the user's cache folder, which all packages share. It has the commits that were
 //! asked for, without their history, and of the files only those that a release needs, if the server can leave out others. It has no refs:
-//! what the remote repository had last stands in the file `remote-refs`. One run at a time fetches into it. The lock belongs to
+//! what the remote repository had last stands in the file `remote-refs`. For a source, a release is a ref with its digest as its name, and the
+//! digests for which the source had to be asked one by one stand in `remote-digests`. One run at a time fetches into it. The lock belongs to
 //! git, too, so that it lasts until git ends, even if this program is killed. A killed fetch leaves whole packs or none. What else a
 //! killed run left is taken away under the lock.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -18,12 +20,14 @@ use krm_files::disk;
 use krm_files::errors;
 use krm_files::walk::shown;
 
-use crate::address::{ReleaseAddress, Repo, absolute};
+use crate::address::{ReleaseAddress, Repo, absolute, is_digest};
 use crate::cache::{self, remove, write};
 use crate::found::AtPath;
 use crate::objects::{GitObject, Objects};
 use crate::program::{self, In, git};
-use crate::refs::{RefKind, Refs, State, is_commit};
+use crate::refs::{self, RefKind, Refs, State, is_commit};
+use crate::source::{self, Listed, Releases, Source};
+use crate::versions::Range;
 
 /// Whether git may use the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +50,10 @@ pub struct Store {
     _held: Option<File>,
     /// The tags and branches, or why nobody can list them. The remote repository is asked once, also if it does not answer.
     refs: OnceCell<Result<Refs, String>>,
+    /// The names of releases by their digests, as records say.
+    names: RefCell<BTreeMap<String, String>>,
+    /// The digests of releases by their names, for which a source was asked.
+    digests: RefCell<BTreeMap<String, String>>,
     /// What is at a path of a commit, for those that were looked up.
     found: RefCell<BTreeMap<(String, String), Rc<AtPath>>>,
     /// Objects that are known to be here.
@@ -61,6 +69,8 @@ struct Remote {
     /// The address as it was given.
     given: String,
     network: Network,
+    /// Who is asked instead of git.
+    source: Option<Rc<dyn Source>>,
 }
 
 /// Where a fetch writes to, and where it fetches.
@@ -77,9 +87,9 @@ impl Store {
     /// Opens the objects of a repository. `folder` is the folder in which `.git` is looked for.
     ///
     /// # Errors
-    /// The folder is in no repository; or the cache cannot be made.
+    /// The folder is in no repository; the cache cannot be made; or git cannot fetch the repository.
     pub fn open(repo: &Repo, folder: &Path, network: Network) -> Result<Self> {
-        let Repo::Remote(given) = repo else {
+        if *repo == Repo::Here {
             let inside = program::run(git(In::Around(folder)).args(["rev-parse", "--is-inside-git-dir"]), b"");
             let inside = inside.with_context(|| format!("{} must be in a git repository", shown(folder)))?;
             // An old git does not know `safe.bareRepository`.
@@ -87,14 +97,28 @@ impl Store {
                 bail!("{} must be in the work tree of a git repository, not in its git directory", shown(folder));
             }
             return Ok(Self::at(folder.to_owned(), None, None));
-        };
+        }
+        if !repo.is_git() {
+            bail!("this program was built without `releases`, so it fetches from git alone, and not \"{repo}\"");
+        }
         let given = match repo.is_path() {
-            true => absolute(given)?,
-            false => given.clone(),
+            true => absolute(&repo.to_string())?,
+            false => repo.to_string(),
         };
-        let folder = cache::repositories()?.join(name_of(&given));
-        let held = cache::hold(&folder, &given);
-        let remote = Remote { url: OnceCell::new(), given, network };
+        Self::cache_of(Remote { url: OnceCell::new(), given, network, source: None })
+    }
+
+    /// Opens what came from a source that is no git repository.
+    ///
+    /// # Errors
+    /// The cache cannot be made.
+    pub fn of_source(repo: &Repo, source: Rc<dyn Source>, network: Network) -> Result<Self> {
+        Self::cache_of(Remote { url: OnceCell::new(), given: repo.to_string(), network, source: Some(source) })
+    }
+
+    fn cache_of(remote: Remote) -> Result<Self> {
+        let folder = cache::repositories()?.join(name_of(&remote.given));
+        let held = cache::hold(&folder, &remote.given);
         Ok(Self::at(folder, Some(remote), held))
     }
 
@@ -104,6 +128,8 @@ impl Store {
             remote,
             _held: held,
             refs: OnceCell::new(),
+            names: RefCell::default(),
+            digests: RefCell::default(),
             found: RefCell::default(),
             here: RefCell::default(),
             objects: RefCell::default(),
@@ -163,10 +189,42 @@ impl Store {
     fn remote_refs(&self, remote: &Remote) -> Result<Vec<u8>> {
         let file = self.folder.join("remote-refs");
         if remote.network == Network::Offline {
-            return fs::read(&file).with_context(|| {
+            let refs = fs::read(&file).with_context(|| {
                 format!("\"{}\" must have been fetched before it is used with `--offline`", remote.given)
-            });
+            })?;
+            return Ok([refs, fs::read(self.folder.join(DIGESTS)).unwrap_or_default()].concat());
         }
+        let (refs, format) = match &remote.source {
+            Some(source) => (self.listed(&**source)?, ObjectFormat::Sha1),
+            None => {
+                let refs = self.ls_remote(remote)?;
+                let format = ObjectFormat::of(&refs);
+                (refs, format)
+            }
+        };
+        self.make(&cache::lock(&self.folder)?, format)?;
+        write(&file, &refs)?;
+        Ok(refs)
+    }
+
+    /// What a source lists, as `ls-remote` prints it.
+    fn listed(&self, source: &dyn Source) -> Result<Vec<u8>> {
+        let listed = match source.releases()? {
+            Releases::Listed(listed) => listed,
+            Releases::TagsOf(repository) => {
+                let mut git = self.git();
+                git.args(["ls-remote", "--quiet", "--refs", "--", &repository, "refs/tags/*"]);
+                let told = program::run(&mut git, b"")
+                    .with_context(|| format!("the tags of \"{repository}\" must be there, which name the releases"))?;
+                let tags = String::from_utf8_lossy(&told).into_owned();
+                let tags = tags.lines().filter_map(|line| line.split_once("\trefs/tags/"));
+                tags.map(|(_, name)| Listed { name: name.to_owned(), digest: None }).collect()
+            }
+        };
+        Ok(listed.iter().map(refs::line).collect::<String>().into_bytes())
+    }
+
+    fn ls_remote(&self, remote: &Remote) -> Result<Vec<u8>> {
         let mut first = None;
         for url in remote.urls() {
             let mut git = self.git();
@@ -174,9 +232,6 @@ impl Store {
             match program::run(&mut git, b"") {
                 Ok(refs) => {
                     let _ = remote.url.set(url);
-                    let lock = cache::lock(&self.folder)?;
-                    self.make(&lock, ObjectFormat::of(&refs))?;
-                    write(&file, &refs)?;
                     return Ok(refs);
                 }
                 Err(e) => first = first.or(Some(e)),
@@ -191,13 +246,69 @@ impl Store {
         Err(first.unwrap_or_else(|| anyhow!("git was not asked"))).with_context(told)
     }
 
-    /// The state that an address names. Of the repository that one stands in, it may be any revision, such as `HEAD~1`.
+    /// The state that an address names, with its commit or digest.
+    ///
+    /// # Errors
+    /// The errors of [`Store::find`] and [`Store::resolved`].
+    pub fn state(&self, address: &ReleaseAddress) -> Result<State> {
+        self.resolved(self.find(address)?)
+    }
+
+    /// The state with its commit or digest, for which a source is asked now if its list does not have it.
+    ///
+    /// # Errors
+    /// The source cannot be asked, or must not.
+    pub fn resolved(&self, state: State) -> Result<State> {
+        let Some(remote) = self.remote.as_ref().filter(|_| state.commit.is_empty()) else { return Ok(state) };
+        let name = &state.reference;
+        let known = self.digests.borrow().get(name).cloned();
+        let commit = match (known, &remote.source) {
+            (Some(digest), _) => digest,
+            (None, Some(source)) if remote.network == Network::Online => {
+                let digest = source.digest(name)?;
+                if !is_digest(&digest) {
+                    bail!("\"{}\" must have a SHA-256 for {name}, not \"{digest}\"", remote.given);
+                }
+                self.note(name, &digest)?;
+                digest
+            }
+            _ => bail!("{name} of \"{}\" must have been fetched before it is used with `--offline`", remote.given),
+        };
+        Ok(State { commit, ..state })
+    }
+
+    /// Notes the digest of a release, also for runs without the network.
+    fn note(&self, name: &str, digest: &str) -> Result<()> {
+        let _lock = cache::lock(&self.folder)?;
+        let line = |digest| refs::line(&Listed { name: name.to_owned(), digest });
+        let file = self.folder.join(DIGESTS);
+        let old = fs::read_to_string(&file).unwrap_or_default();
+        let others = old.split_inclusive('\n').filter(|old| !old.ends_with(&line(None)));
+        write(&file, (others.collect::<String>() + &line(Some(digest.to_owned()))).as_bytes())?;
+        self.knows(name, digest);
+        self.digests.borrow_mut().insert(name.to_owned(), digest.to_owned());
+        Ok(())
+    }
+
+    /// Keeps in mind which name a release with a digest has: a source may need it to give the files.
+    pub fn knows(&self, name: &str, digest: &str) {
+        self.names.borrow_mut().insert(digest.to_owned(), name.to_owned());
+    }
+
+    /// The state that an address names. Of the repository that one stands in, it may be any revision, such as `HEAD~1`; of a source, a name that
+    /// no list has.
     ///
     /// # Errors
     /// The errors of [`Store::refs`] and [`Refs::find`].
-    pub fn state(&self, address: &ReleaseAddress) -> Result<State> {
+    pub fn find(&self, address: &ReleaseAddress) -> Result<State> {
         let found = self.refs()?.find(address);
-        let (Err(_), None, Some(name)) = (&found, &self.remote, &address.reference) else { return found };
+        let (Err(_), Some(name)) = (&found, &address.reference) else { return found };
+        if let Some(remote) = &self.remote {
+            let is_unlisted = remote.source.is_some() && Range::read(name).is_none();
+            let (name, kind) = (name.clone(), refs::kind(name));
+            let state = State { reference: name.clone(), name, commit: String::new(), kind };
+            return if is_unlisted { self.resolved(state).or(found) } else { found };
+        }
         let mut git = self.git();
         git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
         let Ok(commit) = program::run(&mut git, b"") else { return found };
@@ -212,7 +323,7 @@ impl Store {
     pub fn fetch(&self, commits: &BTreeSet<String>) -> Result<Gone> {
         // They say which kind of cache it must be.
         self.refs()?;
-        let missing = self.missing(commits.iter().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
+        let missing = self.missing(commits.iter().map(|commit| (commit, self.tree_of(commit))))?;
         let Some(remote) = &self.remote else {
             let why = "there is no such commit in the repository".to_owned();
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
@@ -225,6 +336,9 @@ impl Store {
             return Ok(missing.into_iter().map(|commit| (commit, why.clone())).collect());
         }
         let lock = cache::lock(&self.folder)?;
+        if let Some(source) = &remote.source {
+            return self.imported(&**source, &missing);
+        }
         let to = Fetch { lock: &lock, remote };
         let here: Vec<&String> = commits.difference(&missing).collect();
         let refused = match self.shallow(to, &missing, &here)? {
@@ -237,8 +351,36 @@ impl Store {
         }
         // A server may give only what its branches and tags reach, or no history in parts.
         self.whole(to)?;
-        let missing = self.missing(refused.keys().map(|commit| (commit, format!("{commit}^{{tree}}"))))?;
+        let missing = self.missing(refused.keys().map(|commit| (commit, self.tree_of(commit))))?;
         Ok(refused.into_iter().filter(|(commit, _)| missing.contains(commit)).collect())
+    }
+
+    /// git's name for a commit, or for the release with a digest.
+    pub fn revision<'c>(&self, commit: &'c str) -> Cow<'c, str> {
+        let is_of_source = self.remote.as_ref().is_some_and(|remote| remote.source.is_some());
+        if is_of_source { Cow::Owned(source::ref_of(commit)) } else { Cow::Borrowed(commit) }
+    }
+
+    fn tree_of(&self, commit: &str) -> String {
+        format!("{}^{{tree}}", self.revision(commit))
+    }
+
+    /// Puts releases of a source into the cache, by their digests. Returns those that it does not give, and why.
+    fn imported(&self, source: &dyn Source, digests: &BTreeSet<String>) -> Result<Gone> {
+        let mut gone = Gone::new();
+        for digest in digests {
+            let name = self.names.borrow().get(digest).cloned();
+            let name = name.or_else(|| Some(self.refs().ok()?.name_of(digest)?.to_owned()));
+            match source.files(name.as_deref(), digest) {
+                Ok(files) => {
+                    source::import(self.git(), digest, &files)?;
+                    self.here.borrow_mut().insert(digest.clone());
+                    cache::grew();
+                }
+                Err(e) => _ = gone.insert(digest.clone(), errors::chain(&e)),
+            }
+        }
+        Ok(gone)
     }
 
     /// Whether a commit comes after another one: the other one is in its history. A cache has no history, so the part of it that is
@@ -254,15 +396,18 @@ impl Store {
         if let Some(why) = self.fetch(&[commit.to_owned()].into())?.get(commit) {
             bail!("the commit {commit} cannot be fetched: {why}");
         }
+        let unknown =
+            || format!("`--to` must name the release, because git cannot tell whether {commit} is newer than {other}");
+        if self.remote.as_ref().is_some_and(|remote| remote.source.is_some()) {
+            return self.fetch_history(commit, other, "").with_context(unknown).map(|()| false);
+        }
         let is_below = || {
             let mut git = self.git();
             git.args(["merge-base", "--is-ancestor", other, commit]);
             program::output(&mut git, b"").map(|output| output.status.success())
         };
         if self.remote.is_some() && !is_below()? {
-            self.fetch_history(commit, other, "--filter=tree:0").with_context(|| {
-                format!("`--to` must name the release, because git cannot tell whether {commit} is newer than {other}")
-            })?;
+            self.fetch_history(commit, other, "--filter=tree:0").with_context(unknown)?;
         }
         is_below()
     }
@@ -273,6 +418,9 @@ impl Store {
     /// git cannot fetch it, or the network must not be used.
     pub fn fetch_history(&self, commit: &str, other: &str, filter: &str) -> Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
+        if remote.source.is_some() {
+            bail!("\"{}\" is no git repository, so its releases have no history", remote.given);
+        }
         if remote.network == Network::Offline {
             bail!("the history between {other} and {commit} must be fetched, and `--offline` is given");
         }
@@ -450,6 +598,9 @@ impl Store {
         fs::rename(&new, &self.folder).with_context(|| shown(&self.folder))
     }
 }
+
+/// The file of a cache with the digests for which a source was asked, one by one.
+const DIGESTS: &str = "remote-digests";
 
 /// How a repository names its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

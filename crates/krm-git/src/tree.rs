@@ -50,6 +50,7 @@ fn look(store: &Store, commit: &str, path: &str) -> Result<Option<AtPath>> {
 
 /// The object at a path of a commit; `None` if it is not here.
 fn at(store: &Store, commit: &str, path: &str) -> Result<Option<GitObject>> {
+    let commit = store.revision(commit);
     let asked = if path.is_empty() { format!("{commit}^{{tree}}") } else { format!("{commit}:{path}") };
     store.read(&asked, MOST)
 }

@@ -1,12 +1,14 @@
 use krm_files::temporary::TemporaryFolder;
 
 use super::*;
+use crate::source::ReleaseFile;
 use crate::tests::{Upstream, git};
+use crate::tree;
 
 /// A cache of a repository on disk, in a folder of its own.
 fn cache(folder: &TemporaryFolder, upstream: &Upstream, network: Network) -> Store {
     let given = format!("file://{}", upstream.work.path("").display());
-    let remote = Remote { url: OnceCell::new(), given, network };
+    let remote = Remote { url: OnceCell::new(), given, network, source: None };
     Store::at(fs::canonicalize(folder.path()).expect("there").join("up"), Some(remote), None)
 }
 
@@ -82,7 +84,7 @@ fn a_repository_that_does_not_answer_is_asked_once() {
     let (folder, upstream) = (TemporaryFolder::new("test-of-cache").expect("a folder"), Upstream::new());
     let mut store = cache(&folder, &upstream, Network::Online);
     let given = format!("file://{}/nothing", upstream.work.path("").display());
-    store.remote = Some(Remote { url: OnceCell::new(), given: given.clone(), network: Network::Online });
+    store.remote = Some(Remote { url: OnceCell::new(), given: given.clone(), network: Network::Online, source: None });
     let told = format!("{:#}", store.refs().expect_err("nothing is there"));
     assert!(told.contains(&format!("\"{given}\" must be a git repository that `git ls-remote` reaches")), "{told}");
     // It comes meanwhile.
@@ -92,7 +94,9 @@ fn a_repository_that_does_not_answer_is_asked_once() {
 
 #[test]
 fn an_address_without_git_is_that_of_the_repository_with_it() {
-    let urls = |given: &str| Remote { url: OnceCell::new(), given: given.to_owned(), network: Network::Online }.urls();
+    let urls = |given: &str| {
+        Remote { url: OnceCell::new(), given: given.to_owned(), network: Network::Online, source: None }.urls()
+    };
     assert_eq!(urls("https://h/r"), ["https://h/r", "https://h/r.git"]);
     assert_eq!(urls("https://h/r/"), ["https://h/r/", "https://h/r.git"]);
     assert_eq!(urls("https://h/r.git"), ["https://h/r.git"]);
@@ -122,4 +126,134 @@ fn a_cache_with_other_names_of_objects_is_made_anew() {
     fs::write(store.folder.join("objects/pack/tmp_pack_x"), "").expect("written");
     assert!(again.fetch(&set(&[&upstream.commits["v2"]])).expect("fetched").is_empty());
     assert!(!store.folder.join("objects/pack/tmp_pack_x").exists());
+}
+
+/// Releases in memory: names, and the text of the one file `a.yaml` of each. The text is the beginning of the digest.
+#[derive(Debug, Default)]
+struct Memory {
+    releases: Vec<(&'static str, &'static str)>,
+    /// Whether the list has the digests.
+    is_listed_with_digests: bool,
+    /// What was asked.
+    asked: RefCell<Vec<String>>,
+}
+
+fn digest(text: &str) -> String {
+    disk::hash(text.as_bytes())
+}
+
+impl Source for Memory {
+    fn releases(&self) -> Result<Releases> {
+        self.asked.borrow_mut().push("releases".to_owned());
+        let digest = |text: &str| self.is_listed_with_digests.then(|| digest(text));
+        let listed = |(name, text): &(&str, &str)| Listed { name: (*name).to_owned(), digest: digest(text) };
+        Ok(Releases::Listed(self.releases.iter().map(listed).collect()))
+    }
+
+    fn digest(&self, name: &str) -> Result<String> {
+        self.asked.borrow_mut().push(format!("digest {name}"));
+        let found = self.releases.iter().find(|(known, _)| *known == name);
+        found.map(|(_, text)| digest(text)).with_context(|| format!("{name} is not there"))
+    }
+
+    fn files(&self, name: Option<&str>, wanted: &str) -> Result<Vec<ReleaseFile>> {
+        self.asked.borrow_mut().push(format!("files {}", name.unwrap_or("?")));
+        let found = self.releases.iter().find(|(_, text)| digest(text) == wanted);
+        let (_, text) = found.with_context(|| format!("{wanted} is not there"))?;
+        let file = |path: &str| ReleaseFile { path: path.to_owned(), bytes: (*text).into(), is_executable: false };
+        let run = ReleaseFile { is_executable: true, ..file("d/ru\"n\u{e9} .sh") };
+        Ok(vec![file("a.yaml"), file("d/e/b.yaml"), run])
+    }
+}
+
+/// A cache of releases in memory, and who is asked.
+fn cache_of(folder: &TemporaryFolder, source: Memory, network: Network) -> (Store, Rc<Memory>) {
+    let source = Rc::new(source);
+    let asked: Rc<dyn Source> = Rc::<Memory>::clone(&source);
+    let remote = Remote { url: OnceCell::new(), given: "oci://h/web".to_owned(), network, source: Some(asked) };
+    (Store::at(fs::canonicalize(folder.path()).expect("there").join("up"), Some(remote), None), source)
+}
+
+fn image(reference: &str) -> ReleaseAddress {
+    ReleaseAddress::parse(&format!("oci://h/web{reference}")).expect("an address")
+}
+
+const THREE: [(&str, &str); 4] = [("1.0.0", "1"), ("1.1.0", "11"), ("2.0.0", "2"), ("latest", "2")];
+
+#[test]
+fn the_releases_of_a_source_are_trees_of_git() {
+    let folder = TemporaryFolder::new("test-of-source").expect("a folder");
+    for is_listed_with_digests in [true, false] {
+        let memory =
+            |releases: &[_]| Memory { releases: releases.to_vec(), is_listed_with_digests, ..Memory::default() };
+        let (store, source) = cache_of(&folder, memory(&THREE), Network::Online);
+        for (reference, want, text) in
+            [(":1.0.0", "1.0.0", "1"), (":^1", "1.1.0", "11"), ("", "2.0.0", "2"), (":latest", "latest", "2")]
+        {
+            let state = store.state(&image(reference)).expect("a state");
+            assert_eq!((state.name.as_str(), state.commit), (want, digest(text)), "{reference}");
+            assert_eq!(state.kind == RefKind::Branch, want == "latest", "what has no version goes on");
+        }
+        let told = store.state(&image(":3.0.0")).expect_err("no such release").to_string();
+        let want = "\"oci://h/web\" has no tag or digest \"3.0.0\"; the newest releases are 2.0.0, 1.1.0, 1.0.0";
+        assert_eq!(told, want);
+        let [v1, gone] = [digest("1"), digest("gone")];
+        let told = store.fetch(&set(&[&v1, &gone])).expect("asked");
+        assert_eq!(told.into_iter().collect::<Vec<_>>(), [(gone.clone(), format!("{gone} is not there"))]);
+        // Everything is asked once.
+        let questions = source.asked.borrow().iter().filter(|asked| *asked == "releases").count();
+        assert_eq!(questions, 1);
+        let Some(found) = tree::find(&store, &v1, "").expect("found") else { panic!("a folder") };
+        let AtPath::Folder(entries) = &*found else { panic!("a folder") };
+        let files = tree::files(&store, entries, |_| None).expect("read");
+        let told: Vec<_> = files.iter().map(|file| (file.path.as_str(), &*file.bytes, file.is_executable)).collect();
+        assert_eq!(
+            told,
+            [("a.yaml", &b"1"[..], false), ("d/e/b.yaml", b"1", false), ("d/ru\"n\u{e9} .sh", b"1", true)]
+        );
+        store.fetch_files(&found.objects()).expect("they are here");
+        // Without the network, the source is not asked.
+        let (offline, source) = cache_of(&folder, memory(&[]), Network::Offline);
+        assert_eq!(offline.state(&image(":1.0.0")).expect("a state").commit, v1);
+        assert!(offline.fetch(&set(&[&v1])).expect("asked").is_empty());
+        let told = offline.fetch(&set(&[&gone])).expect("asked");
+        assert_eq!(told[&gone], "it was not fetched before, and `--offline` is given");
+        assert!(source.asked.borrow().is_empty());
+    }
+}
+
+#[test]
+fn a_source_says_plainly_what_it_cannot_say() {
+    let folder = TemporaryFolder::new("test-of-source").expect("a folder");
+    let source = Memory { releases: THREE.to_vec(), ..Memory::default() };
+    let (store, source) = cache_of(&folder, source, Network::Online);
+    let [v1, v2] = [digest("1"), digest("2")];
+    let told = format!("{:#}", store.is_after(&v2, &v1).expect_err("it has no history"));
+    let want = format!(
+        "`--to` must name the release, because git cannot tell whether {v2} is newer than {v1}: \"oci://h/web\" is no git repository, so its releases have no history"
+    );
+    assert_eq!(told, want);
+    // A digest without a name is asked for by itself, and a list is no question for each digest.
+    let state = store.state(&image(&format!("@sha256:{v1}"))).expect("a digest");
+    assert_eq!((state.kind, &state.commit), (RefKind::Commit, &v1));
+    assert_eq!(store.refs().expect("listed").releases(&image(""), "").len(), 3);
+    assert!(!source.asked.borrow().iter().any(|asked| asked.starts_with("digest")));
+    let (offline, _) = cache_of(&folder, Memory::default(), Network::Offline);
+    let told = offline.state(&image(":1.1.0")).expect_err("never asked").to_string();
+    assert_eq!(told, "1.1.0 of \"oci://h/web\" must have been fetched before it is used with `--offline`");
+}
+
+#[test]
+fn a_tag_that_moved_is_asked_for_again_and_the_old_release_stays() {
+    let folder = TemporaryFolder::new("test-of-source").expect("a folder");
+    let source = |releases: &[_]| Memory { releases: releases.to_vec(), ..Memory::default() };
+    let (store, _) = cache_of(&folder, source(&THREE), Network::Online);
+    let old = store.state(&image(":latest")).expect("a state").commit;
+    assert!(store.fetch(&set(&[&old])).expect("fetched").is_empty());
+    let (store, _) = cache_of(&folder, source(&[("latest", "3")]), Network::Online);
+    store.knows("latest", &old);
+    let new = store.state(&image(":latest")).expect("a state").commit;
+    assert!(old != new && store.fetch(&set(&[&old, &new])).expect("fetched").is_empty());
+    let (offline, _) = cache_of(&folder, source(&[]), Network::Offline);
+    assert_eq!(offline.state(&image(":latest")).expect("a state").commit, new);
 }
