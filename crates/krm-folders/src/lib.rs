@@ -11,6 +11,7 @@
 
 pub mod given;
 pub mod release;
+pub mod sources;
 
 pub mod package;
 pub mod record;

@@ -90,11 +90,14 @@ impl Package {
 
     /// The place of a record.
     fn place(&self, record: &Record) -> RecordDocument {
-        let by_kind = match record.upstream {
-            Upstream::Git(_) if self.kptfile.is_some() => RecordDocument::Kptfile,
-            Upstream::Git(_) | Upstream::Run { .. } => RecordDocument::Rules,
-        };
-        self.place.unwrap_or(by_kind)
+        match &record.upstream {
+            Upstream::Releases(address) if address.repo.is_git() => self.place.unwrap_or(if self.kptfile.is_some() {
+                RecordDocument::Kptfile
+            } else {
+                RecordDocument::Rules
+            }),
+            Upstream::Releases(_) | Upstream::Run { .. } => RecordDocument::Rules,
+        }
     }
 
     /// Prepares the sides of a merge: nothing of the record is merged, and the folders in `own`, which have an upstream of their own, take no
@@ -155,6 +158,12 @@ impl Package {
     /// # Errors
     /// The file of the record is not YAML.
     pub fn record_in(&self, changes: &mut Vec<Change>, record: &Record, paths: &[String]) -> Result<()> {
+        if self.place == Some(RecordDocument::Kptfile) && self.place(record) == RecordDocument::Rules {
+            bail!(
+                "{}: a Kptfile can only record an upstream in git: remove `upstream` and `upstreamLock` from the Kptfile, and add `--from` with the release that the package has",
+                self.name
+            );
+        }
         let in_file = |path: &str, e: anyhow::Error| anyhow!("{}: {e:#}", shown(&Path::new(&self.name).join(path)));
         let rules = match paths {
             [] => self.rules.clone(),

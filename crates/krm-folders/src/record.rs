@@ -1,11 +1,11 @@
 //! The record of a package: where it comes from, and which release it has.
 //!
-//! It stands in the Kptfile, as kpt reads and writes it. A package without a Kptfile, or with a command as its upstream, has it in its
+//! It stands in the Kptfile, as kpt reads and writes it. A package without a Kptfile, or with an upstream that is not in git, has it in its
 //! `.krm-merge.yaml`, in `spec`. It is written by edits of the text, so comments and everything else stay.
 
 use crate::config_file::NEW;
 use anyhow::{Context, Result, anyhow, bail};
-use krm_git::address::{ReleaseAddress, Repo, check_reference};
+use krm_git::address::{Chart, LATEST, REF, ReleaseAddress, Repo, check_reference, is_digest};
 use krm_git::refs::{RefKind, State, is_commit};
 use krm_merge_core::merge::Merging;
 use krm_merge_core::policy::Policy;
@@ -32,8 +32,8 @@ pub struct Record {
 /// Where a package comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Upstream {
-    /// A directory of a repository, at the recorded tag, branch or commit.
-    Git(ReleaseAddress),
+    /// A directory of what has releases, at the recorded version, tag, branch, commit or digest.
+    Releases(ReleaseAddress),
     /// The output of a command, in which `{ref}` stands for the release.
     Run {
         /// The program and its arguments.
@@ -46,9 +46,9 @@ pub enum Upstream {
 /// The release that a package has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
-    /// Its tag, branch or commit, or the release of a command.
+    /// Its version, tag, branch, commit or digest, or the release of a command.
     pub reference: String,
-    /// Its commit, or the SHA-256 of the output of the command.
+    /// Its commit, its digest, or the SHA-256 of the output of the command.
     pub exact: String,
     /// Where it comes from, which may be another place than that of the next release; `None` for a command.
     pub address: Option<ReleaseAddress>,
@@ -93,10 +93,10 @@ impl RecordDocument {
 
 impl Record {
     /// The record of a package that gets a state of a directory. `wish` says what the package wants: this state, or a range that it is in.
-    pub fn of_git(wish: &ReleaseAddress, state: &State) -> Self {
+    pub fn of_release(wish: &ReleaseAddress, state: &State) -> Self {
         let locked = Some(ReleaseAddress { reference: Some(state.reference.clone()), ..wish.clone() });
         let lock = Lock { reference: state.reference.clone(), exact: state.commit.clone(), address: locked };
-        Self { upstream: Upstream::Git(wish.clone()), lock: Some(lock) }
+        Self { upstream: Upstream::Releases(wish.clone()), lock: Some(lock) }
     }
 
     /// Reads the record in a document; `None` if there is none. `name` is the name of the file.
@@ -127,8 +127,17 @@ impl Record {
                 let reference: String = reference.collect();
                 return format!("{UPSTREAM}:\n  run: [{}]\n{reference}{}", run.join(", "), lock.collect::<String>());
             }
-            Upstream::Git(address) => address,
+            Upstream::Releases(address) => address,
         };
+        if !address.repo.is_git() {
+            let wish = address.reference.as_deref().unwrap_or_default();
+            let mut yaml = format!("{UPSTREAM}:\n{}", source_yaml(address, wish));
+            if let Some(Lock { reference, exact, address: locked }) = lock {
+                let source = source_yaml(locked.as_ref().unwrap_or(address), reference);
+                yaml.push_str(&format!("{LOCK}:\n{source}    digest: {DIGEST}{exact}\n"));
+            }
+            return yaml;
+        }
         let git = |at: &ReleaseAddress, reference: &str| {
             let directory = plain_or_quoted(&format!("/{}", at.directory));
             let [repo, reference] = [plain_or_quoted(&at.repo.to_string()), plain_or_quoted(reference)];
@@ -142,6 +151,28 @@ impl Record {
         }
         yaml
     }
+}
+
+/// What stands before a digest in a record.
+const DIGEST: &str = "sha256:";
+
+/// The fields of a record for a release that is not in git.
+fn source_yaml(ReleaseAddress { repo, directory, .. }: &ReleaseAddress, reference: &str) -> String {
+    let tag = if is_digest(reference) { format!("{DIGEST}{reference}") } else { reference.to_owned() };
+    let fields = match repo {
+        Repo::Chart(Chart { repo, name }) => {
+            vec![("chart", ""), ("repo", repo), ("name", name), ("version", reference)]
+        }
+        Repo::Oci(image) => vec![("oci", ""), ("image", image), ("tag", &tag)],
+        Repo::Http(url) if url.contains(REF) => vec![("http", ""), ("url", url), ("ref", reference)],
+        Repo::Http(url) => vec![("http", ""), ("url", url)],
+        Repo::Here | Repo::Remote(_) => Vec::new(),
+    };
+    let mut fields = fields.into_iter();
+    let kind = fields.next().map_or("", |(kind, _)| kind);
+    let directory = Some(("directory", directory.as_str())).filter(|(_, directory)| !directory.is_empty());
+    let field = |(name, value): (&str, &str)| format!("    {name}: {}\n", plain_or_quoted(value));
+    format!("  {kind}:\n{}", fields.chain(directory).map(field).collect::<String>())
 }
 
 /// A commit or hash as kpt writes it: in quotes only if it would be a number.
@@ -183,7 +214,31 @@ fn of_upstream(node: NodeRef<'_>, place: RecordDocument) -> Result<Upstream, Rec
         reference.as_deref().map_or(Ok(()), check_reference).map_err(fault)?;
         return Ok(Upstream::Run { run: words, reference });
     }
-    of_git(node).map(Upstream::Git)
+    let of_source = (place == RecordDocument::Rules).then(|| of_source(node)).transpose()?.flatten();
+    of_source.map_or_else(|| of_git(node), Ok).map(Upstream::Releases)
+}
+
+/// The address of a release that is not in git; `None` if the record has none.
+fn of_source(node: NodeRef<'_>) -> Result<Option<ReleaseAddress>, RecordFault> {
+    let Some((kind, at)) = ["chart", "oci", "http"].into_iter().find_map(|kind| Some((kind, node.get(kind)?))) else {
+        return Ok(None);
+    };
+    let text = |field: &str| text(node, &[kind, field]);
+    let reference = match kind {
+        "chart" => text("version")?,
+        "oci" => text("tag")?,
+        _ if text("url")?.contains(REF) => text("ref")?,
+        _ => LATEST.to_owned(),
+    };
+    let directory = at.get("directory").map(|_| text("directory")).transpose()?;
+    let repo = match kind {
+        "chart" => Repo::chart(&text("repo")?, &text("name")?),
+        "oci" => Repo::image(&text("image")?),
+        _ => Repo::file(&text("url")?),
+    };
+    let reference = reference.strip_prefix(DIGEST).unwrap_or(&reference);
+    let address = repo.and_then(|repo| ReleaseAddress::new(repo, &directory.unwrap_or_default(), Some(reference)));
+    address.map(Some).map_err(|why| RecordFault { at: at.position(), why })
 }
 
 /// The address in the field `git`.
@@ -197,6 +252,16 @@ fn of_git(node: NodeRef<'_>) -> Result<ReleaseAddress, RecordFault> {
 
 fn of_lock(node: NodeRef<'_>) -> Result<Lock, RecordFault> {
     let fault = |why| RecordFault { at: node.position(), why };
+    if let Some(address) = of_source(node)? {
+        let digest = ["chart", "oci", "http"].into_iter().find(|kind| node.get(kind).is_some());
+        let digest = text(node, &[digest.unwrap_or_default(), "digest"])?;
+        let exact = digest.strip_prefix(DIGEST).filter(|digest| is_digest(digest));
+        let exact = exact.ok_or_else(|| {
+            fault(anyhow!("the digest must be `sha256:` and 64 hexadecimal digits, not \"{digest}\""))
+        })?;
+        let reference = address.reference.clone().unwrap_or_default();
+        return Ok(Lock { reference, exact: exact.to_owned(), address: Some(address) });
+    }
     let is_git = node.get("git").is_some();
     let (reference, exact) = match is_git {
         true => (text(node, &["git", "ref"])?, text(node, &["git", "commit"])?),
@@ -224,6 +289,12 @@ pub fn with_record(text: Option<&str>, place: RecordDocument, record: &Record) -
         RecordDocument::Kptfile if !has_strategy => "  updateStrategy: resource-merge\n",
         RecordDocument::Kptfile | RecordDocument::Rules => "",
     });
+    let new = Document::parse(yaml.clone())?;
+    let old = parent.zip(new.roots().next()).map(|(old, new)| leftovers(old, new, &[UPSTREAM, LOCK]));
+    if let Some(old) = old.filter(|old| !old.is_empty()) {
+        let patch = if place == RecordDocument::Rules { format!("spec: {{{old}}}") } else { format!("{{{old}}}") };
+        return with_record(Some(&patched(&document, &patch)?), place, record);
+    }
     let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     // A new field finds its place by the one before it.
     patched(
@@ -236,6 +307,21 @@ pub fn with_record(text: Option<&str>, place: RecordDocument, record: &Record) -
             RecordDocument::Rules => format!("spec:\n{indented}"),
         },
     )
+}
+
+/// The fields that a record of one upstream has, and that of another one has not.
+const OF_SOME: [&str; 9] = ["type", "git", "run", "ref", "sha256", "chart", "oci", "http", "directory"];
+
+/// A patch, as the inside of a map, that removes what is left of another upstream in a record.
+fn leftovers(old: NodeRef<'_>, new: NodeRef<'_>, fields: &[&str]) -> String {
+    let patch = |field: &&str| match (old.get(field)?, new.get(field)) {
+        (_, None) if OF_SOME.contains(field) => Some(format!("{field}: null")),
+        (old, Some(new)) => Some(leftovers(old, new, &OF_SOME))
+            .filter(|inside| !inside.is_empty())
+            .map(|inside| format!("{field}: {{{inside}}}")),
+        _ => None,
+    };
+    fields.iter().filter_map(patch).collect::<Vec<_>>().join(", ")
 }
 
 /// The text of a `.krm-merge.yaml` that says which part of upstream the package takes. Without a text, it is that of a new one.
@@ -315,7 +401,7 @@ mod tests {
         let address = ReleaseAddress::parse(source).expect(source);
         let locked = ReleaseAddress { reference: Some("deploy/v2".to_owned()), ..address.clone() };
         let lock = Lock { reference: "deploy/v2".to_owned(), exact: COMMIT.to_owned(), address: Some(locked) };
-        Record { upstream: Upstream::Git(address), lock: Some(lock) }
+        Record { upstream: Upstream::Releases(address), lock: Some(lock) }
     }
 
     #[test]
@@ -361,6 +447,64 @@ mod tests {
     }
 
     #[test]
+    fn a_release_that_is_not_in_git_has_a_record_of_its_kind() {
+        let digest = "0123456789abcdef".repeat(4);
+        let of = |wish: ReleaseAddress, reference: &str| {
+            let locked = ReleaseAddress { reference: Some(reference.to_owned()), ..wish.clone() };
+            let lock = Lock { reference: reference.to_owned(), exact: digest.clone(), address: Some(locked) };
+            Record { upstream: Upstream::Releases(wish), lock: Some(lock) }
+        };
+        let parse = |text: &str| ReleaseAddress::parse(text).expect(text);
+        let chart = ReleaseAddress::of_chart("https://charts.example.com", "web@^1.4").expect("a chart");
+        let mut last =
+            with_record(None, RecordDocument::Rules, &record("https://example.com/r.git/deploy@v2")).expect("git");
+        for (record, want) in [
+            (
+                of(chart, "1.10.0"),
+                format!(
+                    "  upstream:\n    chart:\n      repo: https://charts.example.com\n      name: web\n      version: ^1.4\n  upstreamLock:\n    chart:\n      repo: https://charts.example.com\n      name: web\n      version: 1.10.0\n      digest: sha256:{digest}\n"
+                ),
+            ),
+            (
+                of(parse("oci://ghcr.io/o/web:1.4"), "1.4"),
+                format!(
+                    "  upstream:\n    oci:\n      image: ghcr.io/o/web\n      tag: \"1.4\"\n  upstreamLock:\n    oci:\n      image: ghcr.io/o/web\n      tag: \"1.4\"\n      digest: sha256:{digest}\n"
+                ),
+            ),
+            (
+                of(parse(&format!("oci://h/web//d@sha256:{digest}")), &digest),
+                format!(
+                    "  upstream:\n    oci:\n      image: h/web\n      tag: sha256:{digest}\n      directory: d\n  upstreamLock:\n    oci:\n      image: h/web\n      tag: sha256:{digest}\n      directory: d\n      digest: sha256:{digest}\n"
+                ),
+            ),
+            (
+                of(parse("https://h/v1.2.0/install.yaml"), "v1.2.0"),
+                format!(
+                    "  upstream:\n    http:\n      url: https://h/{{ref}}/install.yaml\n      ref: v1.2.0\n  upstreamLock:\n    http:\n      url: https://h/{{ref}}/install.yaml\n      ref: v1.2.0\n      digest: sha256:{digest}\n"
+                ),
+            ),
+            (
+                of(parse("https://h/web.zip"), "latest"),
+                format!(
+                    "  upstream:\n    http:\n      url: https://h/web.zip\n  upstreamLock:\n    http:\n      url: https://h/web.zip\n      digest: sha256:{digest}\n"
+                ),
+            ),
+        ] {
+            let new = with_record(None, RecordDocument::Rules, &record).expect("written");
+            assert_eq!(new, format!("{NEW}{want}"));
+            // Nothing of another upstream is left.
+            let instead = with_record(Some(&last), RecordDocument::Rules, &record).expect("written");
+            let of_text = |text: &str| {
+                let document = Document::parse(text.to_owned()).expect("YAML");
+                Record::read(&document, RecordDocument::Rules, "x").expect("valid").expect("a record")
+            };
+            assert_eq!((of_text(&new), of_text(&instead)), (record.clone(), record.clone()), "{instead}");
+            assert_eq!(instead.lines().count(), new.lines().count(), "{instead}");
+            last = new;
+        }
+    }
+
+    #[test]
     fn a_wrong_record_is_an_error_with_its_place() {
         for (text, want) in [
             ("upstream:\n  git:\n    ref: v1\n", "x:2:3: there must be the field `git.repo`"),
@@ -375,6 +519,21 @@ mod tests {
         ] {
             let document = Document::parse(text.to_owned()).expect("YAML");
             let error = Record::read(&document, RecordDocument::Kptfile, "x").expect_err(text).to_string();
+            assert!(error.contains(want), "{error}");
+        }
+        for (text, want) in [
+            ("upstream: {chart: {repo: a, name: web, version: 1.0.0}}\n", "x:2:21: the address must begin with"),
+            ("upstream: {chart: {name: web, version: 1.0.0}}\n", "there must be the field `chart.repo`"),
+            ("upstream: {oci: {image: ../x, tag: a}}\n", "must be `oci://HOST/PATH:TAG`"),
+            ("upstream: {http: {url: 'https://h/{ref}'}}\n", "there must be the field `http.ref`"),
+            ("upstream: {http: {url: 'https://me:secret@h/x'}}\n", "no password"),
+            (
+                "upstream: {oci: {image: h/x, tag: a}}\n  upstreamLock: {oci: {image: h/x, tag: a, digest: sha256:0}}\n",
+                "x:3:23: the digest must be `sha256:`",
+            ),
+        ] {
+            let document = Document::parse(format!("spec:\n  {text}")).expect("YAML");
+            let error = Record::read(&document, RecordDocument::Rules, "x").expect_err(text).to_string();
             assert!(error.contains(want), "{error}");
         }
     }

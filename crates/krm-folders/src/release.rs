@@ -1,4 +1,4 @@
-//! A release of upstream in git, as a side of a merge: the files of a folder of a commit, without a checkout.
+//! A release of upstream, as a side of a merge: the files of a folder of it, without a checkout.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_files::credentials;
 use krm_files::walk::{Tree, absent};
-use krm_git::address::{self, FORM, ReleaseAddress};
+use krm_git::address::{self, FORM, ReleaseAddress, Repo};
 use krm_git::found::{AtPath, Entry, EntryKind};
 use krm_git::program;
 use krm_git::refs::State;
@@ -18,6 +18,18 @@ use krm_job::forms::at;
 
 use crate::held::{Before, Held};
 use crate::side::{Side, Unread};
+use crate::sources;
+
+/// Opens what has releases. `folder` is the folder in which `.git` is looked for.
+///
+/// # Errors
+/// The errors of [`Store::open`].
+pub fn open(repo: &Repo, folder: &Path, network: Network) -> Result<Store> {
+    match sources::of(repo)? {
+        Some(source) => Store::of_source(repo, source, network),
+        None => Store::open(repo, folder, network),
+    }
+}
 
 /// Reads the side at an address, for a path that does not exist on disk. `of` is the flag or the argument with this path, and `before` is what was
 /// read before.
@@ -37,7 +49,8 @@ pub fn side_at(of: &str, path: &str, why: io::Error, before: &Before<'_>) -> Res
         return Err(absent(of, what, Path::new(&credentials::hidden(path)), why));
     }
     let address = ReleaseAddress::parse(path)?;
-    let store = Store::open(&address.repo, Path::new("."), Network::Online)?;
+    let address = sources::settled(address)?;
+    let store = open(&address.repo, Path::new("."), Network::Online)?;
     let state = store.state(&address)?;
     let name = path.to_owned();
     match read(&store, &address, &state, before).with_context(|| name.clone())? {
@@ -93,7 +106,7 @@ fn read(store: &Store, address: &ReleaseAddress, state: &State, before: &Before<
     };
     let gone = store.fetch(&[state.commit.clone()].into())?;
     if let Some(why) = gone.get(&state.commit) {
-        bail!("the commit {} cannot be fetched: {why}", state.commit);
+        bail!("the {} cannot be fetched: {why}", address.repo.exact(&state.commit));
     }
     let found = tree::find(store, &state.commit, &address.directory)?.ok_or_else(missing)?;
     store.fetch_files(&found.objects())?;

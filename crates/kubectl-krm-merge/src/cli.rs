@@ -358,10 +358,15 @@ pub enum Logged {
 #[derive(Debug, Args)]
 pub struct Get {
     /// The release: REPO.git/DIRECTORY@REF, as for `kpt pkg get`, with every address that git can fetch. It may be one file. Without `@REF`, it
-    /// is the default branch. REF may be a range, such as `^1.4`
+    /// is the default branch. REF may be a range, such as `^1.4`. A chart is `REPO NAME@VERSION` or `oci://HOST/PATH:VERSION`, and a file or an
+    /// archive is its address
     pub source: String,
-    /// The folder, which must be new or empty [default: the name of the directory, or of the repository]
+    /// The folder, which must be new or empty [default: the name of the directory, or of the repository]; after a repository of charts, the
+    /// chart, NAME@VERSION
     pub folder: Option<PathBuf>,
+    /// The folder of a chart
+    #[arg(value_name = "FOLDER")]
+    pub folder_of_chart: Option<PathBuf>,
     /// Take only this file or folder of it; with `!` before it, do not take it. May be given several times, and may have `*`. The package records
     /// it
     #[arg(long, value_name = "PATH")]

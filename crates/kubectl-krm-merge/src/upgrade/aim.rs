@@ -63,9 +63,11 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
     if let Some(range) = store.refs()?.range(address) {
         return newest(at, from, Some(&range));
     }
-    let wanted = store
-        .state(address)
-        .context("the package must follow a branch, tag or commit that is there: `--to` names another one")?;
+    let wanted = store.find(address).with_context(|| {
+        let names = if address.repo.is_git() { "branch, tag or commit" } else { address.repo.names() };
+        format!("the package must follow a {names} that is there: `--to` names another one")
+    })?;
+    let wanted = if wanted.kind == RefKind::Branch { store.resolved(wanted)? } else { wanted };
     let is_other = |from: Came<'_>| {
         let State { name, reference, commit, .. } = from.state;
         let is_named = *reference == wanted.reference || *name == wanted.name;
@@ -77,8 +79,9 @@ pub fn next(at: &DirectoryAt, from: Option<Came<'_>>) -> Result<Next> {
     // The directory has moved since, and the record names the new place of it.
     let has_moved_on = |came: Came<'_>| -> Result<bool> {
         let is_that_release = came.state.name == wanted.name && came.at.directory != address.directory;
+        let wanted = if is_that_release { store.resolved(wanted.clone())? } else { return Ok(false) };
         let commit = &wanted.commit;
-        let is_there = is_that_release && store.fetch(&[commit.clone()].into())?.is_empty();
+        let is_there = store.fetch(&[commit.clone()].into())?.is_empty();
         Ok(is_there && tree::find(store, commit, &address.directory)?.is_none())
     };
     match wanted.kind {
@@ -117,6 +120,8 @@ pub fn newest(at: &DirectoryAt, from: Option<Came<'_>>, range: Option<&Range>) -
             _ => bail!("\"{}\" has no tag with a version, so `--to` must name the new release", address.repo),
         }
     };
+    // Without a version, the package is compared by its commit.
+    let newest = if from.is_some() && current.is_none() { store.resolved(newest)? } else { newest };
     match (from, current) {
         // A tag that moved is no newer release.
         (Some(from), Some(current)) if version <= current && range.is_none_or(|range| range.has(&current)) => {

@@ -18,8 +18,8 @@ use krm_folders::record::{Record, RecordDocument, as_in_dest, with_paths, with_r
 use krm_folders::release;
 use krm_folders::selection::{FitsNothing, Selection};
 use krm_folders::side::Side;
+use krm_folders::sources;
 use krm_git::address::ReleaseAddress;
-use krm_git::store::Store;
 use krm_git::tracked;
 use krm_names::file_path::{self, RULES};
 use krm_show::args::Color;
@@ -35,23 +35,23 @@ use crate::cli::Get;
 /// # Errors
 /// The release cannot be fetched or read; or the folder is not new.
 pub fn get(args: &Get) -> Result<End> {
-    let given = ReleaseAddress::parse(&args.source)?;
-    let folder = args.folder.clone().map_or_else(|| name_of(&given), Ok)?;
+    let Asked { address: given, name: source, folder } = asked(args)?;
+    let folder = folder.map_or_else(|| name_of(&given), Ok)?;
     check_new(&folder)?;
     let progress = Progress::begin("fetching");
-    let store = Store::open(&given.repo, Path::new("."), args.reach.network())?;
+    let store = release::open(&given.repo, Path::new("."), args.reach.network())?;
     let state = store.state(&given)?;
     progress.measure(store.meter());
-    let mut side = release::package(&store, &given, &state, args.source.clone(), &[])?;
+    let mut side = release::package(&store, &given, &state, source.clone(), &[])?;
     let selection = Selection::of_paths(&args.path).context("`--path`")?;
     let unfit = selection.fitting_nothing(&[&side]);
     selection.part_of_release(&mut side);
     if side.files.is_empty() {
-        bail!("{}: it must have a file that `--path` takes", args.source);
+        bail!("{source}: it must have a file that `--path` takes");
     }
     side.leave_out_of_package(&[]);
     let wish = store.refs()?.wish(&given, &state);
-    let record = Record::of_git(&ReleaseAddress { repo: given.repo.recorded()?, ..wish }, &state);
+    let record = Record::of_release(&ReleaseAddress { repo: given.repo.recorded()?, ..wish }, &state);
     let files = files(&side, &folder, &record, &args.path)?;
     write(&folder, &files)?;
     drop(progress);
@@ -63,13 +63,42 @@ pub fn get(args: &Get) -> Result<End> {
     });
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let (name, files) = (shown(&folder), counted(files.len(), "file"));
-    page.line(&format!("got {} with {files}, at commit {}", name, state.commit));
+    page.line(&format!("got {name} with {files}, at {}", given.repo.exact(&state.commit)));
     page.message(
         Word::Next,
         &format!("commit it, edit it, and run `{}` for each new release", own(&["upgrade", &argument(&folder)])),
     );
     page.print()?;
     Ok(End::Done)
+}
+
+/// What is copied, and where to.
+struct Asked {
+    address: ReleaseAddress,
+    /// The address as the user wrote it.
+    name: String,
+    folder: Option<PathBuf>,
+}
+
+/// What the user means: an address and a folder, or a repository of charts, a chart and a folder.
+fn asked(args: &Get) -> Result<Asked> {
+    let given = ReleaseAddress::parse(&args.source);
+    let is_web = ["https://", "http://"].iter().any(|scheme| args.source.starts_with(scheme));
+    let chart = args.folder.as_ref().filter(|_| given.is_err() && is_web).and_then(|chart| chart.to_str());
+    match chart {
+        Some(chart) => Ok(Asked {
+            address: ReleaseAddress::of_chart(&args.source, chart)?,
+            name: format!("{}//{chart}", args.source.trim_end_matches('/')),
+            folder: args.folder_of_chart.clone(),
+        }),
+        None if args.folder_of_chart.is_some() => {
+            bail!("`get` takes three arguments only for a chart: the repository, NAME@VERSION and the folder")
+        }
+        None => {
+            let address = sources::settled(given?)?;
+            Ok(Asked { address, name: args.source.clone(), folder: args.folder.clone() })
+        }
+    }
 }
 
 /// The name of the directory or file, or else of the repository.

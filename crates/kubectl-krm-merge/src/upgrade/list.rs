@@ -101,12 +101,12 @@ fn fill(row: &mut Row, folder: &Path, stores: &mut Stores, cached: &mut Stores) 
     row.commit = lock.as_ref().map(|lock| lock.exact.clone());
     row.has = lock.as_ref().map(|lock| lock.reference.clone());
     match upstream {
-        Upstream::Git(address) => {
+        Upstream::Releases(address) => {
             row.upstream = Some(address.repo.to_string());
             row.directory = Some(address.directory.clone());
             row.wants = address.reference.clone();
             row.local_changes = local_changes(&package, cached).ok();
-            let plan = Plan::of_record(&package, None, stores)?;
+            let plan = Plan::of_list(&package, stores)?;
             row.has = plan.from.as_ref().map(|from| from.state.name.clone());
             let newest = plan.newest()?;
             row.newest = Some(newest.as_ref().map_or(&plan.to.state.name, |newest| &newest.state.name).clone());

@@ -1,10 +1,13 @@
-//! `log`: upstream's commits of a package's folder, from the release that the package has to the one that it would get.
+//! `log`: upstream's commits of a package's folder, from the release that the package has to the one that it would get. What is not in git has
+//! no commits: its releases are printed.
 
 use anyhow::{Context, Result, bail};
 use krm_folders::end::End;
 use krm_folders::package::Package;
 use krm_git::address::ReleaseAddress;
 use krm_git::log::{LogEntry, Span, log as commits_of};
+use krm_git::refs::State;
+use krm_git::versions::split;
 use krm_show::args::Color;
 use krm_show::markdown::code;
 use krm_show::output::indented;
@@ -13,6 +16,7 @@ use krm_show::screen::{Page, Reader};
 use krm_words::counted;
 use serde_json::json;
 
+use super::aim::DirectoryAt;
 use super::plan::{Plan, Stores, UpstreamSource};
 use crate::cli::{Log, Logged};
 
@@ -25,17 +29,25 @@ pub fn log(args: &Log) -> Result<End> {
     let package = Package::open(&args.package)?;
     let mut stores = Stores::new(args.reach.network());
     let plan = Plan::of_record(&package, args.to.as_deref(), &mut stores)?;
-    let UpstreamSource::Git(at) = &plan.to.source else { bail!("{}: upstream must be in git", package.name) };
+    let UpstreamSource::Directory(at) = &plan.to.source else {
+        bail!("{}: upstream must have releases that can be listed", package.name)
+    };
     let from = match &args.from {
         Some(_) => Some(at.store.state(&ReleaseAddress { reference: args.from.clone(), ..at.address.clone() })?),
         None => plan.from.as_ref().map(|from| from.state.clone()),
     };
     let from = from
         .with_context(|| format!("{}: it must record which release it has, or `--from` must be given", package.name))?;
-    let span = Span { from: &from.commit, to: &plan.to.state.commit, directory: &at.address.directory };
+    let (from, to) = (&from, &plan.to.state);
+    if !at.address.repo.is_git() {
+        let found = releases(at, [from, to])?;
+        drop(progress);
+        return print_releases(args.output, &package.name, [from, to], &found);
+    }
+    let span = Span { from: &from.commit, to: &to.commit, directory: &at.address.directory };
     let found = commits_of(&at.store, span)?;
     drop(progress);
-    let (from, to) = (&from.name, &plan.to.state.name);
+    let (from, to) = (&from.name, &to.name);
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     match args.output {
         Logged::Text => {
@@ -60,6 +72,38 @@ pub fn log(args: &Log) -> Result<End> {
             };
             let commits: Vec<_> = found.iter().map(entry).collect();
             let all = json!({ "package": package.name, "from": from, "to": to, "commits": commits });
+            page.data(&indented(&all.to_string()));
+        }
+    }
+    page.print()?;
+    Ok(End::Done)
+}
+
+/// The releases after one, up to another one, from the newest to the oldest.
+fn releases(at: &DirectoryAt, [from, to]: [&State; 2]) -> Result<Vec<State>> {
+    let refs = at.store.refs()?;
+    let [after, last] = [from, to].map(|state| split(&state.reference).map(|(_, version)| version));
+    let mut all = refs.releases(&at.address, &refs.series(&at.address, None, Some(&from.reference)));
+    all.retain(|(version, _)| after.as_ref() < Some(version) && last.as_ref().is_none_or(|last| version <= last));
+    Ok(all.into_iter().rev().map(|(_, state)| state).collect())
+}
+
+fn print_releases(output: Logged, package: &str, [from, to]: [&State; 2], found: &[State]) -> Result<End> {
+    let (from, to, count) = (&from.name, &to.name, counted(found.len(), "release"));
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    match output {
+        Logged::Text => {
+            page.line(&format!("{package}: {from} to {to}, {count}"));
+            found.iter().for_each(|release| page.line(&release.name));
+        }
+        Logged::Markdown => {
+            let lines: String = found.iter().map(|release| format!("* {}\n", code(&release.name))).collect();
+            let gap = if found.is_empty() { "" } else { "\n" };
+            page.data(&format!("{} to {}, {count}\n{gap}{lines}", code(from), code(to)));
+        }
+        Logged::Json => {
+            let names: Vec<&str> = found.iter().map(|release| release.name.as_str()).collect();
+            let all = json!({ "package": package, "from": from, "to": to, "releases": names });
             page.data(&indented(&all.to_string()));
         }
     }

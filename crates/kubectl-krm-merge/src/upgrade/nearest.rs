@@ -54,6 +54,7 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
     let (mut since, mut packed) = (Instant::now(), store.packed());
     let mut progress = Progress::begin("comparing");
     for batch in releases.chunks(BATCH) {
+        let count = batch.len();
         if since.elapsed() > LONGEST || store.packed().saturating_sub(packed) > LARGEST {
             drop(progress);
             if !goes_on(&nearest)? {
@@ -65,6 +66,7 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
             let told = format!("comparing {} of {} releases", nearest.compared, nearest.all);
             if screen::is_told_to_someone() { progress.set(|| told) } else { screen::tell(Word::Plain, &told) }
         }
+        let batch: Vec<State> = batch.iter().filter_map(|state| store.resolved(state.clone()).ok()).collect();
         let folders = batch.iter().map(|state| PackageFolder { commit: &state.commit, path: &address.directory });
         let missing = fetched(store, &folders.collect::<BTreeSet<_>>())?;
         for state in batch.iter().filter(|state| !missing.contains_key(&state.commit)) {
@@ -80,7 +82,7 @@ fn nearest(plan: &Plan, at: &DirectoryAt, dest: &Side) -> Result<Nearest> {
                 nearest.found = Some((likeness, state.name.clone()));
             }
         }
-        nearest.compared += batch.len();
+        nearest.compared += count;
     }
     Ok(nearest)
 }
@@ -105,7 +107,7 @@ fn goes_on(nearest: &Nearest) -> Result<bool> {
 /// # Errors
 /// The releases cannot be fetched.
 pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
-    let UpstreamSource::Git(at) = &plan.to.source else {
+    let UpstreamSource::Directory(at) = &plan.to.source else {
         return Ok(anyhow!("`--from` must name the release that the package has"));
     };
     let nearest = nearest(plan, at, dest)?;
@@ -122,6 +124,12 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
                 "The closest{part} is {name} ({equal} of {all} resources are equal). If that is right, run again with `--from {name}`"
             )
         }
+        None if !at.address.repo.is_git() => {
+            format!(
+                "No release is like it. Run again with `--from` and the {} that it comes from",
+                at.address.repo.names()
+            )
+        }
         None => {
             "No tag with a version is like it. Run again with `--from` and the tag, branch or commit that it comes from"
                 .to_owned()
@@ -131,10 +139,8 @@ pub fn unknown(plan: &Plan, gone: &Gone, dest: &Side) -> Result<Error> {
     let repo = &at.address.repo;
     Ok(match from.and_then(|from| Some((from, gone.get(&from.commit)?))) {
         Some((from, why)) => {
-            let (name, commit) = (shown::name(&from.name), &from.commit);
-            anyhow!(
-                "the release that the package has, {name} with commit {commit}, is gone from \"{repo}\" ({why}). {offer}"
-            )
+            let (name, exact) = (shown::name(&from.name), repo.exact(&from.commit));
+            anyhow!("the release that the package has, {name} with {exact}, is gone from \"{repo}\" ({why}). {offer}")
         }
         None => anyhow!("cannot tell which release of \"{repo}\" the package has. {offer}"),
     })

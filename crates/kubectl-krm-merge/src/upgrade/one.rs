@@ -56,7 +56,8 @@ pub fn one(args: &Upgrade, common: &Common, job: Job<'_>, told_so_far: &mut Told
     }
     let to = &plan.to.state;
     if let Some(why) = gone.get(&to.commit) {
-        bail!("the commit {} of {} must be in its repository: {why}", to.commit, to.name);
+        let exact = plan.to.exact();
+        bail!("the {exact} of {} must be in its repository: {why}", to.name);
     }
     let is_asked = args.to.is_some() || args.upstream.is_some();
     let is_recorded = package.record.as_ref() == Some(&plan.record) || package.record.is_some() && !is_asked;

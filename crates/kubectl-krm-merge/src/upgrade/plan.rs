@@ -14,8 +14,9 @@ use krm_folders::package::Package;
 use krm_folders::record::{Lock, Record, Upstream};
 use krm_folders::release;
 use krm_folders::side::Side;
+use krm_folders::sources;
 use krm_git::address::{ReleaseAddress, Repo, check_reference};
-use krm_git::refs::{self, RefKind, Refs, State};
+use krm_git::refs::{self, RefKind, State};
 use krm_git::store::{Gone, Network, Store};
 use krm_git::tree;
 use krm_names::file_path::RULES;
@@ -60,8 +61,8 @@ pub struct Release {
 /// Where releases come from.
 #[derive(Clone, Debug)]
 pub enum UpstreamSource {
-    /// A directory of a repository.
-    Git(DirectoryAt),
+    /// A directory of what has releases.
+    Directory(DirectoryAt),
     /// A command.
     Run(Rc<Producer>),
 }
@@ -74,13 +75,13 @@ impl Stores {
     /// The store of a repository, for a package at a folder.
     ///
     /// # Errors
-    /// The errors of [`Store::open`].
+    /// The errors of [`release::open`].
     pub fn get(&mut self, repo: &Repo, folder: &Path) -> Result<Rc<Store>> {
         let key = (repo.clone(), (*repo == Repo::Here).then(|| folder.to_owned()));
         if let Some(store) = self.open.get(&key) {
             return Ok(Rc::clone(store));
         }
-        let store = Rc::new(Store::open(repo, folder, self.network)?);
+        let store = Rc::new(release::open(repo, folder, self.network)?);
         self.open.insert(key, Rc::clone(&store));
         Ok(store)
     }
@@ -93,19 +94,21 @@ impl Plan {
     /// Nobody knows where the package comes from; or there is no such release.
     pub fn of(package: &Package, args: &Upgrade, stores: &mut Stores) -> Result<Self> {
         let given = args.upstream.as_deref().map(ReleaseAddress::parse).transpose()?;
+        let given = given.map(sources::settled).transpose()?;
         let recorded = package.record.as_ref();
         let asked = Asked {
             from: args.from.as_deref(),
             to: args.to.as_deref(),
             lock: recorded.and_then(|record| record.lock.as_ref()),
+            digests: Digests::Asked,
         };
         match (given, recorded.map(|record| &record.upstream)) {
             (Some(given), _) => {
                 let address = ReleaseAddress { repo: given.repo.recorded()?, ..given };
                 let to = args.to.clone().or_else(|| address.reference.clone());
-                Self::of_git(package, &address, Asked { to: to.as_deref(), ..asked }, stores)
+                Self::of_address(package, &address, Asked { to: to.as_deref(), ..asked }, stores)
             }
-            (None, Some(Upstream::Git(address))) => Self::of_git(package, address, asked, stores),
+            (None, Some(Upstream::Releases(address))) => Self::of_address(package, address, asked, stores),
             (None, Some(Upstream::Run { run, .. })) if !args.allow_exec => {
                 let program = shown::line(run.first().map_or("", String::as_str)).into_owned();
                 bail!(
@@ -121,7 +124,7 @@ impl Plan {
         }
     }
 
-    fn of_git(package: &Package, address: &ReleaseAddress, asked: Asked<'_>, stores: &mut Stores) -> Result<Self> {
+    fn of_address(package: &Package, address: &ReleaseAddress, asked: Asked<'_>, stores: &mut Stores) -> Result<Self> {
         let store = stores.get(&address.repo, &package.root)?;
         let mut warnings = Vec::new();
         let had = had_at(package, address, asked.lock, stores)?;
@@ -129,7 +132,7 @@ impl Plan {
             (Some(name), _) => Some(had.store.state(&named(&had.address, name))?),
             (None, Some(lock)) => {
                 if Rc::ptr_eq(&had.store, &store) {
-                    warnings.extend(moved(store.refs()?, &named(&had.address, &lock.reference), lock));
+                    warnings.extend(moved(&store, &named(&had.address, &lock.reference), asked.digests, lock));
                 }
                 Some(locked(lock, &had.address))
             }
@@ -139,13 +142,14 @@ impl Plan {
         let here = DirectoryAt { store: Rc::clone(&store), address: wanted };
         let is_range = store.refs()?.range(&here.address).is_some();
         let Next { state: to, aim, behind } = if asked.to.is_some() && !is_range {
-            Next { state: store.state(&here.address)?, aim: Aim::Named, behind: 1 }
+            Next { state: store.find(&here.address)?, aim: Aim::Named, behind: 1 }
         } else {
             let at = asked.lock.and_then(|lock| lock.address.as_ref()).unwrap_or(address);
             next(&here, from.as_ref().map(|state| Came { state, at }))?
         };
+        let to = asked.digests.of(&store, to)?;
         Ok(Self {
-            record: Record::of_git(&store.refs()?.wish(&here.address, &to), &to),
+            record: Record::of_release(&store.refs()?.wish(&here.address, &to), &to),
             from: from.map(|state| Release::of(&had, state)),
             to: Release::of(&here, to),
             aim,
@@ -193,10 +197,19 @@ impl Plan {
     /// Plans the upgrade of a package to what its record wants, or what `to` names.
     ///
     /// # Errors
-    /// The package records no upstream in git, or there is no such release.
+    /// The package records no upstream with releases, or there is no such release.
     pub fn of_record(package: &Package, to: Option<&str>, stores: &mut Stores) -> Result<Self> {
         let (address, lock) = recorded(package)?;
-        Self::of_git(package, address, Asked { from: None, to, lock }, stores)
+        Self::of_address(package, address, Asked { from: None, to, lock, digests: Digests::Asked }, stores)
+    }
+
+    /// The same for who only wants to know which release it is: nobody is asked for its digest.
+    ///
+    /// # Errors
+    /// The errors of [`Plan::of_record`].
+    pub fn of_list(package: &Package, stores: &mut Stores) -> Result<Self> {
+        let (address, lock) = recorded(package)?;
+        Self::of_address(package, address, Asked { from: None, to: None, lock, digests: Digests::AsListed }, stores)
     }
 
     /// The newest release that could come after the one that the package has, whatever its record wants; `None` if the plan is that.
@@ -204,9 +217,9 @@ impl Plan {
     /// # Errors
     /// There is no release.
     pub fn newest(&self) -> Result<Option<Next>> {
-        let (Aim::Named, UpstreamSource::Git(at)) = (self.aim, &self.to.source) else { return Ok(None) };
+        let (Aim::Named, UpstreamSource::Directory(at)) = (self.aim, &self.to.source) else { return Ok(None) };
         let came = self.from.as_ref().and_then(|from| match &from.source {
-            UpstreamSource::Git(had) => Some(Came { state: &from.state, at: &had.address }),
+            UpstreamSource::Directory(had) => Some(Came { state: &from.state, at: &had.address }),
             UpstreamSource::Run(_) => None,
         });
         newest(at, came, None).map(Some)
@@ -214,7 +227,7 @@ impl Plan {
 
     /// The range of releases that the record wants, if it does not name one.
     pub fn range(&self) -> Option<&str> {
-        let Upstream::Git(wish) = &self.record.upstream else { return None };
+        let Upstream::Releases(wish) = &self.record.upstream else { return None };
         wish.reference.as_deref().filter(|wish| *wish != self.to.state.name)
     }
 
@@ -226,21 +239,29 @@ impl Plan {
 
 impl Release {
     fn of(at: &DirectoryAt, state: State) -> Self {
-        Self { state, source: UpstreamSource::Git(at.clone()) }
+        Self { state, source: UpstreamSource::Directory(at.clone()) }
     }
 
     /// Whether two releases are the same files.
     fn is_as(&self, other: &Self) -> bool {
         let directory = |release: &Self| match &release.source {
-            UpstreamSource::Git(at) => Some(at.address.directory.clone()),
+            UpstreamSource::Directory(at) => Some(at.address.directory.clone()),
             UpstreamSource::Run(_) => None,
         };
         self.state.commit == other.state.commit && directory(self) == directory(other)
     }
 
+    /// Its commit or digest, for messages.
+    pub fn exact(&self) -> String {
+        match &self.source {
+            UpstreamSource::Directory(at) => at.address.repo.exact(&self.state.commit),
+            UpstreamSource::Run(_) => format!("output {}", self.state.commit),
+        }
+    }
+
     /// The directory of the repository that it is in, and its commit; `None` for a command.
     pub fn folder(&self) -> Option<(&Rc<Store>, PackageFolder<'_>)> {
-        let UpstreamSource::Git(DirectoryAt { store, address }) = &self.source else { return None };
+        let UpstreamSource::Directory(DirectoryAt { store, address }) = &self.source else { return None };
         Some((store, PackageFolder { commit: &self.state.commit, path: &address.directory }))
     }
 
@@ -250,7 +271,7 @@ impl Release {
     /// They cannot be read.
     pub fn side(&self, older: Option<&Self>, before: &Before<'_>) -> Result<Side> {
         match &self.source {
-            UpstreamSource::Git(DirectoryAt { store, address }) => {
+            UpstreamSource::Directory(DirectoryAt { store, address }) => {
                 let named = named(address, &self.state.name);
                 release::package(store, &named, &self.state, named.to_string(), before)
             }
@@ -265,12 +286,29 @@ struct Asked<'a> {
     from: Option<&'a str>,
     to: Option<&'a str>,
     lock: Option<&'a Lock>,
+    digests: Digests,
+}
+
+/// Whether someone is asked for digests of releases that a list does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Digests {
+    Asked,
+    AsListed,
+}
+
+impl Digests {
+    fn of(self, store: &Store, state: State) -> Result<State> {
+        match self {
+            Self::Asked => store.resolved(state),
+            Self::AsListed => Ok(state),
+        }
+    }
 }
 
 /// Where a package says that it comes from, and which release it has.
 fn recorded(package: &Package) -> Result<(&ReleaseAddress, Option<&Lock>)> {
     match &package.record {
-        Some(Record { upstream: Upstream::Git(address), lock }) => Ok((address, lock.as_ref())),
+        Some(Record { upstream: Upstream::Releases(address), lock }) => Ok((address, lock.as_ref())),
         Some(Record { upstream: Upstream::Run { .. }, .. }) => {
             bail!("{}: a command makes this package, so no upstream repository has releases of it", package.name)
         }
@@ -304,7 +342,7 @@ impl Release {
 }
 
 /// Where the release that a package has is read: where its lock says, for upstream may have moved since. A commit is the same in each
-/// repository, so the old repository is asked only if the new one does not have it.
+/// repository of git, so the old repository is asked only if the new one does not have it.
 fn had_at(
     package: &Package,
     address: &ReleaseAddress,
@@ -315,13 +353,18 @@ fn had_at(
     let Some((lock, at)) = lock.and_then(|lock| Some((lock, lock.address.as_ref()?))) else {
         return Ok(DirectoryAt { store, address: address.clone() });
     };
-    if at.repo.is_same(&address.repo) || !store.fetch(&[lock.exact.clone()].into())?.contains_key(&lock.exact) {
+    let are_git = at.repo.is_git() && address.repo.is_git();
+    store.knows(&lock.reference, &lock.exact);
+    let is_there = |store: &Store| Ok::<_, anyhow::Error>(store.fetch(&[lock.exact.clone()].into())?.is_empty());
+    if at.repo.is_same(&address.repo) || are_git && is_there(&store)? {
         return Ok(DirectoryAt {
             store,
             address: ReleaseAddress { directory: at.directory.clone(), ..address.clone() },
         });
     }
-    Ok(DirectoryAt { store: stores.get(&at.repo, &package.root)?, address: at.clone() })
+    let store = stores.get(&at.repo, &package.root)?;
+    store.knows(&lock.reference, &lock.exact);
+    Ok(DirectoryAt { store, address: at.clone() })
 }
 
 /// The address of a state.
@@ -329,12 +372,17 @@ fn named(address: &ReleaseAddress, name: &str) -> ReleaseAddress {
     ReleaseAddress { reference: Some(name.to_owned()), ..address.clone() }
 }
 
-/// The warning for a tag that names another commit than it did when the package got it.
-fn moved(refs: &Refs, address: &ReleaseAddress, lock: &Lock) -> Option<String> {
-    let now = refs.find(address).ok().filter(|now| now.kind == RefKind::Tag && now.commit != lock.exact)?;
+/// The warning for a tag or a version that is another commit or has another digest than when the package got it.
+fn moved(store: &Store, address: &ReleaseAddress, digests: Digests, lock: &Lock) -> Option<String> {
+    let now = store.refs().ok()?.find(address).ok().filter(|now| now.kind == RefKind::Tag)?;
+    let now = digests.of(store, now).ok().filter(|now| !now.commit.is_empty() && now.commit != lock.exact)?;
+    let repo = &address.repo;
+    let noun = if matches!(repo, Repo::Chart(_)) { "version" } else { "tag" };
+    let [new, old] = [&now.commit, &lock.exact].map(|commit| repo.exact(commit));
+    let (tag, is) = (&lock.reference, if repo.is_git() { "is now" } else { "now has" });
     Some(format!(
-        "the tag {} of \"{}\" is now commit {}, but the package has commit {}: `--to {}` takes the new one",
-        lock.reference, address.repo, now.commit, lock.exact, now.name
+        "the {noun} {tag} of \"{repo}\" {is} {new}, but the package has {old}: `--to {}` takes the new one",
+        now.name
     ))
 }
 

@@ -4,6 +4,7 @@ mod abort;
 mod aims;
 mod attacks;
 mod cache;
+mod charts;
 mod combined;
 mod committed;
 mod fleet;

@@ -1,0 +1,282 @@
+//! Packages from a repository of charts and from files of a server, which the tests start.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use krm_files::disk::hash;
+
+use super::repository::{Upstream, commit};
+use crate::support::{Folder, map};
+
+/// A server of files in memory, which counts what it was asked. It ends with the tests.
+#[derive(Clone, Default)]
+struct Server {
+    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    asked: Arc<Mutex<Vec<String>>>,
+    port: u16,
+}
+
+impl Server {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = Self { port: listener.local_addr().expect("an address").port(), ..Self::default() };
+        let own = server.clone();
+        std::thread::spawn(move || {
+            listener.incoming().filter_map(Result::ok).for_each(|stream| _ = own.answer(&stream));
+        });
+        server
+    }
+
+    fn answer(&self, mut stream: &TcpStream) -> std::io::Result<()> {
+        let mut lines = BufReader::new(stream).lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+        let path = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
+        self.asked.lock().expect("unlocked").push(path.clone());
+        let found = self.files.lock().expect("unlocked").get(&path).cloned();
+        let (status, body) = found.map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(&body)
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.files.lock().expect("unlocked").insert(path.to_owned(), bytes.into());
+    }
+
+    /// How often it was asked for a path since the last time.
+    fn asked(&self, path: &str) -> usize {
+        let asked = std::mem::take(&mut *self.asked.lock().expect("unlocked"));
+        asked.iter().filter(|asked| *asked == path).count()
+    }
+
+    /// Makes these versions of a chart the ones of the repository.
+    fn index(&self, charts: &[(&str, &[(String, String)])]) {
+        let mut index = "apiVersion: v1\nentries:\n  web:\n".to_owned();
+        for (version, files) in charts {
+            let bytes = packed("web/", files);
+            let digest = hash(&bytes);
+            index.push_str(&format!(
+                "  - apiVersion: v2\n    name: web\n    version: {version}\n    digest: {digest}\n    urls: [web-{version}.tgz]\n"
+            ));
+            self.put(&format!("web-{version}.tgz"), bytes);
+        }
+        self.put("index.yaml", index);
+    }
+}
+
+/// An archive of files in a folder.
+fn packed(folder: &str, files: &[(String, String)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (path, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, format!("{folder}{path}"), text.as_bytes()).expect("written");
+    }
+    archive.into_inner().and_then(GzEncoder::finish).expect("written")
+}
+
+/// The files of a chart.
+fn chart(version: &str, replicas: u8, more: &str) -> Vec<(String, String)> {
+    let chart = format!("apiVersion: v2\nname: web\nversion: {version}\n");
+    let values = format!("# How many pods run.\nreplicaCount: {replicas}\nimage:\n  tag: \"{version}\"\n");
+    let template = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  type: ClusterIP\n";
+    [
+        ("Chart.yaml", chart),
+        ("values.yaml", values),
+        ("templates/service.yaml", format!("{template}  ports:\n  - port: 80\n{more}")),
+        ("templates/NOTES.txt", format!("This is {version}.\n")),
+    ]
+    .map(|(path, text)| (path.to_owned(), text))
+    .to_vec()
+}
+
+/// A repository with three versions of a chart.
+fn three() -> Server {
+    let server = Server::new();
+    let [a, b, c] = [chart("1.0.0", 1, ""), chart("1.1.0", 1, "  # more\n"), chart("2.0.0", 2, "  # other\n")];
+    server.index(&[("1.0.0", &a), ("2.0.0", &c), ("1.1.0", &b)]);
+    server
+}
+
+/// A package of version 1.0.0 that a team edited.
+fn edited(folder: &Folder, address: &[&str]) {
+    folder.run(&[&["get"][..], address, &["team/web"]].concat()).passed();
+    edit(folder);
+}
+
+fn edit(folder: &Folder) {
+    for (path, old, new) in [
+        ("team/web/values.yaml", "replicaCount: 1", "replicaCount: 5 # ours"),
+        ("team/web/templates/service.yaml", "type: ClusterIP", "type: LoadBalancer"),
+    ] {
+        folder.write(path, folder.read(path).replace(old, new));
+    }
+    commit(&folder.path("team"), "edits");
+}
+
+#[test]
+fn a_chart_is_upgraded_twice_and_keeps_edits() {
+    let (folder, server) = (Folder::new(), three());
+    edited(&folder, &[&server.url(), "web@1.0.0"]);
+    let record = folder.read("team/web/.krm-merge.yaml");
+    assert!(record.contains(&format!("chart:\n      repo: {}\n      name: web\n      version: 1.0.0\n", server.url())));
+    let listed = folder.run(&["list", "team"]).passed();
+    assert!(
+        listed.lines().nth(1).is_some_and(|line| line.starts_with("team/web  1.0.0  1.0.0  2.0.0   2       2 ")),
+        "{listed}"
+    );
+    let told = folder.run(&["log", "team/web"]).passed();
+    assert_eq!(told, "team/web: 1.0.0 to 2.0.0, 2 releases\n2.0.0\n1.1.0\n");
+    let told = folder.run(&["log", "team/web", "--to", "1.1.0", "-o", "markdown"]).passed();
+    let want = "<code>1.0.0</code> to <code>1.1.0</code>, 1 release\n\n* <code>1.1.0</code>\n";
+    assert_eq!(told, want);
+    for (to, version, replicas) in [(&["--to", "^1"][..], "1.1.0", 1), (&["--to", "2.0.0"], "2.0.0", 2)] {
+        // Both sides changed the number of replicas at last.
+        let own = if replicas == 1 { &[][..] } else { &["--on-conflict", "keep-dest"] };
+        let told = folder.run(&[&["upgrade", "team/web"][..], to, own].concat());
+        assert!(told.code == Some(0), "{told:?}");
+        let files = chart(version, replicas, if replicas == 1 { "  # more\n" } else { "  # other\n" });
+        for (path, text) in &files {
+            let want = text
+                .replace(&format!("replicaCount: {replicas}"), "replicaCount: 5 # ours")
+                .replace("type: ClusterIP", "type: LoadBalancer");
+            assert_eq!(folder.read(&format!("team/web/{path}")), want, "{path}");
+        }
+        commit(&folder.path("team"), version);
+        let told = folder.run(&[&["upgrade", "team/web"][..], if replicas == 1 { &[] } else { to }].concat()).passed();
+        assert!(told.contains(&format!("it has {version} already")), "{told}");
+    }
+}
+
+#[test]
+fn a_chart_and_the_same_files_in_git_give_the_same() {
+    let (folder, server) = (Folder::new(), three());
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&chart("1.0.0", 1, ""), "1.0.0");
+    upstream.release(&chart("1.1.0", 1, "  # more\n"), "1.1.0");
+    let result = |address: &str| {
+        edited(&folder, &[address]);
+        folder.run(&["upgrade", "team/web", "--to", "1.1.0"]).passed();
+        let mut files = folder.files("team/web");
+        files.remove(".krm-merge.yaml").expect("the record");
+        std::fs::remove_dir_all(folder.path("team")).expect("removed");
+        files
+    };
+    assert_eq!(result(&format!("{}//web@1.0.0", server.url())), result(&upstream.source("@1.0.0")));
+}
+
+#[test]
+fn one_file_of_a_chart_is_a_package_and_a_release_is_a_side() {
+    let (folder, server) = (Folder::new(), three());
+    folder.run(&["get", &server.url(), "web@^1", "team/values", "--path", "values.yaml"]).passed();
+    let files: Vec<String> = folder.files("team/values").into_keys().collect();
+    assert_eq!(files, [".krm-merge.yaml", "values.yaml"]);
+    assert!(folder.read("team/values/.krm-merge.yaml").contains("version: ^1\n"));
+    commit(&folder.path("team"), "got");
+    let told = folder.run(&["upgrade", "team/values", "--check"]).passed();
+    assert!(told.contains("has 1.1.0, which is the newest in ^1"), "{told}");
+    let address = |version: &str| format!("{}//web/values.yaml@{version}", server.url());
+    let told = folder.run(&["diff", &address("1.1.0"), &address("2.0.0")]);
+    assert!(told.code == Some(1) && told.stdout.contains("replicaCount"), "{told:?}");
+}
+
+#[test]
+fn a_server_is_asked_once_for_all_packages_and_never_offline() {
+    let (folder, server) = (Folder::new(), three());
+    for name in ["a", "b", "c"] {
+        folder.run(&["get", &server.url(), "web@1.0.0", &format!("team/{name}")]).passed();
+    }
+    server.asked("");
+    folder.run(&["list", "team"]).passed();
+    assert_eq!(server.asked("index.yaml"), 1);
+    let told = folder.run(&["list", "team", "--offline"]).passed();
+    assert_eq!(told.matches("1.0.0  1.0.0  2.0.0").count(), 3, "{told}");
+    folder.run(&["get", &server.url(), "web@1.0.0", "off", "--offline"]).passed();
+    let told = folder.run(&["get", &server.url(), "web@2.0.0", "off2", "--offline"]).failed(2);
+    assert!(told.contains("it was not fetched before, and `--offline` is given"), "{told}");
+    assert!(server.asked.lock().expect("unlocked").is_empty());
+}
+
+#[test]
+fn a_version_that_is_gone_or_has_another_digest_is_told() {
+    let (folder, server) = (Folder::new(), three());
+    edited(&folder, &[&server.url(), "web@1.0.0"]);
+    let [old, new, other] =
+        [chart("1.0.0", 1, ""), chart("1.0.0", 1, "  # changed\n"), chart("1.1.0", 1, "  # more\n")];
+    server.index(&[("1.0.0", &new), ("1.1.0", &other)]);
+    let digest = |files: &[(String, String)]| hash(&packed("web/", files));
+    let want = format!(
+        "the version 1.0.0 of \"{}//web\" now has digest sha256:{}, but the package has digest sha256:{}: `--to 1.0.0` takes the new one",
+        server.url(),
+        digest(&new),
+        digest(&old)
+    );
+    let told = folder.run(&["upgrade", "team/web", "--check"]);
+    assert!(told.stderr.contains(&want), "{told:?}");
+    folder.run(&["upgrade", "team/web", "--to", "1.0.0"]).passed();
+    assert!(folder.read("team/web/templates/service.yaml").contains("# changed"));
+    assert!(folder.read("team/web/values.yaml").contains("replicaCount: 5 # ours"));
+    commit(&folder.path("team"), "changed");
+    // Nobody has the old one any more, and the one that the package has is gone from the list.
+    server.index(&[("1.1.0", &other)]);
+    let told = folder.run(&["upgrade", "team/web"]);
+    assert!(
+        told.code == Some(2) && told.stderr.contains("1.0.0\" that is there: `--to` names another one")
+            || told.stderr.contains("has no version \"1.0.0\""),
+        "{told:?}"
+    );
+    folder.run(&["upgrade", "team/web", "--to", "1.1.0"]).passed();
+}
+
+#[test]
+fn a_file_of_a_server_is_a_release() {
+    let (folder, server) = (Folder::new(), three());
+    for (version, value) in [("v1.2.0", "'1'"), ("v1.3.0", "'2'")] {
+        server.put(&format!("{version}/install.yaml"), map("a", &[("v", value), ("w", "x")]));
+    }
+    folder.run(&["get", &format!("{}/v1.2.0/install.yaml", server.url()), "team/web"]).passed();
+    assert!(folder.read("team/web/.krm-merge.yaml").contains("/{ref}/install.yaml\n      ref: v1.2.0\n"));
+    folder.write("team/web/install.yaml", folder.read("team/web/install.yaml").replace("w: x", "w: ours"));
+    commit(&folder.path("team"), "got");
+    folder.run(&["upgrade", "team/web", "--to", "v1.3.0"]).passed();
+    assert_eq!(folder.read("team/web/install.yaml"), map("a", &[("v", "'2'"), ("w", "ours")]));
+    commit(&folder.path("team"), "upgraded");
+    // Nobody knows which releases there are.
+    let told = folder.run(&["upgrade", "team/web"]);
+    assert!(told.code == Some(2) && told.stderr.contains("`--to` must name the new release"), "{told:?}");
+}
+
+#[test]
+fn a_package_moves_from_git_to_a_repository_of_charts() {
+    let (folder, server) = (Folder::new(), three());
+    let upstream = Upstream::new(&folder, "up.git");
+    upstream.release(&chart("1.0.0", 1, ""), "1.0.0");
+    edited(&folder, &[&upstream.source("@1.0.0")]);
+    let address = format!("{}//web@1.1.0", server.url());
+    folder.run(&["upgrade", "team/web", "--upstream", &address]).passed();
+    assert!(folder.read("team/web/templates/service.yaml").ends_with("# more\n"));
+    assert!(folder.read("team/web/values.yaml").contains("replicaCount: 5 # ours"));
+    let record = folder.read("team/web/.krm-merge.yaml");
+    assert!(!record.contains("git") && record.contains("version: 1.1.0\n      digest: sha256:"), "{record}");
+    // A Kptfile has no place for it.
+    let kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web\n";
+    folder.write("team/kpt/Kptfile", kptfile);
+    folder.write("team/kpt/values.yaml", "a: 1\n");
+    commit(&folder.path("team"), "kpt");
+    folder.run(&["upgrade", "team/kpt", "--upstream", &upstream.source("@1.0.0"), "--from", "1.0.0"]).passed();
+    commit(&folder.path("team"), "recorded");
+    let before = folder.files("team/kpt");
+    let told = folder.run(&["upgrade", "team/kpt", "--upstream", &address]).failed(2);
+    assert!(told.contains("remove `upstream` and `upstreamLock` from the Kptfile"), "{told}");
+    assert_eq!(folder.files("team/kpt"), before);
+}
