@@ -37,7 +37,7 @@ const LONGEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// Entries used within this time are never removed.
 const LATELY: Duration = Duration::from_secs(60 * 60);
 
-/// A repository or an output in the cache.
+/// A repository, an output or a list in the cache.
 #[derive(Debug)]
 pub struct Entry {
     /// Its address.
@@ -222,7 +222,9 @@ fn all_in(root: &Path) -> Vec<Entry> {
         name.to_str().is_some_and(|name| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     let outputs = entries_in(&root.join(OUTPUTS)).filter(is_output).map(|entry| output(entry.path()));
-    let mut all: Vec<Entry> = repositories.chain(outputs).collect();
+    let is_list = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "json");
+    let lists = entries_in(&root.join(INDEXES)).filter(is_list).map(|entry| list(entry.path()));
+    let mut all: Vec<Entry> = repositories.chain(outputs).chain(lists).collect();
     all.sort_by(|a, b| (b.used, &a.name).cmp(&(a.used, &b.name)));
     all
 }
@@ -245,6 +247,12 @@ fn output(file: PathBuf) -> Entry {
     let name = format!("output of a command, {}", name_in(&file).get(..16).unwrap_or_default());
     let size = size(&file) + size(&again(&file));
     Entry { name, size, used: used(&file).unwrap_or(SystemTime::UNIX_EPOCH), kind: EntryKind::Output(file) }
+}
+
+/// The list of a repository of charts.
+fn list(file: PathBuf) -> Entry {
+    let name = format!("list of charts, {}", name_in(&file).get(..16).unwrap_or_default());
+    Entry { name, ..output(file) }
 }
 
 fn name_in(path: &Path) -> String {
@@ -392,7 +400,13 @@ mod tests {
         held.set_modified(made.now - 91 * DAY).expect("set");
         let locked = lock(&made.repository("locked", 91 * DAY)).expect("locked");
         made.output('b', 91 * DAY);
+        let list = made.root.join(INDEXES).join("0123456789abcdef0.json");
+        fs::create_dir_all(made.root.join(INDEXES)).expect("made");
+        fs::write(&list, "x").expect("written");
+        File::options().write(true).open(&list).and_then(|f| f.set_modified(made.now - 91 * DAY)).expect("set");
+        assert!(made.names().contains(&"list of charts, 0123456789abcdef".to_owned()), "{:?}", made.names());
         trim_to(&made.root, u64::MAX, made.now);
+        assert!(!list.exists());
         let at = |name: &str| format!("https://example.com/{name}");
         assert_eq!(made.names(), [at("younger"), at("held"), at("locked")]);
         drop((held, locked));
