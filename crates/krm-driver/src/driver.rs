@@ -312,7 +312,7 @@ fn has_resources(file: &File<'_, '_>, text: &str, count: usize) -> bool {
     document.is_ok_and(|document| file.resources(&document).is_some_and(|all| all.len() == count))
 }
 
-/// Writes the result of a merge, with markers around the parts that a person must decide.
+/// Writes the result of a merge, with markers around the parts that are unresolved.
 fn by_field<'a>(
     versions: &Versions,
     file: &File<'_, 'a>,

@@ -48,7 +48,7 @@ pub struct Merge<'r, 'a> {
 struct Merged<'r, 'a> {
     merged: MergedResource<'r, 'a>,
     decided: Vec<Decided<'r>>,
-    /// Whether a rule of the user says that a person must decide one of its conflicts.
+    /// Whether a rule of the user leaves one of its conflicts unresolved.
     is_stopped: bool,
 }
 
@@ -180,7 +180,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         told.collect()
     }
 
-    /// Whether a person must decide a conflict even if git can merge its lines. A rule says so for this conflict, or the conflict level
+    /// Whether a conflict is unresolved even if git can merge its lines. A rule says so for this conflict, or the conflict level
     /// says so for all texts and lists.
     pub fn is_stopped(&self) -> bool {
         let is_of_values = self.rules.policy.conflict_level == ConflictLevel::Value;

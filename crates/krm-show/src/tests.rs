@@ -1,4 +1,4 @@
-//! One merge in each format: conflicts that somebody must decide and those with a winner, secrets, and what is told of no file.
+//! One merge in each format: unresolved conflicts and those with a winner, secrets, and what is told of no file.
 
 #![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
 

@@ -67,7 +67,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
     ] {
         assert!(page.contains(want), "{want}\n{page}");
     }
-    // Whoever must decide sees that first.
+    // What is unresolved comes first.
     let open = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat());
     assert_eq!(open.code, Some(1));
     assert!(open.stdout.contains("<h2 id=\"open\">Unresolved</h2>") && !open.stdout.contains("tag won"), "{open:?}");
