@@ -182,7 +182,7 @@ fn a_comment_has_a_block_for_each_conflict_up_to_its_size() {
 }
 
 #[test]
-fn the_page_begins_with_what_someone_must_decide() {
+fn the_page_begins_with_what_is_unresolved() {
     let (_folder, dest) = package();
     let results = vec![
         Event { file: Some(File { path: "b.yaml".into(), index: None }), ..conflict(Settled::Dest, "Service") },
@@ -202,11 +202,11 @@ fn the_page_begins_with_what_someone_must_decide() {
         told.split("<div class=\"side won\">").skip(1).filter_map(|rest| rest.split(" <").next()).collect();
     assert_eq!(won, ["<dt>dest"]);
     assert!(told.contains("2 files would change. Nothing was written."), "{told}");
-    assert!(told.contains("<strong>Next:</strong> look at each conflict, for one side won it."), "{told}");
+    assert!(told.contains("<strong>Next:</strong> check each conflict, because only one side was taken."), "{told}");
     let marked =
         Merge { conflicts: Conflicts::Marked, ..merge(vec![conflict(Settled::Open, "ConfigMap")], Vec::new()) };
     let told = html(&dest, &marked, Writing::Done);
-    assert!(told.contains("asks about each conflict, which stands between markers"), "{told}");
+    assert!(told.contains("asks about each conflict, which has conflict markers"), "{told}");
     assert!(told.contains("0 files changed."), "{told}");
 }
 
