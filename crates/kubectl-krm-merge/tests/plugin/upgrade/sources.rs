@@ -430,6 +430,7 @@ fn a_chart_of_helm_is_an_upstream() {
     folder
         .write("p/.krm-merge.yaml", RULES.replace("[render, \"{ref}\",", "[helm, template, web, \"../charts/{ref}\","));
     for release in ["1", "2"] {
+        commit(&folder.path("p"), "before");
         folder.run(&["upgrade", "p", "--allow-exec", "--to", release]).passed();
         let text = folder.read("p/configmap_web.yaml");
         assert!(text.contains(&format!("release: '{release}'")) && text.contains("value: \"mine\""), "{text}");
