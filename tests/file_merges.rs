@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use krm_merge::{FileChange, Merge, Package, Pick, Renames};
+use krm_merge::{EmptyUpdated, FileChange, Merge, Package, Pick, Renames};
 use proptest::prelude::*;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -123,7 +123,8 @@ fn read(text: &str) -> Option<BTreeMap<String, Value>> {
 /// What a merge makes of dest's text.
 fn merged(sides: &[String; 3]) -> String {
     let [original, updated, dest] = sides.each_ref().map(|text| Package::of_text(text.clone()).expect("valid"));
-    let merge = Merge::three_way(&original, &updated, &dest).renames(Renames::Ignore);
+    let merge =
+        Merge::three_way(&original, &updated, &dest).renames(Renames::Ignore).empty_updated(EmptyUpdated::Deletes);
     let changes = merge.run().expect("merged").write(Pick::Updated).unwrap_or_else(|e| panic!("{e} of {sides:?}"));
     match changes.into_iter().next() {
         Some(FileChange::Changed { text, .. } | FileChange::Added { text, .. }) => text,

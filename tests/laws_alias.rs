@@ -230,7 +230,7 @@ fn told(stdin: &str) -> (Told, Output) {
             let place = if field.is_null() { "resource" } else { message.split('`').nth(1).unwrap_or_default() };
             let end = message.rsplit("; ").next().unwrap_or_default();
             format!("{place} {}", end.split(", so ").next().unwrap_or_default())
-        } else if let Some((_, why)) = message.split_once(", which the API server refuses") {
+        } else if let Some((_, why)) = message.split_once(", but the API server does not allow this") {
             format!("{} {why}", message.split('`').nth(1).unwrap_or_default())
         } else if severity == "error" {
             String::new()

@@ -43,7 +43,7 @@ fn selected(items: &[Value], target: &Value) -> Result<BTreeSet<usize>, String> 
     let list: String = items.iter().map(|item| format!("- {item}\n")).collect();
     let source = json!({"resources": [{"hit": true}], "target": target});
     let output = krm_merge_function::run(&resource_list(&list, &format!("mode: Strategic\nsource: [{source}]\n")));
-    if results(&output.stdout).iter().any(|(_, message)| message.contains("must select at least one item")) {
+    if results(&output.stdout).iter().any(|(_, message)| message.contains("no resource matches")) {
         return Ok(BTreeSet::new());
     }
     if output.verdict == krm_merge_function::Verdict::Failed {

@@ -526,10 +526,10 @@ mod tests {
             ("upstream: {chart: {name: web, version: 1.0.0}}\n", "there must be the field `chart.repo`"),
             ("upstream: {oci: {image: ../x, tag: a}}\n", "must be `oci://HOST/PATH:TAG`"),
             ("upstream: {http: {url: 'https://h/{ref}'}}\n", "there must be the field `http.ref`"),
-            ("upstream: {http: {url: 'https://me:secret@h/x'}}\n", "no password"),
+            ("upstream: {http: {url: 'https://me:secret@h/x'}}\n", "must not hold a password"),
             (
                 "upstream: {oci: {image: h/x, tag: a}}\n  upstreamLock: {oci: {image: h/x, tag: a, digest: sha256:0}}\n",
-                "x:3:23: the digest must be `sha256:`",
+                "x:3:17: the digest must be `sha256:`",
             ),
         ] {
             let document = Document::parse(format!("spec:\n  {text}")).expect("YAML");

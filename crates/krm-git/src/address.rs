@@ -597,7 +597,7 @@ mod tests {
             assert_eq!(ReleaseAddress::parse(text).expect(text).to_string(), want, "{text}");
         }
         let error = ReleaseAddress::parse("https://github.com/a/b//d?ref=v1&token=secret").expect_err("a secret");
-        assert!(error.to_string().contains("no password"), "{error}");
+        assert!(error.to_string().contains("must not hold a password"), "{error}");
     }
 
     #[test]
@@ -607,14 +607,14 @@ mod tests {
             ("ext::sh -c id.git/d@v1", "`::`"),
             ("https://-oProxyCommand=x/b.git/d@v1", "must not begin with `-`"),
             ("-x@example.com:b.git/d@v1", "without `-`"),
-            ("https://me:secret@example.com/b.git/d@v1", "no password"),
-            ("https://secret@example.com/b", "no password"),
-            ("HTTPS://secret@example.com/b.git", "no password"),
-            ("me:secret@example.com:b.git/d@v1", "no password"),
+            ("https://me:secret@example.com/b.git/d@v1", "must not hold a password"),
+            ("https://secret@example.com/b", "must not hold a password"),
+            ("HTTPS://secret@example.com/b.git", "must not hold a password"),
+            ("me:secret@example.com:b.git/d@v1", "must not hold a password"),
             ("me:secret@example.com/b", "must be REPO.git/DIRECTORY@REF"),
-            ("https://example.com/b.git/d@v1?private_token=secret", "no password"),
-            ("git@example.com:b.git/d?private_token=secret@v1", "no password"),
-            ("git@example.com:b.git/d@v1#private_token=secret", "no password"),
+            ("https://example.com/b.git/d@v1?private_token=secret", "must not hold a password"),
+            ("git@example.com:b.git/d?private_token=secret@v1", "must not hold a password"),
+            ("git@example.com:b.git/d@v1#private_token=secret", "must not hold a password"),
             ("ftp://example.com/b.git/d@v1", "must begin with"),
             ("https://example.com/b.git/../x@v1", "without `.` and `..`"),
             ("https://example.com/b.git/d@--help", "without `-`"),
@@ -622,12 +622,12 @@ mod tests {
             ("https://example.com/b.git/d@", "name of a tag"),
             ("https://example.com/\nb.git/d@v1", "must be an address"),
             ("v1", "must be REPO.git/DIRECTORY@REF"),
-            ("oci://me:secret@h/web:1", "no password"),
+            ("oci://me:secret@h/web:1", "must not hold a password"),
             ("oci://h", "must be `oci://HOST/PATH:TAG`"),
             ("oci://h/../web:1", "must be `oci://HOST/PATH:TAG`"),
             ("oci://h/web:a:b", "name of a tag"),
-            ("https://secret@h/x.yaml", "no password"),
-            ("https://h/x.yaml?token=secret", "no password"),
+            ("https://secret@h/x.yaml", "must not hold a password"),
+            ("https://h/x.yaml?token=secret", "must not hold a password"),
             ("https:///x.yaml", "and a host"),
         ] {
             let error = ReleaseAddress::parse(text).expect_err(text).to_string();

@@ -459,7 +459,7 @@ mod tests {
         for bytes in cut {
             fs::write(path.join(JOURNAL), &bytes).expect("written");
             let told = format!("{:#}", finish(&root).expect_err("broken"));
-            assert!(told.contains("no such run wrote it: delete it"), "{told}");
+            assert!(told.contains("no such run wrote it. Delete it"), "{told}");
             assert!(path.join("a").exists() && path.join(JOURNAL).exists());
         }
         fs::remove_dir_all(path).expect("removed");
