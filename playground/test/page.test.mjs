@@ -455,7 +455,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     assert.deepEqual(await look(), []);
     await page.keyboard.press("Escape");
     await paste(page, "dest", "a: [\n\u202e");
-    await merged(page, /^Nothing is merged/);
+    await merged(page, /^1 of 1/);
     assert.deepEqual(await look(), []);
     await context.close();
   });

@@ -1,6 +1,6 @@
 //! [`merge`]: merges packages whose files are texts.
 //!
-//! It is a host of the merge like the plugin: it runs a [`Job`] on the resources of the texts, and makes texts of files of what it writes. A
+//! It is a host of the merge like the plugin: it runs a `Job` of `krm-job` on the resources of the texts, and makes texts of files of what it writes. A
 //! conflict that nobody decided leaves dest's value in the result, so that one sees the rest of the merge meanwhile.
 //!
 //! What is no resource is one document under its path, as for the plugin: the values of a chart, or a text alone that holds none.

@@ -56,10 +56,12 @@ export function mergeByField(text, { engine, changesOf, path, rules, original })
   if (isLost && sides.updated[path] !== sides.original[path] && sides.updated[path] !== sides.dest[path]) {
     throw new Refused("the file must have resources with a name, else nothing in it merges by field");
   }
+  const told = ours.results.filter(({ severity }) => severity === "warning").map(({ message }) => message);
   // With each open conflict decided for theirs, what differs is what is open.
   const decided = open.reduce((config, conflict) => {
     if (conflict.case === undefined) {
-      throw new Refused(`no rule can decide one conflict alone: ${conflict.what}`);
+      // A version that is not YAML is merged as text, and a warning has the place.
+      throw new Refused([`no rule can decide one conflict alone: ${conflict.what}`, ...told].join(". "));
     }
     return engine.decide(config, conflict, "Updated");
   }, rules);
@@ -68,7 +70,6 @@ export function mergeByField(text, { engine, changesOf, path, rules, original })
     throw new Refused("two conflicts in this file depend on each other, so decide them by hand");
   }
   const [before, after] = [ours.files[path] ?? "", theirs.files[path] ?? ""];
-  const told = ours.results.filter(({ severity }) => severity === "warning").map(({ message }) => message);
   const isShown = conflicts.some(({ original }) => original !== null);
   // The original gets what each side gave the other: so it differs at the open places alone.
   const onto = (/** @type {string} */ text, /** @type {string} */ from, /** @type {string} */ to) =>

@@ -65,6 +65,6 @@ test("what cannot be merged by field is refused, and says what to do", () => {
   refused("<<<<<<< a\na: 1\n=======\na: 2\n>>>>>>> b\n", /diff3/);
   refused(`${CONFLICT}<<<<<<< lost\n`, /line 18 on must have one end/);
   refused(file("  other: 1\n", "  replicas: 1\n", "  replicas: 1\n  minReadySeconds: 9\n"), /may have moved .* line 7 /);
-  refused(file("  a: [\n", "  a: 1\n", "  a: 2\n"), /must be YAML/);
+  refused(file("  a: [\n", "  a: 1\n", "  a: 2\n"), /is not valid YAML/);
   refused(CONFLICT, /functionConfig 3:/, "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {bad: 1}\n");
 });

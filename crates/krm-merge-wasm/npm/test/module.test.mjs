@@ -208,7 +208,7 @@ test("explain says how lists merge", () => {
   assert.deepEqual([apiVersion, kind], ["apps/v1", "Deployment"]);
   const containers = lists.find(({ path }) => path === "spec.template.spec.containers");
   assert.deepEqual(containers, { path: "spec.template.spec.containers", kind: "Map", keys: ["name"], source: "Kubernetes" });
-  assert.throws(() => explain("Nonsense"), /"Nonsense" must be a type that is known/);
+  assert.throws(() => explain("Nonsense"), /no type "Nonsense" is known/);
 });
 
 test("the version and a diff", () => {
@@ -224,7 +224,7 @@ test("the function", () => {
 
 test("the module is small", () => {
   const bytes = gzipSync(readFileSync(new URL("krm_merge_bg.wasm", folder)), { level: 9 }).length;
-  assert.ok(bytes < 1_050_000, `${bytes} bytes, compressed`);
+  assert.ok(bytes < 1_070_000, `${bytes} bytes, compressed`);
 });
 
 test("README's example", () => {
