@@ -90,14 +90,7 @@ impl Package {
 
     /// The place of a record.
     fn place(&self, record: &Record) -> RecordDocument {
-        match &record.upstream {
-            Upstream::Releases(address) if address.repo.is_git() => self.place.unwrap_or(if self.kptfile.is_some() {
-                RecordDocument::Kptfile
-            } else {
-                RecordDocument::Rules
-            }),
-            Upstream::Releases(_) | Upstream::Run { .. } => RecordDocument::Rules,
-        }
+        record.upstream.document(self.place.or_else(|| self.kptfile.as_ref().map(|_| RecordDocument::Kptfile)))
     }
 
     /// Prepares the sides of a merge: nothing of the record is merged, and the folders in `own`, which have an upstream of their own, take no

@@ -43,6 +43,14 @@ pub enum Upstream {
     },
 }
 
+impl Upstream {
+    /// The document for its record. A Kptfile can say git alone. `wanted` is the document that the package has for records.
+    pub fn document(&self, wanted: Option<RecordDocument>) -> RecordDocument {
+        let is_git = matches!(self, Self::Releases(address) if address.repo.is_git());
+        wanted.filter(|_| is_git).unwrap_or(RecordDocument::Rules)
+    }
+}
+
 /// The release that a package has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {

@@ -150,7 +150,8 @@ impl Repositories {
             let names: Vec<_> = list.charts().take(OFFERED).map(shown::name).collect();
             let more = if list.charts().nth(OFFERED).is_some() { ", …" } else { "" };
             let (url, name) = (url()?, shown::line(chart.name));
-            bail!("{url} has no chart \"{name}\"; it has {}{more}", names.join(", "));
+            let others = if names.is_empty() { String::new() } else { format!("; it has {}{more}", names.join(", ")) };
+            bail!("{url} has no chart \"{name}\"{others}");
         }
         Ok(list)
     }

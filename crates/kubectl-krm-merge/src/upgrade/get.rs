@@ -147,15 +147,17 @@ fn files(side: &Side, folder: &Path, record: &Record, paths: &[String]) -> Resul
     let name =
         std::path::absolute(folder)?.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut rules = if paths.is_empty() { None } else { Some(with_paths(None, paths)?) };
-    match files.iter_mut().find(|file| file.path == KPTFILE) {
-        Some(kptfile) => {
-            let text = String::from_utf8(kptfile.bytes.clone()).context("the Kptfile of the release must be UTF-8")?;
-            // kpt names a package after its folder.
-            let named = format!("metadata:\n  name: {}\n", plain_or_quoted(&name));
-            let text = as_in_dest(&text, &named, Some(record)).context("the Kptfile of the release")?;
-            kptfile.bytes = text.into_bytes();
-        }
-        None => rules = Some(with_record(rules.as_deref(), RecordDocument::Rules, record)?),
+    let kptfile = files.iter_mut().find(|file| file.path == KPTFILE);
+    let place = record.upstream.document(kptfile.as_ref().map(|_| RecordDocument::Kptfile));
+    if let Some(kptfile) = kptfile {
+        let text = String::from_utf8(kptfile.bytes.clone()).context("the Kptfile of the release must be UTF-8")?;
+        // kpt names a package after its folder.
+        let named = format!("metadata:\n  name: {}\n", plain_or_quoted(&name));
+        let record = Some(record).filter(|_| place == RecordDocument::Kptfile);
+        kptfile.bytes = as_in_dest(&text, &named, record).context("the Kptfile of the release")?.into_bytes();
+    }
+    if place == RecordDocument::Rules {
+        rules = Some(with_record(rules.as_deref(), place, record)?);
     }
     files.extend(rules.map(|text| New { path: RULES.to_owned(), bytes: text.into_bytes(), executable: None }));
     Ok(files)

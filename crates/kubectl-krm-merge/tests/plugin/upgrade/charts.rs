@@ -280,3 +280,35 @@ fn a_package_moves_from_git_to_a_repository_of_charts() {
     assert!(told.contains("remove `upstream` and `upstreamLock` from the Kptfile"), "{told}");
     assert_eq!(folder.files("team/kpt"), before);
 }
+
+/// A Kptfile can record git alone, so the record of a chart that has one is beside it.
+#[test]
+fn a_chart_may_have_a_kptfile() {
+    let kptfile = |more: &str| format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web\n{more}");
+    let with = |version: &str, more: &str| {
+        let mut files = chart(version, 1, "");
+        files.push(("Kptfile".to_owned(), kptfile(more)));
+        files
+    };
+    let server = Server::new();
+    let [a, b] = [with("1.0.0", ""), with("1.1.0", "info:\n  description: new\n")];
+    server.index(&[("1.0.0", &a), ("1.1.0", &b)]);
+    let folder = Folder::new();
+    folder.run(&["get", &server.url(), "web@1.0.0", "mine"]).passed();
+    assert_eq!(folder.read("mine/Kptfile"), kptfile("").replace("web", "mine"));
+    assert!(folder.read("mine/.krm-merge.yaml").contains("version: 1.0.0\n"));
+    commit(&folder.0, "got");
+    folder.run(&["upgrade", "mine"]).passed();
+    assert_eq!(folder.read("mine/Kptfile"), kptfile("info:\n  description: new\n").replace("web", "mine"));
+    assert!(folder.read("mine/.krm-merge.yaml").contains("version: 1.1.0\n"));
+}
+
+#[test]
+fn a_chart_that_is_not_there_is_answered_by_those_that_are() {
+    let (server, folder) = (three(), Folder::new());
+    let told = folder.run(&["get", &server.url(), "wep@1.0.0"]).failed(2);
+    assert!(told.contains("has no chart \"wep\"; it has web\n"), "{told}");
+    server.put("index.yaml", "apiVersion: v1\nentries: {}\n");
+    let told = folder.run(&["get", &server.url(), "web@1.0.0"]).failed(2);
+    assert!(told.ends_with("has no chart \"web\"\n"), "{told}");
+}
