@@ -144,7 +144,13 @@ impl ReleaseAddress {
             (reference, _) => (url.to_owned(), reference),
         };
         let repo = Repo::file(&url)?;
-        let reference = if url.contains(REF) { reference } else { Some(LATEST) };
+        let reference = match reference {
+            None if !url.contains(REF) => Some(LATEST),
+            Some(name) if !url.contains(REF) && name != LATEST => bail!(
+                "the address \"{url}\" has no place for the release \"{name}\". Write `{REF}` where the address has the release"
+            ),
+            reference => reference,
+        };
         Self::new(repo, directory, reference)
     }
 
@@ -219,6 +225,9 @@ fn page(address: &str) -> Option<String> {
 /// How the name of a file ends that is a release by itself, and of an archive of them.
 const FILES: [&str; 7] = [".yaml", ".yml", ".json", ".tgz", ".tar.gz", ".tar", ".zip"];
 
+/// How the name of an archive ends.
+const ARCHIVES: [&str; 4] = [".tgz", ".tar.gz", ".tar", ".zip"];
+
 /// The parts of the address of a file: `URL[//DIRECTORY][@REF]`.
 struct FileAddress<'a> {
     url: &'a str,
@@ -241,12 +250,20 @@ fn file(text: &str) -> Option<FileAddress<'_>> {
     let is_file = FILES.iter().any(|end| url.ends_with(end)) && url[scheme..].contains('/');
     // On GitHub, everything else is a path in a repository.
     let of_github = url[scheme..].strip_prefix("github.com/");
-    let is_download = |path: &str| matches!(path.split('/').nth(2), Some("releases" | "archive"));
+    let is_archive = ARCHIVES.iter().any(|end| url.ends_with(end));
+    let is_download = |path: &str| match path.split('/').skip(2).collect::<Vec<_>>()[..] {
+        ["releases", "download" | "latest", ..] => true,
+        ["archive", ..] => is_archive,
+        _ => false,
+    };
     let is_git = of_github.is_some_and(|path| !is_download(path)) || url.contains(".git/");
+    // Only an archive has directories.
+    let is_git = is_git || !directory.is_empty() && !is_archive;
     (is_file && !is_git).then_some(FileAddress { url, directory, reference })
 }
 
-/// An address with `{ref}` where it has a version, and the version: a folder of this name, or the end of the name of the file.
+/// An address with `{ref}` where it has a version, and the version: a folder of this name, or the end of the name of the file. Of several, it is
+/// the one with the most parts.
 fn with_ref(url: &str) -> (String, Option<&str>) {
     let path = url.find("://").and_then(|at| Some(at + 3 + url[at + 3..].find('/')?)).unwrap_or(url.len());
     let (folders, file) = url[path..].rsplit_once('/').unwrap_or_default();
@@ -256,10 +273,30 @@ fn with_ref(url: &str) -> (String, Option<&str>) {
         let bare = end.filter(is_version)?;
         Some(&bare[version_in(bare)?.0.len()..])
     };
-    match folders.split('/').find(is_version).or_else(of_file) {
-        Some(version) => (url[..path].to_owned() + &url[path..].replace(version, REF), Some(version)),
+    let all: Vec<&str> = folders.split('/').filter(is_version).chain(of_file()).collect();
+    match all.into_iter().rev().max_by_key(|version| version.matches('.').count()) {
+        Some(version) => (url[..path].to_owned() + &with_ref_for(version, &url[path..]), Some(version)),
         None => (url.to_owned(), None),
     }
+}
+
+/// A path with `{ref}` for each version that is no part of a longer name or number.
+fn with_ref_for(version: &str, path: &str) -> String {
+    let (mut out, mut rest) = (String::new(), path);
+    while let Some(at) = rest.find(version) {
+        let (before, after) = (&rest[..at], &rest[at + version.len()..]);
+        let is_begun = before.chars().chain(out.chars().last().filter(|_| before.is_empty())).last();
+        let mut next = after.chars();
+        let goes_on = match next.next() {
+            Some('.') => next.next().is_some_and(|c| c.is_ascii_digit()),
+            c => c.is_some_and(|c| c.is_ascii_alphanumeric()),
+        };
+        let is_part = goes_on || is_begun.is_some_and(|c| c.is_ascii_alphanumeric() || c == '.');
+        out.push_str(before);
+        out.push_str(if is_part { version } else { REF });
+        rest = after;
+    }
+    out + rest
 }
 
 /// Checks the name of a tag, branch or commit.
@@ -512,6 +549,14 @@ mod tests {
             ("/srv/b//deploy@v1", "/srv/b", "deploy", Some("v1")),
             ("https://github.com/a/b/deploy@v1", "https://github.com/a/b", "deploy", Some("v1")),
             ("https://github.com/a/b@v1", "https://github.com/a/b", "", Some("v1")),
+            (
+                "https://github.com/a/b/releases/install.yaml@v1",
+                "https://github.com/a/b",
+                "releases/install.yaml",
+                Some("v1"),
+            ),
+            ("https://github.com/a/b/archive/x.json@v1", "https://github.com/a/b", "archive/x.json", Some("v1")),
+            ("https://h/proj.json//d@v1", "https://h/proj.json", "d", Some("v1")),
             ("https://example.com/a/_git/b//deploy@v1", "https://example.com/a/_git/b", "deploy", Some("v1")),
         ] {
             let address = ReleaseAddress::parse(text).expect(text);
@@ -537,6 +582,10 @@ mod tests {
             ("https://h/{ref}/install.yaml@^1", "https://h/{ref}/install.yaml", "", Some("^1")),
             ("https://h/d/web-1.2.0.tgz", "https://h/d/web-{ref}.tgz", "", Some("1.2.0")),
             ("https://h/1.2.0/web-1.2.0.tar.gz", "https://h/{ref}/web-{ref}.tar.gz", "", Some("1.2.0")),
+            ("https://h/a/1.0/b-21.0.3.yaml", "https://h/a/1.0/b-{ref}.yaml", "", Some("21.0.3")),
+            ("https://h/1.2/web-1.2.0.yaml", "https://h/1.2/web-{ref}.yaml", "", Some("1.2.0")),
+            ("https://h/rel-1.2/v1.2.0/i.yaml", "https://h/rel-1.2/{ref}/i.yaml", "", Some("v1.2.0")),
+            ("https://h/1.0/b-21.0.yaml", "https://h/{ref}/b-21.0.yaml", "", Some("1.0")),
             ("https://h/web.zip//deploy", "https://h/web.zip", "deploy", Some("latest")),
             ("http://h:80/install.yaml", "http://h:80/install.yaml", "", Some("latest")),
             (
@@ -629,6 +678,8 @@ mod tests {
             ("https://secret@h/x.yaml", "must not hold a password"),
             ("https://h/x.yaml?token=secret", "must not hold a password"),
             ("https:///x.yaml", "and a host"),
+            ("https://h/v1.2.0/install.yaml@v1.3.0", "has no place for the release"),
+            ("https://h/plain.yaml?ref=v1", "has no place for the release"),
         ] {
             let error = ReleaseAddress::parse(text).expect_err(text).to_string();
             assert!(error.contains(want) && !error.contains("secret"), "{error}");

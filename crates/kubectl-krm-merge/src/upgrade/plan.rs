@@ -374,7 +374,12 @@ fn named(address: &ReleaseAddress, name: &str) -> ReleaseAddress {
 
 /// The warning for a tag or a version that is another commit or has another digest than when the package got it.
 fn moved(store: &Store, address: &ReleaseAddress, digests: Digests, lock: &Lock) -> Option<String> {
-    let now = store.refs().ok()?.find(address).ok().filter(|now| now.kind == RefKind::Tag)?;
+    // A list may name it otherwise, or not at all.
+    let now = match digests {
+        Digests::Asked => store.find(address),
+        Digests::AsListed => store.refs().and_then(|refs| refs.find(address)),
+    };
+    let now = now.ok().filter(|now| now.kind == RefKind::Tag)?;
     let now = digests.of(store, now).ok().filter(|now| !now.commit.is_empty() && now.commit != lock.exact)?;
     let repo = &address.repo;
     let noun = if matches!(repo, Repo::Chart(_)) { "version" } else { "tag" };

@@ -312,3 +312,14 @@ fn a_chart_that_is_not_there_is_answered_by_those_that_are() {
     let told = folder.run(&["get", &server.url(), "web@1.0.0"]).failed(2);
     assert!(told.ends_with("has no chart \"web\"\n"), "{told}");
 }
+
+/// A version is known with and without `v`, so what changed under it is told in both forms.
+#[test]
+fn a_version_with_a_v_that_changed_is_told() {
+    let (server, folder) = (three(), Folder::new());
+    folder.run(&["get", &server.url(), "web@v1.1.0", "mine"]).passed();
+    commit(&folder.0, "got");
+    server.index(&[("1.1.0", &chart("1.1.0", 7, ""))]);
+    let ran = folder.run(&["upgrade", "mine", "--check"]);
+    assert!(ran.stderr.contains("now has digest") && ran.stderr.contains("`--to v1.1.0` takes the new one"), "{ran:?}");
+}
