@@ -156,13 +156,16 @@ fn decided(args: &Resolve, open: OpenFiles<'_>, book: Option<&Book>) -> Result<O
     let given = args.answers.as_deref().map(read_answers).transpose()?;
     let is_any_left =
         !found.unmarked.is_empty() || !open_twins.is_empty() || marked.iter().any(|marked| !marked.faults.is_empty());
-    // Another run, or an editor, may have resolved them.
-    let staged = if args.git_add { &found.resolved[..] } else { &[] };
-    staged.iter().try_for_each(git_add)?;
+    // Another run, or an editor, may have resolved them. Or git kept ours without markers, as it does if a driver is missing: only the user knows.
+    let unsure = if args.git_add { &found.resolved[..] } else { &[] };
     if spots.is_empty() && taken.is_empty() && held.iter().all(|held| held.merged.is_none()) {
         let mut page = Page::new(Reader::of_stdout(Color::Auto));
-        staged.iter().for_each(|file| page.line(&format!("staged {}", shown(&file.name))));
-        if staged.is_empty() && !is_any_left {
+        unsure.iter().for_each(|file| {
+            let (name, path) = (shown(&file.name), krm_files::command::argument(&file.name));
+            screen::tell(Word::Error, &format!("{name}: git has this file as unmerged, but it has no conflict markers. If it is resolved, run `git add {path}`"));
+        });
+        let is_any_left = is_any_left || !unsure.is_empty();
+        if !is_any_left {
             page.line("no conflict to resolve");
         }
         page.print()?;
